@@ -1,0 +1,11 @@
+"""What all games share: the Game contract and its registry, batches of games, and the usual interfaces.
+
+Import what you need from here; `garden_core.kernels` has the generic functions for your own compiled code.
+Gymnasium, PettingZoo and Stable-Baselines3 interfaces are in `gym`, `aec` and `sb3`.
+"""
+
+from garden_core.batch import Batch
+from garden_core.compiled import compiled
+from garden_core.game import Game, Option, list_games, make
+
+__all__ = ["Batch", "Game", "Option", "compiled", "list_games", "make"]

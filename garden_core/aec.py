@@ -1,0 +1,247 @@
+"""The PettingZoo AEC environment over any game. It does its own checks, so it needs no wrappers."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from garden_core import game as registry
+from garden_core import loops
+from garden_core.batch import as_seed, why_illegal
+from garden_core.game import Game
+
+__all__ = ["GardenEnv", "env"]
+
+Observation = dict[str, np.ndarray]
+
+
+class GardenEnv(AECEnv[str, Observation, int]):
+    """One game as a PettingZoo environment; agents are `player_0` … in seating order.
+
+    Observations are dicts: `observation`, int8 `game.observation_shape`, told from the agent's own seat, and
+    `action_mask`, int8 (num_actions,), all zeros for an agent that is not to move. Each call returns arrays
+    of its own. Rewards come with the step that earns them, for all agents at once.
+
+    Args:
+        game: a game, a Game class or the name of an installed game.
+        render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)) or None. "human" is accepted, and explained
+            when rendered.
+        illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game
+            with reward -1 for the offender and 0 for the others, as PettingZoo's classic games do.
+        **options: the game's options, unless `game` is a game already.
+
+    Raises:
+        TypeError, ValueError: for options as the game does; for render modes and `illegal` not listed.
+    """
+
+    def __init__(
+        self,
+        game: Game | type[Game] | str = "mars",
+        render_mode: str | None = None,
+        illegal: str = "raise",
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.game: Game = as_game(game, options)
+        if render_mode not in (None, "ansi", "rgb_array", "human"):
+            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        if illegal not in ("raise", "terminate"):
+            raise ValueError(f"illegal must be 'raise' or 'terminate', not {illegal!r}")
+        self.render_mode = render_mode
+        self.illegal = illegal
+        self.metadata = {
+            "name": f"{self.game.name}_v0",
+            "render_modes": ["ansi", "rgb_array"],
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+        self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
+        self.agents: list[str] = []
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        n = self.game.num_actions
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0, 127, self.game.observation_shape, np.int8),
+                    "action_mask": spaces.Box(0, 1, (n,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
+        self.states: np.ndarray = self.game.new_states(1)
+        """The state of the game, an array of one record."""
+        self._observation = np.zeros((1, self.game.observation_size), np.int8)
+        self._mask = np.zeros((1, n), np.int8)
+        self._no_mask = np.zeros(n, np.int8)
+        self._base: np.uint64 | None = None
+        self._game_number = 0
+        self._dealt = False
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        """Return the agent's observation space, the same object at every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space:
+        """Return the agent's action space, the same object at every call."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game: game 0 of `seed`, or without a seed the next game of the present one.
+
+        `options` is part of PettingZoo's interface and has no effect: options are chosen on construction.
+
+        Raises:
+            ValueError: for a seed outside 0 … 2**64 - 1.
+        """
+        if seed is not None:
+            self._base, self._game_number = as_seed(seed), 0
+        elif self._base is None:
+            self._base = np.uint64(secrets.randbits(64))
+        elif self._dealt:
+            self._game_number += 1
+        self._dealt = True
+        loops.deal_one(
+            self.states, self.game.params, self._base, np.uint64(self._game_number), self._observation, self._mask
+        )
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        self.agent_selection = self.possible_agents[self.states["current_player"][0]]
+
+    def observe(self, agent: str) -> Observation:
+        """Return what `agent` sees, at any time, also when its game is over.
+
+        Raises:
+            ValueError: for an agent that does not exist.
+            RuntimeError: before the first reset.
+        """
+        if not self._dealt:
+            raise RuntimeError("call reset() before observe()")
+        if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(agent, True):
+            return {"observation": self._shown(self._observation[0].copy()), "action_mask": self._mask[0].copy()}
+        seat = self._seats.get(agent)
+        if seat is None:
+            raise ValueError(f"unknown agent {agent!r}; agents are {', '.join(self.possible_agents)}")
+        out = np.zeros_like(self._observation)
+        loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
+        return {"observation": self._shown(out[0]), "action_mask": self._no_mask.copy()}
+
+    def _shown(self, flat: np.ndarray) -> np.ndarray:
+        return flat.reshape(self.game.observation_shape)
+
+    def step(self, action: int | None) -> None:
+        """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.
+
+        Raises:
+            ValueError: for an illegal action; it names the agent, the action's label and some legal ones, and
+                nothing has changed. Not with `illegal="terminate"`.
+            RuntimeError: before the first reset, or when every agent has left.
+        """
+        if not self.agents:
+            raise RuntimeError("the game is over for all agents; call reset()" if self._dealt else "call reset() first")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            if action is not None:
+                raise ValueError(f"{agent}'s game is over; its only action is None, not {action!r}")
+            self._was_dead_step(None)
+            return
+        try:
+            chosen = operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise ValueError(f"{agent}: an action is an integer, not {action!r}") from None
+        if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):
+            self._illegal(agent, chosen)
+            return
+        over = loops.step_one(self.states, self.game.params, chosen, self._observation, self._mask)
+        self._cumulative_rewards[agent] = 0.0
+        if over or self.game.params["reward"][0]:
+            self.rewards = dict(zip(self.possible_agents, self.states["rewards"][0].tolist(), strict=False))
+            self._accumulate_rewards()
+        if over:
+            self.terminations = dict.fromkeys(self.agents, bool(self.states["terminated"][0]))
+            self.truncations = dict.fromkeys(self.agents, bool(self.states["truncated"][0]))
+        self.agent_selection = self.possible_agents[self.states["current_player"][0]]
+
+    def _illegal(self, agent: str, action: int) -> None:
+        if self.illegal == "raise":
+            raise ValueError(f"{agent}: {why_illegal(self.game, action, self._mask[0])}")
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[agent] = -1.0
+        self._accumulate_rewards()
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the whole state as plain JSON values."""
+        return self.game.snapshot(self.states[0])
+
+    def render(self, seat: int | None = None) -> str | np.ndarray | None:
+        """Return the position as text or picture, as `render_mode` says; what `seat` may see (None: all).
+
+        Raises:
+            ValueError: for the render mode "human", which is not available yet.
+        """
+        return render(self.game, self.states[0], self.render_mode, seat)
+
+    def _repr_svg_(self) -> str | None:
+        return self.game.svg(self.states[0]) if self._dealt else None
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the game in progress, for `set_state`; picklable, independent of this environment."""
+        return copy.deepcopy({name: getattr(self, name, None) for name in _IN_PROGRESS})
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what `get_state` of an environment with the same game returned.
+
+        Raises:
+            ValueError: if it comes from another game or another build of its rules.
+        """
+        if state["states"].dtype != self.states.dtype or state["_mask"].shape != self._mask.shape:
+            raise ValueError("this state comes from another game, other options or another build of the rules")
+        for name, value in copy.deepcopy(state).items():
+            setattr(self, name, value)
+
+
+_IN_PROGRESS = (
+    "states", "_observation", "_mask", "_base", "_game_number", "_dealt", "agents", "agent_selection", "rewards",
+    "_cumulative_rewards", "terminations", "truncations", "infos", "_skip_agent_selection",
+)  # fmt: skip
+
+
+def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
+    """Return the game that is meant, built with `options` unless it is one already."""
+    if isinstance(game, str):
+        return registry.make(game, **options)
+    if isinstance(game, type):
+        return game(**options)
+    if options:
+        raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
+    return game
+
+
+def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:
+    """Return the text or the pixels of a position, as much of it as `seat` may see."""
+    if mode == "ansi":
+        return game.text(state, seat)
+    if mode == "rgb_array":
+        from garden_core.svg import to_pixels
+
+        return to_pixels(game.svg(state, seat))
+    if mode == "human":
+        raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
+    return None
+
+
+env: Callable[..., GardenEnv] = GardenEnv

@@ -1,0 +1,220 @@
+"""Batch: many games at once, stepped together, seen by whoever is to move."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from garden_core import loops
+from garden_core.compiled import records
+from garden_core.game import Game
+
+__all__ = ["Batch", "as_seed"]
+
+
+class Batch:
+    """`num_envs` games of one kind, row by row; every row shows what its player to move sees.
+
+    All arrays are owned by the batch and overwritten by the next call; copy what you want to keep.
+
+    Args:
+        game: the game with its options, for example `garden_core.make("mars", num_players=3)`.
+        num_envs: number of rows N, at least 1.
+        autoreset: deal a new game in the same step in which one ends. Without it a finished row must be
+            reset before it is stepped again.
+
+    Attributes:
+        observation: int8 (N, *game.observation_shape), the view of the player to move.
+        action_mask: int8 (N, num_actions), 1 where legal; all ones in a row whose game is over.
+        current_player: int64 (N,), seat to move.
+        rewards: float32 (N, num_players), what the last step paid each seat.
+        terminated: bool (N,), the last step ended the game by its rules.
+        truncated: bool (N,), the last step ended it by the cap on decisions.
+        states: state records (N,). A row is a game: copying it clones the game.
+        last_states: state records (N,), a row's last finished game as its end left it.
+
+    Raises:
+        ValueError: for a num_envs below 1.
+    """
+
+    def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+        self.game = game
+        self.num_envs = n = int(num_envs)
+        self.autoreset = autoreset
+        self.states = game.new_states(n)
+        self.last_states = game.new_states(n)
+        self._flat = np.zeros((n, game.observation_size), np.int8)
+        self.action_mask = np.zeros((n, game.num_actions), np.int8)
+        self.current_player = np.zeros(n, np.int64)
+        self.rewards = np.zeros((n, game.num_players), np.float32)
+        self.terminated = np.zeros(n, np.bool_)
+        self.truncated = np.zeros(n, np.bool_)
+        self._bases = np.zeros(n, np.uint64)
+        self._streams = np.zeros(n, np.uint64)
+        self._games = np.zeros(n, np.uint64)
+        self._all_rows = np.arange(n)
+        self._dealt = False
+
+    @property
+    def observation(self) -> np.ndarray:
+        """The view of the player to move, int8 (N, *game.observation_shape)."""
+        return self._flat.reshape(self.num_envs, *self.game.observation_shape)
+
+    def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
+        """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
+
+        Args:
+            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)`, whatever the batch size; a sequence
+                gives each of the rows a seed of its own, and makes it row 0 of that seed. None: each row goes
+                on with its next game; the first time, from a random seed.
+
+        Raises:
+            ValueError: for a seed outside 0 … 2**64 - 1, or as many seeds as there are not rows.
+            IndexError: for a row that does not exist.
+        """
+        rows = self._rows(rows)
+        if seed is None and not self._dealt:
+            seed = secrets.randbits(64)
+            self._bases[:] = seed
+            self._streams[:] = self._all_rows
+        elif seed is None:
+            self._games[rows] += np.uint64(1)
+        elif isinstance(seed, int | np.integer):
+            self._bases[rows] = as_seed(seed)
+            self._streams[rows] = rows
+            self._games[rows] = 0
+        else:
+            if len(seed) != len(rows):
+                raise ValueError(f"seed has {len(seed)} entries for {len(rows)} rows")
+            self._bases[rows] = [as_seed(s) for s in seed]
+            self._streams[rows] = 0
+            self._games[rows] = 0
+        if not self._dealt and len(rows) < self.num_envs:
+            raise ValueError("the first reset must deal all rows; rows is for later ones")
+        self._dealt = True
+        self.rewards[rows] = 0
+        self.terminated[rows] = False
+        self.truncated[rows] = False
+        loops.deal_rows(
+            self.states, self.game.params, rows, self._bases, self._streams, self._games,
+            self._flat, self.action_mask, self.current_player,
+        )  # fmt: skip
+
+    def step(self, actions: Any, rows: Any = None) -> None:
+        """Take one action in every row, or in `rows` (indexes without repeats, or a mask of bools) alone.
+
+        Args:
+            actions: integers, one for each row stepped.
+
+        Raises:
+            ValueError: if an action is illegal or a row's game is over; it names the row and the action's
+                label, and nothing has changed.
+            RuntimeError: before the first reset.
+        """
+        if not self._dealt:
+            raise RuntimeError("call reset() before step()")
+        rows = self._all_rows if rows is None else self._rows(rows)
+        actions = np.asarray(actions)
+        if actions.dtype != np.int64:
+            if actions.dtype.kind not in "iu":
+                raise ValueError(f"actions must be integers, not {actions.dtype}")
+            actions = actions.astype(np.int64)
+        if actions.shape != rows.shape:
+            raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
+        wrong = loops.first_illegal(self.action_mask, self.states, rows, actions)
+        if wrong >= 0:
+            raise ValueError(self._why_illegal(int(rows[wrong]), int(actions[wrong])))
+        loops.step_rows(
+            self.states, self.last_states, self.game.params, rows, actions, self.autoreset,
+            self._bases, self._streams, self._games, self._flat, self.action_mask, self.current_player,
+            self.rewards, self.terminated, self.truncated,
+        )  # fmt: skip
+
+    def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
+        """Return a new array, int8 (N, *observation_shape): what `player` sees in each row.
+
+        Args:
+            player: one seat for all rows, or an array of one for each.
+            states: other states than the present ones, for example `last_states`.
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
+        states = self.states if states is None else states
+        players = np.broadcast_to(np.asarray(player, np.int64), (len(states),))
+        if len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
+            raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {player}")
+        out = np.zeros((len(states), self.game.observation_size), np.int8)
+        loops.observe_rows(states, self.game.params, np.ascontiguousarray(players), out)
+        return out.reshape(len(states), *self.game.observation_shape)
+
+    def refresh(self) -> None:
+        """Recompute views, masks and players after `states` were written to from outside."""
+        for row in range(self.num_envs):
+            loops.refresh(self.states, self.game.params, row, self._flat, self.action_mask)
+        self.current_player[:] = self.states["current_player"]
+
+    def clone(self) -> Batch:
+        """Return an independent copy that plays on alike."""
+        return copy.deepcopy(self)
+
+    def _rows(self, rows: Any) -> np.ndarray:
+        if rows is None:
+            return self._all_rows
+        rows = np.asarray(rows)
+        if rows.dtype == np.bool_:
+            if rows.shape != (self.num_envs,):
+                raise ValueError(f"a mask of rows must have shape ({self.num_envs},), not {rows.shape}")
+            return np.flatnonzero(rows)
+        rows = np.atleast_1d(rows).astype(np.int64)
+        if rows.size and not (rows.min() >= 0 and rows.max() < self.num_envs):
+            raise IndexError(f"rows must be 0 to {self.num_envs - 1}, not {rows.tolist()}")
+        return rows
+
+    def _why_illegal(self, row: int, action: int) -> str:
+        state = self.states[row]
+        if state["terminated"] or state["truncated"]:
+            return f"row {row}: the game is over; reset(rows=[{row}]) first"
+        return f"row {row}: {why_illegal(self.game, action, self.action_mask[row])}"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
+        """Copy all arrays; the game is shared, as it never changes."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(other, name, records_copy(value))
+        return other
+
+
+def records_copy(array: np.ndarray) -> np.ndarray:
+    """Return a copy that keeps the array's kind (plain, or recarray without Numba)."""
+    return array.copy()
+
+
+def why_illegal(game: Game, action: int, mask: np.ndarray) -> str:
+    """Say what is wrong with `action`, with its label and some legal ones."""
+    legal = [game.labels[a] for a in np.flatnonzero(mask)]
+    some = ", ".join(repr(label) for label in legal[:6]) + (", …" if len(legal) > 6 else "")
+    if 0 <= action < game.num_actions:
+        return f"action {action} ({game.labels[action]!r}) is illegal; legal are {some}"
+    return f"action {action} does not exist (0 to {game.num_actions - 1}); legal are {some}"
+
+
+def as_seed(seed: int) -> np.uint64:
+    """Return `seed` as uint64.
+
+    Raises:
+        ValueError: if it is outside 0 … 2**64 - 1.
+    """
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be 0 to 2**64 - 1, not {seed}")
+    return np.uint64(seed)
+
+
+_ = records

@@ -1,0 +1,363 @@
+"""Game: the contract that a game fulfils, and the registry that finds games by name."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from garden_core import kernels
+from garden_core.compiled import fingerprint, records
+from garden_core.rewards import MARGIN, REWARDS
+
+__all__ = ["Game", "Option", "list_games", "make", "register_environments"]
+
+Field = tuple[str, str] | tuple[str, str, int | tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a game: its name, default and what is allowed.
+
+    Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
+    whose default is a bool takes True and False.
+    """
+
+    name: str
+    default: Any
+    help: str
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[Any, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        if isinstance(self.default, bool):
+            return "True or False"
+        if self.choices:
+            return " or ".join(repr(choice) for choice in self.choices)
+        if self.high is None:
+            return f"a whole number from {self.low} on"
+        return f"a whole number from {self.low} to {self.high}"
+
+    def check(self, value: Any) -> Any:
+        """Return `value` as a plain Python value.
+
+        Raises:
+            ValueError: if it is not allowed; the message names the option and what is.
+        """
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(self.default, bool):
+            fits = isinstance(value, bool)
+        elif self.choices:
+            fits = value in self.choices and type(value) is type(self.default)
+        else:
+            fits = isinstance(value, int) and not isinstance(value, bool)
+            fits = fits and (self.low is None or value >= self.low)
+            fits = fits and (self.high is None or value <= self.high)
+        if not fits:
+            raise ValueError(f"{self.name} must be {self.allowed}, not {value!r}")
+        return value
+
+
+REWARD = Option("reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS)
+
+
+class Game(ABC):
+    """A game with its options chosen: identity card, record types, labels, snapshot, pictures.
+
+    A subclass sets the class attributes below and the abstract methods; its rules are eight compiled
+    functions (`garden_core.kernels.Kernels`). Defining the subclass makes its record type and registers it.
+    Instances are values: two with equal options and data are equal, and pickling keeps the options.
+
+    Raises (on construction):
+        TypeError: for an option that the game does not have.
+        ValueError: for a value out of range; it names the option and what is allowed.
+    """
+
+    # --- identity card ---
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[int] = 0
+    """Goes up when learning results can change: rules, data, observations, actions, rewards."""
+    chance: ClassVar[Literal["none", "deal", "dice"]]
+    """Where chance comes in: nowhere, in the deal alone, or during play too."""
+    information: ClassVar[Literal["perfect", "imperfect"]]
+    options: ClassVar[tuple[Option, ...]]
+    """Every option but `reward`, which all games have. `num_players` and `max_decisions` must be among them."""
+
+    # --- record types and rules ---
+    state_fields: ClassVar[Sequence[Field]]
+    """The game's own fields of a state, as NumPy dtype fields; the core's are added."""
+    params_fields: ClassVar[Sequence[Field]] = ()
+    rules: ClassVar[types.ModuleType | kernels.Kernels]
+    """A module (or anything else) with the eight compiled functions under their own names."""
+
+    state_dtype: ClassVar[np.dtype]
+    """Record type of a state, made from `state_fields`; its last field names the build of the rules."""
+    params_dtype: ClassVar[np.dtype]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the record types and register the rules."""
+        super().__init_subclass__(**kwargs)
+        if inspect.isabstract(cls) or "rules" not in cls.__dict__:
+            return
+        functions = kernels.Kernels(*(getattr(cls.rules, name) for name in kernels.Kernels._fields))
+        seats = cls._option("num_players").high
+        build = hashlib.sha256((cls.name + fingerprint(*functions) + _core_sources()).encode()).hexdigest()[:16]
+        cls.state_dtype = _record(
+            [
+                ("rng", "u8", 4),  # xoshiro256++ (garden_core.rng)
+                ("tally", "i4", seats),  # workspace of the rewards: points or standings, as last counted
+                ("paid", "i4", seats),  # points that margin rewards have paid for so far
+                ("rewards", "f4", seats),  # what each seat was paid for the last decision
+                ("decisions", "i4"),  # taken since the deal
+                *cls.state_fields,
+                ("current_player", "i1"),  # seat to move; means nothing when the game is over
+                ("terminated", "u1"),  # the rules ended the game
+                ("truncated", "u1"),  # the cap on decisions ended it
+            ],
+            last=f"build_{build}",
+        )
+        cls.params_dtype = _record(
+            [
+                ("reward_divisor", "f8"),
+                ("num_players", "i4"),
+                ("max_decisions", "i4"),
+                ("reward", "u1"),  # code in garden_core.rewards
+                ("cooperative", "u1"),
+                *cls.params_fields,
+            ]
+        )
+        kernels.register(cls.state_dtype, functions)
+
+    def __init__(self, **options: Any) -> None:
+        known = (*self.options, REWARD)
+        unknown = sorted(set(options) - {option.name for option in known})
+        if unknown:
+            names = ", ".join(option.name for option in known)
+            raise TypeError(f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}")
+        self.chosen: dict[str, Any] = {
+            option.name: option.check(options.get(option.name, option.default)) for option in known
+        }
+        """Every option with its value, as plain Python."""
+        self.num_players: int = self.chosen["num_players"]
+        self.check_options()
+        self.params: np.ndarray = records(1, self.params_dtype)
+        """Options and tables as the kernels take them: an array of one record. Do not write to it."""
+        row = self.params[0]
+        row["num_players"] = self.num_players
+        row["max_decisions"] = self.chosen["max_decisions"]
+        row["reward"] = REWARDS.index(self.chosen["reward"])
+        row["cooperative"] = self.cooperative
+        row["reward_divisor"] = self.reward_divisor
+        self.fill_params(row)
+
+    # --- what a game defines ---
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Name of every action in words, one distinct string an index."""
+
+    @property
+    @abstractmethod
+    def observation_shape(self) -> tuple[int, ...]:
+        """Shape of an observation (int8)."""
+
+    @property
+    @abstractmethod
+    def reward_divisor(self) -> float:
+        """What `margin` rewards, or both kinds in a cooperative game, are divided by."""
+
+    @abstractmethod
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the whole state as plain JSON values; see the game's page for the keys."""
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether all seats share one reward."""
+        return False
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Bounds of a seat's total reward over a whole game."""
+        return (-1.0, 1.0) if self.chosen["reward"] == "outcome" else (-np.inf, np.inf)
+
+    def check_options(self) -> None:  # noqa: B027 - most games need no more than the ranges
+        """Raise ValueError if options that are fine alone do not go together; read `self.chosen`."""
+
+    def fill_params(self, params: Any) -> None:  # noqa: B027 - a game without own params needs none
+        """Write the game's own fields of the params record."""
+
+    def text(self, state: Any, seat: int | None = None) -> str:
+        """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all)."""
+        return "\n".join(f"{key}: {value}" for key, value in self.snapshot(state).items())
+
+    def svg(self, state: Any, seat: int | None = None) -> str:
+        """Return the picture of the position as SVG, as much of it as `seat` may see (None: all).
+
+        Raises:
+            ValueError: if the game has no picture.
+        """
+        raise ValueError(f"{self.name} has no picture; use render_mode='ansi'")
+
+    # --- what follows ---
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions; they are 0 … num_actions - 1."""
+        return len(self.labels)
+
+    @property
+    def utility(self) -> Literal["zero-sum", "identical"]:
+        """How the seats' rewards relate: they sum to zero, or all are the same."""
+        return "identical" if self.cooperative else "zero-sum"
+
+    @property
+    def max_game_length(self) -> int:
+        """No game takes more decisions."""
+        return self.chosen["max_decisions"]
+
+    @functools.cached_property
+    def observation_size(self) -> int:
+        """Number of entries of an observation."""
+        return int(np.prod(self.observation_shape))
+
+    @functools.cached_property
+    def data_digest(self) -> str:
+        """Hex digest of the params record, options and data: equal digests play by equal tables."""
+        return hashlib.sha256(self.params.tobytes()).hexdigest()[:16]
+
+    def new_states(self, n: int) -> np.ndarray:
+        """Return n zeroed state records, shape (n,); deal before use."""
+        return records(n, self.state_dtype)
+
+    def legal_labels(self, state: Any) -> list[str]:
+        """Return the labels of what the player to move may do; none when the game is over."""
+        if state["terminated"] or state["truncated"]:
+            return []
+        mask = np.zeros(self.num_actions, np.int8)
+        kernels.legal_actions(state, self.params[0], mask)
+        return [self.labels[action] for action in np.flatnonzero(mask)]
+
+    def scores(self, state: Any) -> list[int]:
+        """Return every seat's score as things stand."""
+        out = np.zeros(len(state["paid"]), np.int32)
+        kernels.points(state, self.params[0], out)
+        return out[: self.num_players].tolist()
+
+    def __repr__(self) -> str:
+        """Show the options that are not at their default."""
+        defaults = {option.name: option.default for option in (*self.options, REWARD)}
+        changed = [f"{name}={value!r}" for name, value in self.chosen.items() if value != defaults[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Equal class, options and data."""
+        return (
+            isinstance(other, Game)
+            and type(self) is type(other)
+            and self.chosen == other.chosen
+            and self.data_digest == other.data_digest
+        )
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash((type(self), self.data_digest))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options alone."""
+        return (_rebuild, (type(self), self.chosen))
+
+    @classmethod
+    def _option(cls, name: str) -> Option:
+        for option in cls.options:
+            if option.name == name:
+                return option
+        raise TypeError(f"{cls.__name__}.options must have {name!r}")
+
+
+def _rebuild(cls: type[Game], options: dict[str, Any]) -> Game:
+    return cls(**options)
+
+
+def _record(fields: Sequence[Any], last: str | None = None) -> np.dtype:
+    """Order fields from wide to narrow, so that there is no padding; `last` names an unused byte at the end."""
+    wide_first = sorted(fields, key=lambda field: -np.dtype(field[1]).itemsize)
+    size = np.dtype(wide_first).itemsize + (last is not None)
+    if -size % 8:
+        wide_first.append(("spare", "u1", -size % 8))
+    if last is not None:
+        wide_first.append((last, "u1"))
+    return np.dtype(wide_first, align=True)
+
+
+@functools.cache
+def _core_sources() -> str:
+    """Digest of the core's own files: generic code runs in every game."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+# --- registry ---
+
+
+def _announced() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="garden_core.games")}
+
+
+def list_games() -> list[str]:
+    """Return the names of all installed games, third parties' included; loads none of them."""
+    return sorted(_announced())
+
+
+def make(name: str, **options: Any) -> Game:
+    """Return the game called `name` with these options; loads only that game.
+
+    Games announce themselves by the entry-point group `garden_core.games`.
+
+    Raises:
+        ValueError: if no installed game has that name, or an option's value is out of range.
+        TypeError: for an option that the game does not have.
+    """
+    point = _announced().get(name)
+    if point is None:
+        raise ValueError(f"unknown game {name!r}; installed are: {', '.join(list_games()) or 'none'}")
+    return point.load()(**options)
+
+
+def register_environments() -> None:
+    """Register every installed game with Gymnasium, and with PettingZoo where it has a registry.
+
+    `garden/Mars-v0` and `garden/mars-v0` for the game "mars" of version 0. Harmless when called again.
+    """
+    import gymnasium
+    import pettingzoo
+
+    for name in list_games():
+        env_id = f"garden/{name.capitalize()}-v0"
+        if env_id not in gymnasium.registry:
+            gymnasium.register(
+                env_id,
+                entry_point="garden_core.gym:Env",
+                vector_entry_point="garden_core.gym:VectorEnv",
+                kwargs={"game": name},
+                disable_env_checker=True,
+            )
+        aec_registry = getattr(pettingzoo, "aec_registry", None)
+        if aec_registry is not None and f"garden/{name}-v0" not in aec_registry:
+            pettingzoo.register("aec", f"garden/{name}-v0", "garden_core.aec:env", kwargs={"game": name})

@@ -1,0 +1,251 @@
+"""The generic functions on a state, dispatched on the type of its record: what any code may call for any game.
+
+Inside compiled code a call costs nothing: Numba resolves it while compiling, by the record type of `state`.
+From Python it costs about 2 µs; whole arrays and the loops of `garden_core.loops` are the fast way.
+`state` and `params` are records: a row of `game.new_states(n)`, and `game.params[0]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core.errors import TypingError
+from numba.extending import overload
+
+from garden_core import rewards
+from garden_core.compiled import JIT, compiled
+
+__all__ = [
+    "Kernels",
+    "apply_action",
+    "deal",
+    "legal_actions",
+    "observe",
+    "points",
+    "public_points",
+    "register",
+    "resample",
+    "standings",
+]
+
+
+class Kernels(NamedTuple):
+    """What a game supplies, each a function decorated with `compiled`; see the functions of the same names.
+
+    A game's `deal` seeds the generator and fills every field of its own; its `apply_action` is the rules'
+    transition alone. Counting decisions, the cap and the rewards are added here, once for all games.
+    """
+
+    deal: Callable[..., Any]
+    legal_actions: Callable[..., Any]
+    apply_action: Callable[..., Any]
+    observe: Callable[..., Any]
+    points: Callable[..., Any]
+    public_points: Callable[..., Any]
+    standings: Callable[..., Any]
+    resample: Callable[..., Any]
+
+
+_UNKNOWN = "not the state of a registered game"
+_kernels: dict[np.dtype, Kernels] = {}
+_kernels_by_type: dict[numba.types.Type, Kernels] = {}
+
+
+def register(dtype: np.dtype, kernels: Kernels) -> None:
+    """Make `kernels` the rules of every record of type `dtype`.
+
+    Raises:
+        ValueError: if the type is taken.
+    """
+    if dtype in _kernels:
+        raise ValueError(f"the state type with field {dtype.names[-1]!r} is registered already")
+    _kernels[dtype] = kernels
+    _kernels_by_type[numba.from_dtype(dtype)] = kernels
+
+
+def _of(state: Any) -> Kernels:
+    try:
+        return _kernels[state.dtype]
+    except (KeyError, AttributeError):
+        raise TypeError(f"{type(state).__name__} is {_UNKNOWN}") from None
+
+
+def _of_type(state: numba.types.Type) -> Kernels:
+    try:
+        return _kernels_by_type[state]
+    except KeyError:
+        raise TypingError(f"{state} is {_UNKNOWN}") from None
+
+
+# --- what the core adds to the rules ---
+
+
+@compiled
+def _settle(state, params):
+    """After a decision: end the game at the cap, then pay every seat for this decision (`state.rewards`)."""
+    if state.decisions >= params.max_decisions and not state.terminated:
+        state.truncated = 1
+    over = state.terminated or state.truncated
+    n = params.num_players
+    if params.reward == rewards.MARGIN:
+        if over:  # what only the player could see is paid with the last step
+            points(state, params, state.tally)
+        else:
+            public_points(state, params, state.tally)
+        if params.cooperative:
+            rewards.cooperative(state.paid, state.tally, n, params.reward_divisor, state.rewards)
+        else:
+            rewards.margin(state.paid, state.tally, n, params.reward_divisor, state.rewards)
+        for p in range(n):
+            state.paid[p] = state.tally[p]
+    elif over:
+        if params.cooperative:  # `paid` is still all zeros
+            points(state, params, state.tally)
+            rewards.cooperative(state.paid, state.tally, n, params.reward_divisor, state.rewards)
+        else:
+            standings(state, params, state.tally)
+            rewards.outcome(state.tally, n, state.rewards)
+    else:
+        state.rewards[:] = 0
+
+
+@compiled
+def _open(state, params):
+    """After a deal: nothing decided, nothing paid."""
+    state.decisions = 0
+    state.terminated = 0
+    state.truncated = 0
+    state.rewards[:] = 0
+    state.tally[:] = 0
+    state.paid[:] = 0
+    if params.reward == rewards.MARGIN:
+        public_points(state, params, state.paid)
+
+
+def _make_deal(rules_deal):
+    def deal(state, params, seed):
+        rules_deal(state, params, seed)
+        _open(state, params)
+
+    return deal
+
+
+def _make_apply_action(rules_apply_action):
+    def apply_action(state, params, action):
+        state.decisions += 1
+        rules_apply_action(state, params, action)
+        _settle(state, params)
+
+    return apply_action
+
+
+# --- the generic functions ---
+
+
+def deal(state, params, seed):
+    """Set up a new game in `state`, chance included; `seed` is a uint64."""
+    if JIT:
+        compiled_deal(state, params, np.uint64(seed))
+    else:
+        _make_deal(_of(state).deal)(state, params, seed)
+
+
+def legal_actions(state, params, mask):
+    """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal (0 when over)."""
+    return _of(state).legal_actions(state, params, mask)
+
+
+def apply_action(state, params, action):
+    """Carry out a legal `action` of the player to move, up to the next decision, and pay every seat.
+
+    The action is trusted: check it against the mask before. Overwrites `state.rewards`, and sets
+    `terminated` or, at the cap on decisions, `truncated`.
+    """
+    if JIT:
+        compiled_apply_action(state, params, action)
+    else:
+        _make_apply_action(_of(state).apply_action)(state, params, action)
+
+
+def observe(state, params, player, out):
+    """Fill `out`, int8 (observation size,), with what seat `player` sees; any seat at any time."""
+    _of(state).observe(state, params, player, out)
+
+
+def points(state, params, out):
+    """Fill `out`, int32 (max players,), with every seat's score as things stand."""
+    _of(state).points(state, params, out)
+
+
+def public_points(state, params, out):
+    """Fill `out`, int32 (max players,), with the part of every seat's score that everybody can see."""
+    _of(state).public_points(state, params, out)
+
+
+def standings(state, params, out):
+    """Fill `out`, int32 (max players,): higher is better, equal is a tie, the rules' tie-breaks included."""
+    _of(state).standings(state, params, out)
+
+
+def resample(state, params, player, seed):
+    """Redraw, from the uint64 `seed`, all that seat `player` cannot see, and the generator."""
+    _of(state).resample(state, params, player, np.uint64(seed))
+
+
+@overload(deal)
+def _(state, params, seed):
+    return _make_deal(_of_type(state).deal)
+
+
+@overload(apply_action)
+def _(state, params, action):
+    return _make_apply_action(_of_type(state).apply_action)
+
+
+@overload(legal_actions)
+def _(state, params, mask):
+    kernel = _of_type(state).legal_actions
+    return lambda state, params, mask: kernel(state, params, mask)
+
+
+@overload(observe)
+def _(state, params, player, out):
+    kernel = _of_type(state).observe
+    return lambda state, params, player, out: kernel(state, params, player, out)
+
+
+@overload(points)
+def _(state, params, out):
+    kernel = _of_type(state).points
+    return lambda state, params, out: kernel(state, params, out)
+
+
+@overload(public_points)
+def _(state, params, out):
+    kernel = _of_type(state).public_points
+    return lambda state, params, out: kernel(state, params, out)
+
+
+@overload(standings)
+def _(state, params, out):
+    kernel = _of_type(state).standings
+    return lambda state, params, out: kernel(state, params, out)
+
+
+@overload(resample)
+def _(state, params, player, seed):
+    kernel = _of_type(state).resample
+    return lambda state, params, player, seed: kernel(state, params, player, seed)
+
+
+@compiled
+def compiled_deal(state, params, seed):
+    deal(state, params, seed)
+
+
+@compiled
+def compiled_apply_action(state, params, action):
+    apply_action(state, params, action)

@@ -1,0 +1,167 @@
+"""Compiled opponents: uniformly random, and greedy for the points that everybody can see.
+
+A policy for a batch is any callable `policy(batch, rows) -> actions`: it reads what it needs of the
+`garden_core.Batch` (`observation[rows]`, `action_mask[rows]`, `states[rows]`, …) and returns one legal action
+for the player to move in each of `rows`. `RandomPolicy` and `GreedyPolicy` are such callables; the learner's
+interfaces know them by name and play them without leaving compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from garden_core import kernels
+from garden_core.compiled import compiled, records
+from garden_core.rng import bounded, game_seed, next_uint64, seed_words
+
+if TYPE_CHECKING:
+    from garden_core.batch import Batch
+
+__all__ = ["BUILT_IN", "GREEDY", "RANDOM", "GreedyPolicy", "Policy", "RandomPolicy", "choose", "greedy_action"]
+
+Policy = Callable[["Batch", np.ndarray], np.ndarray]
+
+RANDOM, GREEDY = 0, 1
+BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
+
+
+@compiled
+def nth_legal(mask, n):
+    """Return the action of the n-th 1 in `mask`, counting from 0."""
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            if n == 0:
+                return action
+            n -= 1
+    return -1
+
+
+@compiled
+def _worth(state, params, player, tally):
+    """How `player` stands by public points, x the number of seats: the margin, or the team's score."""
+    kernels.public_points(state, params, tally)
+    n = params.num_players
+    if params.cooperative:
+        lowest = np.int64(tally[0])
+        for p in range(1, n):
+            lowest = min(lowest, np.int64(tally[p]))
+        return lowest * n
+    total = 0
+    for p in range(n):
+        total += np.int64(tally[p])
+    return np.int64(tally[player]) * n - total
+
+
+@compiled
+def _best_second(work, params, player, masks, tally):
+    """Best worth that the same player can reach by one more decision from `work[0]`; overwrites `work[1]`."""
+    best = np.int64(-(1 << 62))
+    kernels.legal_actions(work[0], params, masks[1])
+    for action in range(masks.shape[1]):
+        if masks[1, action]:
+            work[1] = work[0]
+            kernels.apply_action(work[1], params, action)
+            best = max(best, _worth(work[1], params, player, tally))
+    return best
+
+
+@compiled
+def greedy_action(state, params, seed, work, masks, tally, words):
+    """Choose for the player to move what is worth most at the end of its row of decisions, two deep at most.
+
+    Judges copies resampled from `seed` for that seat, by public points (margin; in cooperative games the
+    team's score). Ties are broken by the generator `words`, uint64 (4,). Overwrites the workspace: `work`,
+    two states; `masks`, int8 (2, num_actions); `tally`, int32 (max players,).
+    """
+    player = np.int64(state.current_player)
+    best, ties, chosen = np.int64(-(1 << 62)), 0, -1
+    kernels.legal_actions(state, params, masks[0])
+    for action in range(masks.shape[1]):
+        if not masks[0, action]:
+            continue
+        work[0] = state
+        kernels.resample(work[0], params, player, seed)
+        kernels.apply_action(work[0], params, action)
+        over = work[0].terminated or work[0].truncated
+        if not over and work[0].current_player == player:
+            worth = _best_second(work, params, player, masks, tally)
+        else:
+            worth = _worth(work[0], params, player, tally)
+        if worth > best:
+            best, ties, chosen = worth, 1, action
+        elif worth == best:
+            ties += 1
+            if bounded(words, ties) == 0:  # every one of the best is equally likely in the end
+                chosen = action
+    return chosen
+
+
+@compiled
+def choose(kind, state, params, mask, n, work, masks, tally, words):
+    """Choose for the player to move by the built-in policy `kind`; `mask` and `n` as legal_actions gave them."""
+    if kind == GREEDY:
+        return greedy_action(state, params, next_uint64(words), work, masks, tally, words)
+    return nth_legal(mask, bounded(words, n))
+
+
+@compiled
+def choose_rows(kind, states, params, rows, masks, work, two_masks, tally, words, actions):
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        n = 0
+        for action in range(masks.shape[1]):
+            n += masks[row, action]
+        actions[i] = choose(
+            kind, states[row], params[0], masks[row], n, work, two_masks, tally, words[row]
+        )
+
+
+class _BuiltIn:
+    """A built-in policy as a callable on a batch; row i draws from the generator of (seed, i)."""
+
+    kind: int
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._words = np.zeros((0, 4), np.uint64)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`."""
+        if len(self._words) < batch.num_envs:
+            self._words = np.zeros((batch.num_envs, 4), np.uint64)
+            for row in range(batch.num_envs):
+                seed_words(self._words[row], game_seed(np.uint64(self.seed), np.uint64(row), np.uint64(self.kind)))
+        game = batch.game
+        actions = np.zeros(len(rows), np.int64)
+        choose_rows(
+            self.kind,
+            batch.states,
+            game.params,
+            np.asarray(rows, np.int64),
+            batch.action_mask,
+            *workspace(game),
+            self._words,
+            actions,
+        )
+        return actions
+
+
+class RandomPolicy(_BuiltIn):
+    """Every legal action equally likely."""
+
+    kind = RANDOM
+
+
+class GreedyPolicy(_BuiltIn):
+    """See `greedy_action`."""
+
+    kind = GREEDY
+
+
+def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the memory that `choose` overwrites: two states, two masks, one tally."""
+    seats = game.state_dtype["paid"].shape[0]
+    return records(2, game.state_dtype), np.zeros((2, game.num_actions), np.int8), np.zeros(seats, np.int32)

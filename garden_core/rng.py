@@ -1,0 +1,90 @@
+"""The random generator that lives in a state: xoshiro256++ in four uint64 words, seeded by splitmix64.
+
+Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators" (2021), and their public
+reference code; bounded draws after D. Lemire, "Fast random integer generation in an interval" (2019).
+Every operand is a uint64, as Numba makes an int64 of `uint64 + 1`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core.compiled import compiled
+
+__all__ = ["bounded", "game_seed", "next_float", "next_uint64", "seed_words", "shuffle"]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_LOW_32 = np.uint64(0xFFFFFFFF)
+_TWO_32 = np.uint64(1 << 32)
+_U11, _U17, _U19, _U23, _U27, _U30, _U31 = (np.uint64(n) for n in (11, 17, 19, 23, 27, 30, 31))
+_U32, _U41, _U45 = np.uint64(32), np.uint64(41), np.uint64(45)
+
+
+@compiled
+def _mix(x):
+    """The output function of splitmix64: a bijection of uint64 that scatters its bits."""
+    x = (x ^ (x >> _U30)) * _MIX_1
+    x = (x ^ (x >> _U27)) * _MIX_2
+    return x ^ (x >> _U31)
+
+
+@compiled
+def seed_words(words, seed):
+    """Fill `words`, uint64 (4,), from a uint64 seed with splitmix64."""
+    x = np.uint64(seed)
+    for i in range(4):
+        x = x + _GOLDEN
+        words[i] = _mix(x)
+
+
+@compiled
+def game_seed(base, row, game):
+    """Seed (uint64) of game number `game` of row `row` under the seed `base`, whatever the batch size."""
+    x = _mix(np.uint64(base) + _GOLDEN)
+    x = _mix((x ^ np.uint64(row)) + _GOLDEN)
+    return _mix((x ^ np.uint64(game)) + _GOLDEN)
+
+
+@compiled
+def next_uint64(words):
+    """Draw 64 random bits and advance `words`, uint64 (4,)."""
+    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    x = s0 + s3
+    result = ((x << _U23) | (x >> _U41)) + s0
+    s2 = s2 ^ s0
+    s3 = s3 ^ s1
+    words[1] = s1 ^ s2
+    words[0] = s0 ^ s3
+    words[2] = s2 ^ (s1 << _U17)
+    words[3] = (s3 << _U45) | (s3 >> _U19)
+    return result
+
+
+@compiled
+def bounded(words, n):
+    """Draw an int64 in 0 … n - 1, each equally likely; 1 <= n < 2**32."""
+    width = np.uint64(n)
+    product = (next_uint64(words) >> _U32) * width
+    if product & _LOW_32 < width:  # the short last interval, where the first few draws would weigh more
+        threshold = (_TWO_32 - width) % width
+        while product & _LOW_32 < threshold:
+            product = (next_uint64(words) >> _U32) * width
+    return np.int64(product >> _U32)
+
+
+@compiled
+def next_float(words):
+    """Draw a float64 in [0, 1) with 53 random bits."""
+    return np.float64(next_uint64(words) >> _U11) * (1.0 / 9007199254740992.0)
+
+
+@compiled
+def shuffle(words, items, n):
+    """Shuffle the first `n` entries of the 1-D array `items` in place, every order equally likely."""
+    for i in range(n - 1, 0, -1):
+        j = bounded(words, i + 1)
+        held = items[i]
+        items[i] = items[j]
+        items[j] = held

@@ -1,0 +1,81 @@
+"""SVG: a few helpers to write it, and `to_pixels` to turn it into an array.
+
+Every helper returns one element as a string, so a picture is made by putting strings inside one another.
+Texts are escaped, numbers rounded. Pictures use one font, `FONT`; `to_pixels` brings it along, so that an
+array comes out the same on every machine, whatever fonts are installed there.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+FONT = "Lato, 'Helvetica Neue', Arial, sans-serif"
+
+
+def tag(name: str, *children: str, **attributes: str | float | None) -> str:
+    """The element `name` around children that are SVG already.
+
+    `font_size=9` is written font-size="9"; an attribute that is None is left out.
+    """
+    start = name
+    for key, value in attributes.items():
+        if value is not None:
+            start += f" {key.replace('_', '-')}={quoteattr(_plain(value))}"
+    return f"<{start}>{''.join(children)}</{name}>" if children else f"<{start}/>"
+
+
+def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:
+    """One line of text, its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
+    return tag("text", escape(_plain(content)), x=x, y=y + 0.36 * size, font_size=size, **attributes)
+
+
+def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | None) -> str:
+    """A closed polygon through (x, y) corners."""
+    return tag("polygon", points=" ".join(f"{_plain(x)},{_plain(y)}" for x, y in corners), **attributes)
+
+
+def document(width: float, height: float, *children: str, background: str = "#ffffff") -> str:
+    """A whole picture, width x height pixels if nothing scales it, that needs nothing from outside."""
+    return tag(
+        "svg",
+        tag("rect", width=width, height=height, fill=background),
+        *children,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_plain(width)} {_plain(height)}",
+        width=width,
+        height=height,
+        font_family=FONT,
+    )
+
+
+def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
+    """Paint an SVG document: uint8 (H, W, 3).
+
+    `width` is in pixels and the height follows; without it, the size is the document's own. Fonts that the
+    machine has are not looked at: every text is set in Lato, regular or bold.
+    """
+    try:
+        import font_lato
+        import resvg_py
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("pictures as pixels need: pip install resvg-py font-lato pillow") from error
+    png = resvg_py.svg_to_bytes(
+        svg_string=svg,
+        width=width,
+        background="white",
+        skip_system_fonts=True,
+        font_files=[font_lato.font_files["Lato"], font_lato.font_files["LatoBold"]],
+        font_family="Lato",
+        sans_serif_family="Lato",
+        serif_family="Lato",  # what a family that is not there falls back on
+    )
+    return np.array(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def _plain(value: object) -> str:
+    return f"{round(value, 2) + 0.0:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,128 @@
+"""Gardens of Mars as a Game: options, identity card, labels, snapshot, pictures."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from garden_core.game import Game, Option
+from mars_env import rules
+from mars_env.board import COLOURS, HEXES, MAX_DIE, WIDTH
+from mars_env.drawing import svg, text
+from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
+
+__all__ = ["Mars"]
+
+_TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # D of the reading: a good team score, by players
+
+
+class Mars(Game):
+    """Gardens of Mars (Néstor Romeral Andrés) for 2 to 5 players, 1 to 5 in the cooperative variant.
+
+    Options: see `Mars.options`. Observation: int8, (1335,) in the view "flat" or (75, 11, 11) in "planes";
+    103 actions, 194 with two gardeners. docs/mars.md has the tables.
+
+    Raises:
+        ValueError: for an option out of range or options that exclude each other.
+    """
+
+    name = "mars"
+    title = "Gardens of Mars"
+    chance = "dice"
+    information = "perfect"
+    options = (
+        Option("num_players", 2, "players; 1 only in the cooperative variant", low=1, high=MAX_PLAYERS),
+        Option("peaks", 0, "peaks on the board, at most 5 - num_players", low=0, high=MAX_PLAYERS - 1),
+        Option("special_actions", False, "variant: extra turns"),
+        Option("gardeners", 1, "gardeners of each player; 2 only with two players", low=1, high=2),
+        Option("cooperative", False, "variant: everybody is paid the lowest score"),
+        Option("max_decisions", 1000, "cap at which a game is truncated", low=1, high=2**31 - 1),
+        Option("view", "flat", "form of the observation", choices=("flat", "planes")),
+    )
+    state_fields = STATE_FIELDS
+    params_fields = PARAMS_FIELDS
+    rules = rules
+
+    def check_options(self) -> None:
+        """Refuse what does not go together."""
+        n, peaks = self.num_players, self.chosen["peaks"]
+        if n == 1 and not self.cooperative:
+            raise ValueError("num_players must be 2 to 5, or 1 to 5 with cooperative=True, not 1")
+        if peaks > MAX_PLAYERS - n:
+            raise ValueError(f"peaks must be 0 to {MAX_PLAYERS - n} with num_players={n}, not {peaks}")
+        if self.chosen["gardeners"] == 2 and n != 2:
+            raise ValueError(f"gardeners must be 1 with num_players={n}; 2 is for two players only")
+
+    def fill_params(self, params: Any) -> None:
+        """Write the options that the rules read."""
+        params["num_peaks"] = self.chosen["peaks"]
+        params["gardeners"] = self.chosen["gardeners"]
+        params["special_actions"] = self.chosen["special_actions"]
+        params["planes"] = self.chosen["view"] == "planes"
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether the variant is on."""
+        return self.chosen["cooperative"]
+
+    @property
+    def reward_divisor(self) -> float:
+        """25 with two players, 10 with more; 200 … 40 in the cooperative variant."""
+        if self.cooperative:
+            return _TEAM_DIVISOR[self.num_players]
+        return 25 if self.num_players == 2 else 10
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """Outcome rewards lie in [-1, 1], or from 0 on in the cooperative variant; margins have no bound."""
+        if self.cooperative:
+            return (0.0, float("inf"))
+        return super().reward_range
+
+    @functools.cached_property
+    def labels(self) -> tuple[str, ...]:
+        """`hex q,r`, with two gardeners `second hex q,r`, `give up die v`, `plant COLOUR`."""
+        hexes = [f"hex {q},{r}" for q, r in HEXES]
+        if self.chosen["gardeners"] == 2:
+            hexes += [f"second {label}" for label in hexes]
+        dice = [f"give up die {value}" for value in range(1, MAX_DIE + 1)]
+        return (*hexes, *dice, *(f"plant {colour}" for colour in COLOURS))
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:
+        """(1335,) or (75, 11, 11)."""
+        if self.chosen["view"] == "planes":
+            return (rules.NUM_PLANES, WIDTH, WIDTH)
+        return (rules.FLAT_SIZE,)
+
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the state as plain JSON values; keys as in docs/mars.md."""
+        n, each = self.num_players, self.chosen["gardeners"]
+        over = bool(state["terminated"] or state["truncated"])
+        where = state["gardeners"][:n, :each].tolist()
+        flowers = state["flowers"].tolist()
+        pending = int(state["pending"])
+        return {
+            "game": self.name,
+            "num_players": n,
+            "phase": "over" if over else PHASES[state["phase"]],
+            "current_player": int(state["current_player"]),
+            "dice": [value for value, count in enumerate(state["dice"].tolist()) for _ in range(count)],
+            "gardeners": [[list(HEXES[hex_]) for hex_ in own if hex_ >= 0] for own in where],
+            "flowers": [[*HEXES[hex_], colour] for hex_, colour in enumerate(flowers) if colour >= 0],
+            "stocks": state["stocks"][:n].tolist(),
+            "scores": state["score"][:n].tolist(),
+            "peaks": [list(HEXES[hex_]) for hex_, peak in enumerate(state["peaks"].tolist()) if peak],
+            "pending": list(HEXES[pending]) if pending >= 0 else None,
+            "decisions": int(state["decisions"]),
+            "terminated": bool(state["terminated"]),
+            "truncated": bool(state["truncated"]),
+        }
+
+    def text(self, state: Any, seat: int | None = None) -> str:
+        """Return the position as text that a person can play from; nothing is hidden from any seat."""
+        return text(self.snapshot(state), self.legal_labels(state))
+
+    def svg(self, state: Any, seat: int | None = None) -> str:
+        """Return the picture of the position; nothing is hidden from any seat."""
+        return svg(self.snapshot(state), self.legal_labels(state))

@@ -1,0 +1,495 @@
+"""The compiled rules of Gardens of Mars: one function per rule, in the order of a game.
+
+Sections in brackets refer to the numbered paragraphs of "Play" in the reading (docs/mars.md tells its choices).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core.compiled import compiled
+from garden_core.rng import bounded, seed_words, shuffle
+from mars_env.board import (
+    CELLS,
+    CENTRE,
+    FLOWERS_PER_COLOUR,
+    MAX_DIE,
+    NEIGHBOUR_SETS,
+    NEIGHBOURS,
+    NUM_COLOURS,
+    NUM_HEXES,
+    RAYS,
+    STEPS,
+    WIDTH,
+)
+from mars_env.state import MAX_PLAYERS, MOVE, PLACE, PLANT
+
+SPECIAL_SPACE = 25  # special actions count above this space of the score track
+
+# The blocks of actions: a block of hexes for each gardener, then these.
+NUM_GIVE_UPS = MAX_DIE
+
+# Observation: board planes, then scalars.
+GARDENER_PLANES = NUM_COLOURS
+PEAK_PLANE = GARDENER_PLANES + MAX_PLAYERS
+NUM_BOARD_PLANES = 14  # 6 flowers, 5 gardeners, peaks, reachable, pending; with two gardeners 6, 4, 1, 2, 1
+SEAT_SCALARS = NUM_COLOURS + 2
+NUM_SCALARS = MAX_PLAYERS * SEAT_SCALARS + MAX_PLAYERS + MAX_DIE + 3 + 1 + NUM_COLOURS
+FLAT_SIZE = NUM_BOARD_PLANES * NUM_HEXES + NUM_SCALARS
+PLANE_SIZE = WIDTH * WIDTH
+NUM_PLANES = NUM_BOARD_PLANES + NUM_SCALARS
+
+_BAG = np.repeat(np.arange(NUM_COLOURS, dtype=np.int8), FLOWERS_PER_COLOUR)
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_LAST_BIT = np.uint64(63)
+_DE_BRUIJN, _SHIFT = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
+_DE_BRUIJN_INDEX = np.zeros(64, np.int8)
+for _i in range(64):
+    _DE_BRUIJN_INDEX[((int(_DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
+
+
+# --- sets of hexes: two uint64 words ---
+
+
+@compiled
+def _bit(hex_):
+    """Return the bit of `hex_` within its word, which is word hex_ >> 6."""
+    return _ONE << (np.uint64(hex_) & _LAST_BIT)
+
+
+@compiled
+def _lowest(word):
+    """Return the index of the lowest 1 in `word`, which is not 0."""
+    return np.int64(_DE_BRUIJN_INDEX[((word & (~word + _ONE)) * _DE_BRUIJN) >> _SHIFT])
+
+
+# --- setup ---
+
+
+@compiled
+def deal(state, params, seed):
+    """Shuffle the flowers and deal them out evenly, put up the peaks, start with placing [Board, 1]."""
+    seed_words(state.rng, seed)
+    state.blocked[:] = 0
+    state.garden[:, :] = _ZERO
+    state.score[:] = 0
+    state.flowers[:] = -1
+    state.peaks[:] = 0
+    state.gardeners[:, :] = -1
+    state.planted[:] = 0
+    state.dice[:] = 0
+    state.num_dice = 0
+    state.phase = PLACE
+    state.pending = -1
+    state.extra_turn = 0
+    state.current_player = 0
+    _deal_flowers(state, params)
+    _put_up_peaks(state, params)
+
+
+@compiled
+def _deal_flowers(state, params):
+    # The board's own array holds the flowers while they are shuffled.
+    state.stocks[:, :] = 0
+    n = _BAG.shape[0]
+    for i in range(n):
+        state.flowers[i] = _BAG[i]
+    shuffle(state.rng, state.flowers, n)
+    each = n // params.num_players
+    for p in range(params.num_players):
+        for i in range(p * each, (p + 1) * each):
+            state.stocks[p, state.flowers[i]] += 1
+    state.flowers[:] = -1
+
+
+@compiled
+def _put_up_peaks(state, params):
+    """Draw distinct hexes other than the centre until the rest of the board hangs together."""
+    if params.num_peaks == 0:
+        return
+    while True:
+        state.blocked[:] = 0
+        placed = 0
+        while placed < params.num_peaks:
+            hex_ = bounded(state.rng, NUM_HEXES)
+            if hex_ != CENTRE and not state.blocked[hex_]:
+                state.blocked[hex_] = 1
+                placed += 1
+        if _hangs_together(state, params):
+            break
+    for hex_ in range(NUM_HEXES):
+        state.peaks[hex_] = state.blocked[hex_]
+
+
+@compiled
+def _hangs_together(state, params):
+    """Whether the hexes that are neither peak nor centre are connected."""
+    low, high, start = _ZERO, _ZERO, 0
+    for hex_ in range(NUM_HEXES):
+        if hex_ != CENTRE and not state.blocked[hex_]:
+            start = hex_
+            if hex_ < 64:
+                low |= _bit(hex_)
+            else:
+                high |= _bit(hex_)
+    return _group_size(start, low, high) == NUM_HEXES - 1 - params.num_peaks
+
+
+@compiled
+def _group_size(hex_, low, high):
+    """Size of the connected group that holds `hex_` within the set (low, high)."""
+    group_low, group_high = _ZERO, _ZERO
+    new_low, new_high = _ZERO, _ZERO
+    if hex_ < 64:
+        new_low = _bit(hex_)
+    else:
+        new_high = _bit(hex_)
+    size = 0
+    while new_low | new_high:  # each round takes one hex of the rim into the group
+        if new_low:
+            found = _lowest(new_low)
+            group_low |= _ONE << np.uint64(found)
+        else:
+            found = 64 + _lowest(new_high)
+            group_high |= _ONE << np.uint64(found - 64)
+        size += 1
+        new_low = (new_low | (NEIGHBOUR_SETS[found, 0] & low)) & ~group_low
+        new_high = (new_high | (NEIGHBOUR_SETS[found, 1] & high)) & ~group_high
+    return size
+
+
+# --- turns ---
+
+
+@compiled
+def _begin_turn(state, params):
+    """Start the turn of the current player, passing over whoever can neither use nor roll dice [2, 6]."""
+    state.phase = MOVE
+    state.pending = -1
+    state.extra_turn = 0
+    if state.num_dice > 0:
+        return
+    for _ in range(params.num_players):
+        dice = _dice_to_roll(state, params, np.int64(state.current_player))
+        if dice > 0:
+            for _ in range(dice):
+                state.dice[1 + bounded(state.rng, MAX_DIE)] += 1
+            state.num_dice = dice
+            return
+        state.current_player = (state.current_player + 1) % params.num_players
+    state.terminated = 1  # nobody can roll
+
+
+@compiled
+def _dice_to_roll(state, params, player):
+    """Count the hexes without a flower around the player's gardener; of two gardeners, the larger count [2]."""
+    most = 0
+    for g in range(params.gardeners):
+        count = 0
+        hex_ = np.int64(state.gardeners[player, g])
+        for direction in range(6):
+            neighbour = np.int64(NEIGHBOURS[hex_, direction])
+            count += neighbour >= 0 and state.flowers[neighbour] < 0
+        most = max(most, count)
+    return most
+
+
+@compiled
+def _end_turn(state, params):
+    """Pass the turn on, or give the same player the extra one that the turn earned [3, 5]."""
+    if not (state.extra_turn and state.num_dice > 0):
+        state.current_player = (state.current_player + 1) % params.num_players
+    _begin_turn(state, params)
+
+
+# --- the decisions ---
+
+
+@compiled
+def apply_action(state, params, action):
+    """Carry out a legal action up to the next decision."""
+    hexes = NUM_HEXES * np.int64(params.gardeners)
+    if state.phase == PLACE:
+        _place(state, params, action % NUM_HEXES, action // NUM_HEXES)
+    elif state.phase == PLANT:
+        _plant(state, params, action - hexes - NUM_GIVE_UPS)
+    elif action >= hexes:
+        _give_up(state, params, action - hexes + 1)
+    else:
+        _move(state, params, action // NUM_HEXES, action % NUM_HEXES)
+
+
+@compiled
+def _place(state, params, hex_, round_):
+    """Put the player's next gardener on a hex; after the last one, seat 0 has the first turn [1]."""
+    state.gardeners[state.current_player, round_] = hex_
+    state.blocked[hex_] = 1
+    last_seat = state.current_player == params.num_players - 1
+    state.current_player = (state.current_player + 1) % params.num_players
+    if last_seat and round_ == params.gardeners - 1:
+        _begin_turn(state, params)
+
+
+@compiled
+def _move(state, params, gardener, target):
+    """Use the die that leads the gardener to the target, and plant there or pay for the flower [3]."""
+    player = np.int64(state.current_player)
+    start = np.int64(state.gardeners[player, gardener])
+    _use_die(state, STEPS[start, target])
+    state.blocked[start] = 0
+    state.blocked[target] = 1
+    state.gardeners[player, gardener] = target
+    if state.flowers[target] >= 0:
+        _move_scorer(state, params, player, -1)
+        _end_turn(state, params)
+        return
+    state.pending = target
+    state.phase = PLANT
+    kinds, last_kind = 0, 0
+    for colour in range(NUM_COLOURS):
+        if state.stocks[player, colour] > 0:
+            kinds, last_kind = kinds + 1, colour
+    if kinds == 1:  # nothing to decide
+        _plant(state, params, last_kind)
+
+
+@compiled
+def _give_up(state, params, value):
+    """Use up a die with which no gardener can move, for a point [3]."""
+    _use_die(state, value)
+    _move_scorer(state, params, np.int64(state.current_player), -1)
+    _end_turn(state, params)
+
+
+@compiled
+def _plant(state, params, colour):
+    """Plant an own flower and score the group that it belongs to; the last own flower ends the game [3, 5, 6]."""
+    player, hex_ = np.int64(state.current_player), np.int64(state.pending)
+    state.pending = -1
+    state.flowers[hex_] = colour
+    state.garden[colour, hex_ >> 6] |= _bit(hex_)
+    state.stocks[player, colour] -= 1
+    state.planted[colour] += 1
+    _move_scorer(state, params, player, _group_size(hex_, state.garden[colour, 0], state.garden[colour, 1]))
+    if params.special_actions and state.planted[colour] == FLOWERS_PER_COLOUR:
+        state.extra_turn = 1
+    left = 0
+    for c in range(NUM_COLOURS):
+        left += np.int64(state.stocks[player, c])
+    if left == 0:
+        state.terminated = 1
+    else:
+        _end_turn(state, params)
+
+
+@compiled
+def _use_die(state, value):
+    state.dice[value] -= 1
+    state.num_dice -= 1
+
+
+@compiled
+def _move_scorer(state, params, player, points):
+    """Move along the score track, on past spaces that others hold; space 0 is free for all [4, 5]."""
+    space = max(np.int64(state.score[player]) + points, 0)
+    if params.special_actions and space > SPECIAL_SPACE and _is_held(state, params, player, space):
+        state.extra_turn = 1
+    onward = 1 if points > 0 else -1
+    while space > 0 and _is_held(state, params, player, space):
+        space += onward
+    state.score[player] = space
+
+
+@compiled
+def _is_held(state, params, player, space):
+    """Whether another player's scorer stands on this space."""
+    for p in range(params.num_players):
+        if p != player and state.score[p] == space:
+            return True
+    return False
+
+
+# --- legal actions ---
+
+
+@compiled
+def legal_actions(state, params, mask):
+    """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal."""
+    mask[:] = 0
+    if state.terminated or state.truncated:
+        return 0
+    if state.phase == PLACE:
+        return _legal_places(state, mask)
+    hexes = NUM_HEXES * np.int64(params.gardeners)
+    player = np.int64(state.current_player)
+    if state.phase == PLANT:
+        n = 0
+        for colour in range(NUM_COLOURS):
+            if state.stocks[player, colour] > 0:
+                mask[hexes + NUM_GIVE_UPS + colour] = 1
+                n += 1
+        return n
+    n = 0
+    for value in range(1, MAX_DIE + 1):  # any die may be given up that is not found to move a gardener
+        if state.dice[value] > 0:
+            mask[hexes + value - 1] = 1
+            n += 1
+    for g in range(params.gardeners):
+        n += _legal_moves(state, np.int64(state.gardeners[player, g]), g * NUM_HEXES, hexes, mask)
+    return n
+
+
+@compiled
+def _legal_places(state, mask):
+    offset = NUM_HEXES if state.gardeners[state.current_player, 0] >= 0 else 0
+    n = 0
+    for hex_ in range(NUM_HEXES):
+        if hex_ != CENTRE and not state.blocked[hex_]:
+            mask[offset + hex_] = 1
+            n += 1
+    return n
+
+
+@compiled
+def _legal_moves(state, start, offset, hexes, mask):
+    """Mark where the dice lead a gardener; a die that moves can no longer be given up [3]."""
+    n = 0
+    for direction in range(6):
+        for value in range(1, MAX_DIE + 1):
+            target = np.int64(RAYS[start, direction, value])
+            if target < 0 or state.blocked[target]:
+                break
+            if state.dice[value] > 0 and target != CENTRE:
+                mask[offset + target] = 1
+                n += 1 - np.int64(mask[hexes + value - 1])
+                mask[hexes + value - 1] = 0
+    return n
+
+
+# --- what a seat sees ---
+
+
+@compiled
+def observe(state, params, player, out):
+    """Fill `out`, int8 (1335,) or (75 * 121,), with the view of seat `player` [Observation]."""
+    if params.planes:
+        # The flat view is written to the end of `out` and spread out from the start: plane 14 + s fills cells
+        # up to 121 (15 + s), which first passes entry s of the scalars after that has been read.
+        flat = out[out.shape[0] - FLAT_SIZE :]
+        _observe_flat(state, params, player, flat)
+        _spread(flat, out)
+    else:
+        _observe_flat(state, params, player, out)
+
+
+@compiled
+def _observe_flat(state, params, player, out):
+    out[:] = 0
+    n = params.num_players
+    over = state.terminated or state.truncated
+    to_move = player == state.current_player and not over
+    for hex_ in range(NUM_HEXES):
+        colour = np.int64(state.flowers[hex_])
+        if colour >= 0:
+            out[colour * NUM_HEXES + hex_] = 1
+    at = GARDENER_PLANES * NUM_HEXES
+    each = np.int64(params.gardeners)
+    for offset in range(n):
+        seat = (player + offset) % n
+        for g in range(each):
+            hex_ = np.int64(state.gardeners[seat, g])
+            if hex_ >= 0:
+                out[at + (offset * each + g) * NUM_HEXES + hex_] = 1
+    at += (MAX_PLAYERS if each == 1 else 2 * each) * NUM_HEXES
+    if params.num_peaks > 0:
+        for hex_ in range(NUM_HEXES):
+            out[at + hex_] = state.peaks[hex_]
+    at += NUM_HEXES
+    if to_move and state.phase == MOVE:
+        for g in range(each):
+            _mark_reachable(state, np.int64(state.gardeners[player, g]), out, at + g * NUM_HEXES)
+    at += each * NUM_HEXES
+    if state.pending >= 0:
+        out[at + np.int64(state.pending)] = 1
+    at += NUM_HEXES
+
+    for offset in range(n):
+        seat = (player + offset) % n
+        for colour in range(NUM_COLOURS):
+            out[at + offset * SEAT_SCALARS + colour] = state.stocks[seat, colour]
+        score = np.int64(state.score[seat])
+        out[at + offset * SEAT_SCALARS + NUM_COLOURS] = score // 16
+        out[at + offset * SEAT_SCALARS + NUM_COLOURS + 1] = score % 16
+    at += MAX_PLAYERS * SEAT_SCALARS
+    if not over:
+        out[at + (state.current_player - player + n) % n] = 1
+    at += MAX_PLAYERS
+    for value in range(1, MAX_DIE + 1):
+        out[at + value - 1] = state.dice[value]
+    at += MAX_DIE
+    if not over:
+        out[at + np.int64(state.phase)] = 1
+    at += 3
+    out[at] = n
+    at += 1
+    for colour in range(NUM_COLOURS):
+        out[at + colour] = state.planted[colour]
+
+
+@compiled
+def _mark_reachable(state, start, out, at):
+    for direction in range(6):
+        for value in range(1, MAX_DIE + 1):
+            target = np.int64(RAYS[start, direction, value])
+            if target < 0 or state.blocked[target]:
+                break
+            if state.dice[value] > 0 and target != CENTRE:
+                out[at + target] = 1
+
+
+@compiled
+def _spread(flat, planes):
+    """Make the view `planes` of the flat one: boards on the 11 x 11 square, scalars as constant planes."""
+    for plane in range(NUM_BOARD_PLANES):
+        at = plane * PLANE_SIZE
+        planes[at : at + PLANE_SIZE] = 0
+        for hex_ in range(NUM_HEXES):
+            planes[at + np.int64(CELLS[hex_])] = flat[plane * NUM_HEXES + hex_]
+    for scalar in range(NUM_SCALARS):
+        at = (NUM_BOARD_PLANES + scalar) * PLANE_SIZE
+        value = flat[NUM_BOARD_PLANES * NUM_HEXES + scalar]
+        planes[at : at + PLANE_SIZE] = value
+
+
+# --- the outcome ---
+
+
+@compiled
+def points(state, params, out):
+    """Fill `out`, int32 (5,), with the scores."""
+    for p in range(MAX_PLAYERS):
+        out[p] = state.score[p]
+
+
+@compiled
+def public_points(state, params, out):
+    """Everything is open: the same as `points`."""
+    points(state, params, out)
+
+
+@compiled
+def standings(state, params, out):
+    """Fill `out`, int32 (5,): the scores, or for everybody the team's, which is the lowest [6, 7]."""
+    points(state, params, out)
+    if params.cooperative:
+        lowest = out[0]
+        for p in range(1, params.num_players):
+            lowest = min(lowest, out[p])
+        for p in range(params.num_players):
+            out[p] = lowest
+
+
+@compiled
+def resample(state, params, player, seed):
+    """Redraw the future: nothing on the table is hidden."""
+    seed_words(state.rng, seed)

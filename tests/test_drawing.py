@@ -1,0 +1,154 @@
+"""Pictures of Gardens of Mars, from snapshots made by hand."""
+
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from garden_core import svg as drawing_kit
+from mars_env import drawing
+
+
+def snapshot(phase="move", gardeners=(((2, -3),), ((-1, 2),)), **changes):
+    """A game in progress, as plain JSON would bring it."""
+    gardeners = [[list(at) for at in hexes] for hexes in gardeners]
+    made = {
+        "game": "mars",
+        "num_players": len(gardeners),
+        "phase": phase,
+        "current_player": 0,
+        "dice": [1, 4, 4],
+        "gardeners": gardeners,
+        "flowers": [[-5, 0, 5], [-1, 2, 0], [2, -4, 3]],
+        "stocks": [[5, 4, 3, 2, 1, 0] for _ in gardeners],
+        "scores": [17 + player for player in range(len(gardeners))],
+        "peaks": [],
+        "pending": None,
+        "decisions": 9,
+        "terminated": phase == "over",
+        "truncated": False,
+    }
+    return made | changes
+
+
+PLACES = ((2, -3),), ((-1, 2),), ((0, 5),), ((-5, 2),), ((5, -5),)
+CASES = {
+    "place": (
+        snapshot("place", [[(1, 1)], []], current_player=1, dice=[], flowers=[]),
+        ["hex -5,0", "hex 0,4"],
+    ),
+    "move": (snapshot(), ["hex 2,-4", "hex 3,-3", "hex -2,1"]),
+    "plant": (snapshot("plant", pending=[2, -3], dice=[4]), ["plant blue", "plant red"]),
+    "over": (snapshot("over", dice=[]), []),
+    "cap": (snapshot("over", truncated=True, terminated=False), []),
+    "five tied": (snapshot("over", PLACES, scores=[0] * 5, truncated=True), []),
+    "many targets": (snapshot(), [f"hex {q},{r}" for q, r in drawing.HEXES if q + r != 0]),
+    "give up": (snapshot(dice=[6], peaks=[[-3, 0], [4, 0]]), ["give up die 6"]),
+    "two gardeners": (
+        snapshot(gardeners=[[(2, -3), (0, 3)], [(-1, 2), (3, 0)]]),
+        ["hex 2,-4", "hex -5,0", "second hex -1,3", "second hex -5,0"],
+    ),
+} | {f"{n} players": (snapshot(gardeners=PLACES[:n]), ["hex 2,-4"]) for n in range(1, 6)}
+
+
+def words(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")]
+
+
+@pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
+def test_svg_is_xml_of_fixed_size_and_tells_the_players_apart(state, labels):
+    picture = drawing.svg(state, labels)
+    root = ElementTree.fromstring(picture)
+    assert root.get("viewBox") == "0 0 900 616"
+    assert "href" not in picture
+    assert "url(" not in picture
+    told = words(picture)
+    for player, score in enumerate(state["scores"]):
+        assert f"player_{player}" in told
+        assert str(score) in told
+    assert told.count("to move") == (state["phase"] != "over")
+
+
+@pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
+def test_text_is_enough_to_play_from(state, labels):
+    page = drawing.text(state, labels)
+    assert page.replace("\n", "").isprintable()
+    assert page.isascii()
+    assert max(map(len, page.splitlines())) <= 100
+    for player, score in enumerate(state["scores"]):
+        (row,) = [line for line in page.splitlines() if f"{'ABCDE'[player]} player_{player}" in line]
+        assert str(score) in row.split()
+        assert row.startswith(">") == (state["phase"] != "over" and player == state["current_player"])
+    if state["phase"] != "place":
+        assert all(label in page for label in labels)
+    if state["dice"]:
+        assert f"dice:    {' '.join(map(str, state['dice']))}\n" in page
+
+
+def test_text_board_has_each_hex_once_where_its_coordinates_say():
+    page = drawing.text(*CASES["give up"])
+    rows = {line[:4]: line[4:] for line in page.splitlines() if line.startswith("r=")}
+    assert len(rows) == 11
+    assert rows["r= 0"].split() == ["n", ".", "^", ".", ".", "+", ".", ".", ".", "^", "."]
+    assert rows["r= 2"].split() == [".", ".", ".", ".", "Bb", ".", ".", ".", "."]
+    assert rows["r=-4"].split() == ["-2\\", ".", ".", ".", "g", ".", ".", "."]
+
+
+def test_text_marks_who_can_go_where_and_what_waits():
+    page = drawing.text(*CASES["two gardeners"])
+    for mark in ("(g)", "{.}", "<n>", "A2", "B1b"):
+        assert mark in page
+    assert "A?" in drawing.text(*CASES["plant"])
+    assert "(" not in drawing.text(*CASES["place"]).split("flowers:")[0]  # told in words instead
+
+
+def test_svg_marks_reachable_hexes():
+    state, labels = CASES["move"]
+    assert drawing.svg(state, labels).count(drawing.GOLD) == len(labels)
+    assert drawing.svg(state).count(drawing.GOLD) == 0
+
+
+def test_result_is_told():
+    assert "game over: highest score 18 (player_1), lowest 17" in words(drawing.svg(*CASES["over"]))
+    assert drawing.text(*CASES["cap"]).startswith("stopped by the cap")
+    assert "highest score 0 (player_0, player_1)" in drawing.text(snapshot("over", scores=[0, 0]))
+    assert drawing.text(snapshot("over", gardeners=PLACES[:1])).startswith("game over: score 17\n")
+
+
+def test_helpers_escape_and_round():
+    assert drawing_kit.tag("g", stroke_width=1 / 3, id='"<') == '<g stroke-width="0.33" id=\'"&lt;\'/>'
+    assert ElementTree.fromstring(drawing_kit.text(0, 0, "a < b & c", 10)).text == "a < b & c"
+    assert drawing_kit.polygon([(0, -0.001), (1.5, 2)]) == '<polygon points="0,0 1.5,2"/>'
+
+
+class TestPixels:
+    @pytest.fixture(autouse=True)
+    def _libraries(self):
+        pytest.importorskip("resvg_py")
+        pytest.importorskip("font_lato")
+        pytest.importorskip("PIL")
+
+    def test_shape_and_type(self):
+        picture = drawing.svg(*CASES["5 players"])
+        pixels = drawing_kit.to_pixels(picture)
+        assert pixels.shape == (616, 900, 3)
+        assert pixels.dtype == np.uint8
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+        assert drawing_kit.to_pixels(picture, width=450).shape == (308, 450, 3)
+
+    def test_text_is_painted_and_no_font_of_the_machine_is_used(self):
+        def paint(*families):
+            texts = [drawing_kit.text(5, 20, "Mars 5", 20, font_family=family) for family in families]
+            return drawing_kit.to_pixels(drawing_kit.document(100, 40, *texts))
+
+        blank, lato = paint(), paint("Lato")
+        assert (blank == 255).all()
+        assert (lato < 128).any()
+        for family in (None, "DejaVu Sans", "Arial", "sans-serif", "no such family"):
+            assert (paint(family) == lato).all()
+
+    def test_missing_library_says_what_to_install(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+        with pytest.raises(ImportError, match="pip install resvg-py font-lato pillow"):
+            drawing_kit.to_pixels("<svg/>")
