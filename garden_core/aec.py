@@ -195,6 +195,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
         """
         return render(self.game, self.states[0], self.render_mode, seat)
 
+    def close(self) -> None:
+        """There is nothing to release."""
+
     def _repr_svg_(self) -> str | None:
         return self.game.svg(self.states[0]) if self._dealt else None
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from garden_core import loops
-from garden_core.compiled import records
 from garden_core.game import Game
 
 __all__ = ["Batch", "as_seed"]
@@ -49,22 +48,22 @@ class Batch:
         self.autoreset = autoreset
         self.states = game.new_states(n)
         self.last_states = game.new_states(n)
-        self._flat = np.zeros((n, game.observation_size), np.int8)
+        self.flat = np.zeros((n, game.observation_size), np.int8)
         self.action_mask = np.zeros((n, game.num_actions), np.int8)
         self.current_player = np.zeros(n, np.int64)
         self.rewards = np.zeros((n, game.num_players), np.float32)
         self.terminated = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
-        self._bases = np.zeros(n, np.uint64)
-        self._streams = np.zeros(n, np.uint64)
-        self._games = np.zeros(n, np.uint64)
-        self._all_rows = np.arange(n)
+        self.bases = np.zeros(n, np.uint64)
+        self.streams = np.zeros(n, np.uint64)
+        self.games = np.zeros(n, np.uint64)
+        self.all_rows = np.arange(n)
         self._dealt = False
 
     @property
     def observation(self) -> np.ndarray:
         """The view of the player to move, int8 (N, *game.observation_shape)."""
-        return self._flat.reshape(self.num_envs, *self.game.observation_shape)
+        return self.flat.reshape(self.num_envs, *self.game.observation_shape)
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
@@ -75,36 +74,41 @@ class Batch:
                 on with its next game; the first time, from a random seed.
 
         Raises:
-            ValueError: for a seed outside 0 … 2**64 - 1, or as many seeds as there are not rows.
+            ValueError: for a seed outside 0 … 2**64 - 1, or more or fewer seeds than rows.
             IndexError: for a row that does not exist.
         """
-        rows = self._rows(rows)
-        if seed is None and not self._dealt:
-            seed = secrets.randbits(64)
-            self._bases[:] = seed
-            self._streams[:] = self._all_rows
-        elif seed is None:
-            self._games[rows] += np.uint64(1)
-        elif isinstance(seed, int | np.integer):
-            self._bases[rows] = as_seed(seed)
-            self._streams[rows] = rows
-            self._games[rows] = 0
-        else:
-            if len(seed) != len(rows):
-                raise ValueError(f"seed has {len(seed)} entries for {len(rows)} rows")
-            self._bases[rows] = [as_seed(s) for s in seed]
-            self._streams[rows] = 0
-            self._games[rows] = 0
-        if not self._dealt and len(rows) < self.num_envs:
-            raise ValueError("the first reset must deal all rows; rows is for later ones")
-        self._dealt = True
+        rows = self.name_games(seed, rows)
         self.rewards[rows] = 0
         self.terminated[rows] = False
         self.truncated[rows] = False
         loops.deal_rows(
-            self.states, self.game.params, rows, self._bases, self._streams, self._games,
-            self._flat, self.action_mask, self.current_player,
+            self.states, self.game.params, rows, self.bases, self.streams, self.games,
+            self.flat, self.action_mask, self.current_player,
         )  # fmt: skip
+
+    def name_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
+        """Say which game is to be dealt next in each of `rows`, as `reset`; return the rows' indexes."""
+        rows = self._rows(rows)
+        if not self._dealt and len(rows) < self.num_envs:
+            raise ValueError("the first reset must deal all rows; rows is for later ones")
+        if seed is None and not self._dealt:
+            seed = secrets.randbits(64)
+            self.bases[:] = seed
+            self.streams[:] = self.all_rows
+        elif seed is None:
+            self.games[rows] += np.uint64(1)
+        elif isinstance(seed, int | np.integer):
+            self.bases[rows] = as_seed(seed)
+            self.streams[rows] = rows
+            self.games[rows] = 0
+        else:
+            if len(seed) != len(rows):
+                raise ValueError(f"seed has {len(seed)} entries for {len(rows)} rows")
+            self.bases[rows] = np.array([as_seed(s) for s in seed], np.uint64)
+            self.streams[rows] = 0
+            self.games[rows] = 0
+        self._dealt = True
+        return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take one action in every row, or in `rows` (indexes without repeats, or a mask of bools) alone.
@@ -117,9 +121,20 @@ class Batch:
                 label, and nothing has changed.
             RuntimeError: before the first reset.
         """
+        rows = self._rows(rows)
+        if rows is not self.all_rows and len(np.unique(rows)) < len(rows):
+            raise ValueError(f"a row can be stepped only once: {rows.tolist()}")
+        actions = self.check_actions(actions, rows)
+        loops.step_rows(
+            self.states, self.last_states, self.game.params, rows, actions, self.autoreset,
+            self.bases, self.streams, self.games, self.flat, self.action_mask, self.current_player,
+            self.rewards, self.terminated, self.truncated,
+        )  # fmt: skip
+
+    def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
+        """Return `actions`, one for each of `rows`, as int64; those of `acting` (all if None) must be legal."""
         if not self._dealt:
             raise RuntimeError("call reset() before step()")
-        rows = self._all_rows if rows is None else self._rows(rows)
         actions = np.asarray(actions)
         if actions.dtype != np.int64:
             if actions.dtype.kind not in "iu":
@@ -127,14 +142,14 @@ class Batch:
             actions = actions.astype(np.int64)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
-        wrong = loops.first_illegal(self.action_mask, self.states, rows, actions)
+        if acting is None:
+            acting, chosen = rows, actions
+        else:
+            chosen = actions[acting]
+        wrong = loops.first_illegal(self.action_mask, self.states, acting, chosen)
         if wrong >= 0:
-            raise ValueError(self._why_illegal(int(rows[wrong]), int(actions[wrong])))
-        loops.step_rows(
-            self.states, self.last_states, self.game.params, rows, actions, self.autoreset,
-            self._bases, self._streams, self._games, self._flat, self.action_mask, self.current_player,
-            self.rewards, self.terminated, self.truncated,
-        )  # fmt: skip
+            raise ValueError(self._why_illegal(int(acting[wrong]), int(chosen[wrong])))
+        return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
         """Return a new array, int8 (N, *observation_shape): what `player` sees in each row.
@@ -157,7 +172,7 @@ class Batch:
     def refresh(self) -> None:
         """Recompute views, masks and players after `states` were written to from outside."""
         for row in range(self.num_envs):
-            loops.refresh(self.states, self.game.params, row, self._flat, self.action_mask)
+            loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
         self.current_player[:] = self.states["current_player"]
 
     def clone(self) -> Batch:
@@ -166,7 +181,7 @@ class Batch:
 
     def _rows(self, rows: Any) -> np.ndarray:
         if rows is None:
-            return self._all_rows
+            return self.all_rows
         rows = np.asarray(rows)
         if rows.dtype == np.bool_:
             if rows.shape != (self.num_envs,):
@@ -188,13 +203,8 @@ class Batch:
         other = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                setattr(other, name, records_copy(value))
+                setattr(other, name, value.copy())
         return other
-
-
-def records_copy(array: np.ndarray) -> np.ndarray:
-    """Return a copy that keeps the array's kind (plain, or recarray without Numba)."""
-    return array.copy()
 
 
 def why_illegal(game: Game, action: int, mask: np.ndarray) -> str:
@@ -216,5 +226,3 @@ def as_seed(seed: int) -> np.uint64:
         raise ValueError(f"seed must be 0 to 2**64 - 1, not {seed}")
     return np.uint64(seed)
 
-
-_ = records

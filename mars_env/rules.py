@@ -384,15 +384,14 @@ def observe(state, params, player, out):
 
 @compiled
 def _observe_flat(state, params, player, out):
-    out[:] = 0
     n = params.num_players
     over = state.terminated or state.truncated
     to_move = player == state.current_player and not over
-    for hex_ in range(NUM_HEXES):
-        colour = np.int64(state.flowers[hex_])
-        if colour >= 0:
-            out[colour * NUM_HEXES + hex_] = 1
+    for colour in range(NUM_COLOURS):
+        for hex_ in range(NUM_HEXES):
+            out[colour * NUM_HEXES + hex_] = state.flowers[hex_] == np.int8(colour)
     at = GARDENER_PLANES * NUM_HEXES
+    out[at:] = 0
     each = np.int64(params.gardeners)
     for offset in range(n):
         seat = (player + offset) % n

@@ -1,0 +1,161 @@
+"""What benchmarks share: facts about the machine, timed windows, result files, plots."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
+
+Work = Callable[[int], tuple[float, float]]
+"""Does an amount of work; returns how many units it has done and the seconds that they took."""
+
+
+# --- facts ---
+
+
+def facts() -> dict[str, Any]:
+    """Return what the numbers depend on: versions, machine, day."""
+    packages = ("garden-envs", "numpy", "numba", "gymnasium", "pettingzoo")
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        **{package: importlib.metadata.version(package) for package in packages},
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": _system(),
+    }
+
+
+def _commit() -> str | None:
+    """The project's commit, with "-dirty" where its files have changed since."""
+    describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        root = Path(__file__).parents[1]
+        return subprocess.run(describe, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    return None
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _system() -> str:
+    with contextlib.suppress(OSError):
+        return f"{platform.freedesktop_os_release()['PRETTY_NAME']}, {platform.machine()}"
+    return f"{platform.system()} {platform.release()}, {platform.machine()}"
+
+
+class OtherCores:
+    """How many cores other processes have kept busy since this object was made; None where that is not told."""
+
+    def __init__(self) -> None:
+        self._start = self._now()
+
+    def __call__(self) -> float | None:
+        """Return the mean so far. A child counts as other until it has been waited for."""
+        before, now = self._start, self._now()
+        if before is None or now is None:
+            return None
+        seconds, everyone, own = (new - old for new, old in zip(now, before, strict=True))
+        return round(max(0.0, (everyone - own) / seconds), 2)
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        try:
+            user, nice, system, _, _, interrupt, soft = map(int, Path("/proc/stat").read_text().split()[1:8])
+        except OSError:
+            return None
+        everyone = (user + nice + system + interrupt + soft) / os.sysconf("SC_CLK_TCK")
+        return time.perf_counter(), everyone, sum(os.times()[:4])
+
+
+# --- timed windows ---
+
+
+def measure(*works: Work, windows: int = 5, seconds: float = 0.7) -> list[list[float]]:
+    """Time each work in `windows` windows of about `seconds`, taken in turns so that all see the same machine.
+
+    Returns a list for each work: its units per second, window by window.
+    """
+    amounts = [_warm_up(work, seconds) for work in works]
+    rounds = [[_rate(*work(n)) for work, n in zip(works, amounts, strict=True)] for _ in range(windows)]
+    return [list(rates) for rates in zip(*rounds, strict=True)]
+
+
+def _warm_up(work: Work, seconds: float) -> int:
+    """Run `work`, which compiles at the first call, until it is clear what amount takes `seconds`."""
+    work(1)
+    amount = 1
+    while (spent := work(amount)[1]) < seconds / 4:
+        amount *= 4 if spent > seconds / 64 else 16
+    return max(1, round(amount * seconds / spent))
+
+
+def _rate(done: float, spent: float) -> float:
+    return done / spent
+
+
+def spread(values: Iterable[float]) -> dict[str, Any]:
+    """Return median, min and max of `values`, and all of them in the order of time, to four digits."""
+    values = [float(f"{value:.4g}") for value in values]
+    return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
+
+
+# --- result files ---
+
+
+def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[dict[str, Any]]) -> None:
+    """Write folder/NAME.json, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, unfinished = folder / f"{name}.json", folder / f".{name}.json.{os.getpid()}"
+    results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}
+    unfinished.write_text(json.dumps(results, indent=1) + "\n")
+    os.replace(unfinished, path)
+    print(f"\nwritten: {path}")
+
+
+@contextlib.contextmanager
+def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -> Iterator[Any]:
+    """Yield an array of `columns` axes, side by side; save them to `path` in the end."""
+    import font_lato
+    import matplotlib
+    from matplotlib import font_manager
+    from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
+
+    font_manager.fontManager.addfont(font_lato.font_files["Lato"])
+    style = {
+        "font.family": "Lato",
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": "#888888",
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "grid.color": "#e5e5e5",
+        "legend.frameon": False,
+        "lines.markersize": 4,
+    }
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=size, dpi=150, layout="constrained")
+        yield figure.subplots(1, columns, squeeze=False, **subplots)[0]
+        figure.savefig(path)
+    print(f"written: {path}")

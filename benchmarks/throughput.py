@@ -1,0 +1,289 @@
+"""Decisions per second on one core: `python -m benchmarks.throughput [GAMES...]`.
+
+Four things are measured for each game and number of players, each in windows of about 0.7 s after a warm-up:
+
+- "random play": compiled code alone. A decision is the mask, a uniformly random choice from it and the
+  transition, with a new deal after each end (`garden_core.loops.random_play`).
+- "random play, observed": the same, with the observation of the player to move.
+- "Batch.step": steps from Python with the actions given, with checks, masks, observations, rewards, autoreset.
+  The actions of each step are chosen before it by `RandomPolicy`, and the clock runs during `Batch.step` alone.
+- "env()": the AEC loop `agent_iter`, `last`, `step` with resets and the steps of agents whose game is over; the
+  chooser takes a random entry of `mask.nonzero()[0]`, and is inside the clock.
+
+Batches are N games that have been played on for different numbers of decisions, so that every phase of the game
+is present at once, as it is in training. Comparisons take turns with what they are compared to, window by window;
+their ratio is the median of the pairwise ratios. "env()" is compared with PettingZoo's own Connect Four, played
+by the very same loop.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+from benchmarks.common import COLOURS, RESULTS, OtherCores, Work, measure, plot, save, spread
+from garden_core import Batch, Game, aec, list_games, loops, make
+from garden_core.policies import RandomPolicy
+
+SEED = 20261121
+PHASES = 16  # groups of a batch that are spread over the length of a game
+COMPILED, OBSERVED, STEP, AEC = "random play", "random play, observed", "Batch.step", "env()"
+CONNECT_FOUR = "PettingZoo connect_four_v3"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure decisions per second on one core, from compiled code to the AEC loop."""
+
+    games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Names of games; all installed ones if none is given."""
+    num_players: tuple[int, ...] = ()
+    """Numbers of players; each game's smallest and largest if none is given."""
+    quick: bool = False
+    """Take two tiny windows of small batches: to see that all works, not for numbers."""
+    yardstick: tuple[str, ...] = ()
+    """Programs to compare random play with, as GAME=PATH, or PATH where one game is measured. A program is called
+    with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints "… X M decisions/s …"."""
+    output: Path = RESULTS
+    """Folder for throughput.json and throughput.png."""
+
+
+def main(options: Options) -> None:
+    """Measure, print, and write the results."""
+    names = options.games or tuple(list_games())
+    yardsticks = _yardsticks(options.yardstick, names)
+    games = [game for name in names for game in _variants(name, options.num_players)]
+    settings: dict[str, Any] = {"windows": 2, "seconds": 0.02} if options.quick else {"windows": 5, "seconds": 0.7}
+    sizes = (1, 64) if options.quick else (1, 64, 1024, 8192)
+    connect_four = _connect_four()
+    measurements: list[dict[str, Any]] = []
+
+    def add(game: Game, what: str, size: int, work: Work, beside: str, other: Work | None) -> None:
+        busy = OtherCores()
+        rates, *others = measure(*filter(None, (work, other)), **settings)
+        found = {"game": game.name, "num_players": game.num_players, "what": what, "num_envs": size}
+        found |= {"decisions_per_second": spread(rates), "other_cores": busy()}
+        for theirs in others:
+            ratios = [a / b for a, b in zip(rates, theirs, strict=True)]
+            found["beside"] = {"what": beside, "decisions_per_second": spread(theirs), "ratio": spread(ratios)}
+        measurements.append(found)
+        print(_line(found), flush=True)
+
+    print(f"{'game':10} {'players':>7} {'what':22} {'N':>5} {'decisions/s':>12} {'min':>12} {'max':>12}")
+    for game in games:
+        length = game_length(game)
+        for size in sizes:
+            for observed in (False, True):
+                path = yardsticks.get(game.name)
+                other = path and run_yardstick(path, game, size, length, observed)
+                add(game, OBSERVED if observed else COMPILED, size, play(game, size, length, observed), str(path), other)
+            add(game, STEP, size, step(game, size, length), "", None)
+        add(game, AEC, 1, aec_loop(aec.env(game)), CONNECT_FOUR, connect_four and aec_loop(connect_four))
+
+    save(options.output, "throughput", settings, measurements)
+    draw(measurements, options.output / "throughput.png")
+
+
+# --- what is measured ---
+
+
+def game_length(game: Game, decisions: int = 50_000) -> int:
+    """Mean number of decisions of a random game."""
+    states, arrays = _memory(game, 1)
+    return max(1, decisions // max(1, loops.random_play(states, game.params, decisions, False, *arrays)))
+
+
+def play(game: Game, size: int, length: int, observed: bool) -> Work:
+    """Random play in compiled code; an amount is a number of decisions in each of `size` games."""
+    states, arrays = _in_play(game, size, length)
+
+    def work(steps: int) -> tuple[float, float]:
+        start = time.perf_counter()
+        loops.random_play(states, game.params, steps, observed, *arrays)
+        return steps * size, time.perf_counter() - start
+
+    return work
+
+
+def step(game: Game, size: int, length: int) -> Work:
+    """`Batch.step` alone; an amount is a number of steps of all `size` games."""
+    batch, policy, rows = Batch(game, size), RandomPolicy(SEED), np.arange(size)
+    batch.reset(SEED)
+    batch.states[:] = _in_play(game, size, length)[0]
+    batch.refresh()
+
+    def work(steps: int) -> tuple[float, float]:
+        spent = 0.0
+        for _ in range(steps):
+            actions = policy(batch, rows)
+            start = time.perf_counter()
+            batch.step(actions)
+            spent += time.perf_counter() - start
+        return steps * size, spent
+
+    return work
+
+
+def aec_loop(env: Any) -> Work:
+    """The loop that PettingZoo's users write, with a cheap random chooser; whole games of at least the amount."""
+    draw = random.Random(SEED).random
+    env.reset(seed=SEED)
+
+    def work(decisions: int) -> tuple[float, float]:
+        done, start = 0, time.perf_counter()
+        while done < decisions:
+            env.reset()
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(int(legal[int(draw() * len(legal))]))
+                done += 1
+        return done, time.perf_counter() - start
+
+    return work
+
+
+def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool) -> Work:
+    """Another program's random play, by its own clock. It deals all its games at once, so it plays whole games."""
+
+    def work(steps: int) -> tuple[float, float]:
+        steps = length * max(1, round(steps / length))
+        command = map(str, (path, game.num_players, size, steps, int(observed)))
+        printed = subprocess.run(list(command), check=True, capture_output=True, text=True).stdout
+        found = re.search(r"([\d.]+) M decisions/s", printed)
+        if not found or not float(found[1]):
+            raise ValueError(f"{path} printed no 'X M decisions/s': {printed!r}")
+        return steps * size, steps * size / (float(found[1]) * 1e6)
+
+    return work
+
+
+def _memory(game: Game, size: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return newly dealt games, and the arrays that `random_play` takes after its first four arguments."""
+    states, rows, seeds = game.new_states(size), np.arange(size), np.full(size, SEED, np.uint64)
+    views, masks = np.zeros((size, game.observation_size), np.int8), np.zeros((size, game.num_actions), np.int8)
+    games = seeds, rows.astype(np.uint64), np.zeros(size, np.uint64)
+    words = np.random.default_rng(SEED).integers(2**64, size=(size, 4), dtype=np.uint64)
+    loops.deal_rows(states, game.params, rows, *games, views, masks, np.zeros(size, np.int64))
+    return states, (views, masks, *games, words)
+
+
+def _in_play(game: Game, size: int, length: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The same, with the games spread over all phases."""
+    states, arrays = _memory(game, size)
+    for phase in range(PHASES):
+        part = slice(phase * size // PHASES, (phase + 1) * size // PHASES)
+        steps = phase * length // PHASES
+        loops.random_play(states[part], game.params, steps, False, *(array[part] for array in arrays))
+    return states, arrays
+
+
+# --- what is chosen ---
+
+
+def _variants(name: str, num_players: tuple[int, ...]) -> list[Game]:
+    if num_players:
+        return [make(name, num_players=n) for n in num_players]
+    option = next(option for option in type(make(name)).options if option.name == "num_players")
+    assert option.low is not None and option.high is not None
+    possible = []
+    for n in range(option.low, option.high + 1):
+        try:
+            possible.append(make(name, num_players=n))
+        except ValueError:  # not together with the other options' defaults
+            continue
+    return possible[:1] + possible[1:][-1:]
+
+
+def _yardsticks(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Path]:
+    pairs = [item.rpartition("=") for item in given]
+    if len(names) > 1 and not all(name for name, _, _ in pairs):
+        raise SystemExit("--yardstick: say GAME=PATH where several games are measured")
+    return {name or names[0]: Path(path) for name, _, path in pairs}
+
+
+def _connect_four() -> Any:
+    import pettingzoo
+
+    try:
+        if hasattr(pettingzoo, "make"):
+            return pettingzoo.make("aec", "classic/connect_four_v3")
+        from pettingzoo.classic import connect_four_v3
+
+        return connect_four_v3.env()
+    except Exception as error:
+        print(f"without {CONNECT_FOUR}: {error}")
+        return None
+
+
+# --- what is shown ---
+
+
+def _line(found: dict[str, Any]) -> str:
+    rate = found["decisions_per_second"]
+    line = f"{found['game']:10} {found['num_players']:>7} {found['what']:22} {found['num_envs']:>5}"
+    line += "".join(f" {rate[key]:>12,.0f}" for key in ("median", "min", "max"))
+    if "beside" in found:
+        other = found["beside"]
+        line += f"   {other['ratio']['median']:.3g} x {other['what']} ({other['decisions_per_second']['median']:,.0f})"
+    return line
+
+
+def draw(measurements: list[dict[str, Any]], path: Path) -> None:
+    """Plot rates over batch sizes, a panel for each game, and the AEC loops as bars."""
+    names = list(dict.fromkeys(found["game"] for found in measurements))
+    with plot(path, len(names) + 1, (4.2 * len(names) + 4.2, 3.8)) as axes:
+        for ax, name in zip(axes, names, strict=False):
+            _draw_game(ax, name, [found for found in measurements if found["game"] == name])
+        _draw_aec(axes[-1], [found for found in measurements if found["what"] == AEC])
+
+
+def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
+    players = sorted({found["num_players"] for found in measurements})
+    for what, colour in zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False):
+        for n, line in zip(players, ("-", "--", ":", "-."), strict=False):
+            curve = [found for found in measurements if (found["what"], found["num_players"]) == (what, n)]
+            sizes = [found["num_envs"] for found in curve]
+            label = f"{what}, {n} players"
+            ax.plot(sizes, [_millions(found) for found in curve], f"o{line}", color=colour, label=label)
+            beside = [found for found in curve if "beside" in found]
+            rates = [_millions(found["beside"]) for found in beside]
+            ax.plot([found["num_envs"] for found in beside], rates, "x", color=colour)
+    ax.set(title=name, xlabel="games in the batch", ylabel="million decisions/s, one core", xscale="log", ylim=(0, None))
+    ax.set_xticks(sizes, [f"{size}" for size in sizes])
+    ax.minorticks_off()
+    ax.legend(fontsize=8)
+
+
+def _draw_aec(ax: Any, measurements: list[dict[str, Any]]) -> None:
+    bars = [(f"{found['game']}, {found['num_players']} players", found) for found in measurements]
+    beside = [found["beside"] for found in measurements if "beside" in found]
+    labels = [label for label, _ in bars]
+    rates = [_millions(found) * 1e3 for _, found in bars]
+    if beside:
+        labels.append(CONNECT_FOUR.replace(" ", "\n"))
+        rates.append(statistics.median(_millions(other) for other in beside) * 1e3)
+    ax.barh(labels, rates, color=[COLOURS[0]] * len(bars) + [COLOURS[-1]] * bool(beside), height=0.6)
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set(title="env(), one game, Python loop", xlabel="thousand decisions/s")
+
+
+def _millions(found: dict[str, Any]) -> float:
+    return found["decisions_per_second"]["median"] / 1e6
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))

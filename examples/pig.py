@@ -1,0 +1,158 @@
+"""Pig, the dice race, as a model for a game of your own: a whole game in one file. Run it to see it play.
+
+The player to move rolls a die as often as they dare, adding up what it shows; a 1 loses the sum and ends the
+turn. Who holds instead scores the sum. The first to score 100 wins. docs/own-game.md explains each part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from garden_core import Batch, Game, Option, compiled
+from garden_core.kernels import Kernels
+from garden_core.rng import bounded, seed_words
+
+ROLL, HOLD = 0, 1
+MAX_PLAYERS = 4
+OBSERVATION_SIZE = 2 * MAX_PLAYERS + 2
+
+# --- rules: plain functions on records, compiled. No objects, no exceptions, no memory of their own ---
+
+
+@compiled
+def deal(state, params, seed):
+    """Seed the generator and fill every field of the game's own."""
+    seed_words(state.rng, seed)
+    state.score[:] = 0
+    state.turn_sum = 0
+    state.current_player = 0
+
+
+@compiled
+def legal_actions(state, params, mask):
+    """Fill `mask`, int8 (2,): a turn starts with a roll, and who can win must hold. Return how many are legal."""
+    mask[:] = 0
+    if state.terminated or state.truncated:
+        return 0
+    sure = np.int64(state.score[state.current_player]) + state.turn_sum
+    mask[ROLL] = sure < params.goal
+    mask[HOLD] = state.turn_sum > 0
+    return np.int64(mask[ROLL]) + mask[HOLD]
+
+
+@compiled
+def apply_action(state, params, action):
+    """Carry out a legal action; the core counts decisions, sees to the cap and pays the rewards."""
+    player = state.current_player
+    if action == ROLL:
+        die = 1 + bounded(state.rng, 6)
+        if die > 1:
+            state.turn_sum += die
+            return
+    else:
+        state.score[player] += state.turn_sum
+        if state.score[player] >= params.goal:
+            state.terminated = 1
+            return
+    state.turn_sum = 0
+    state.current_player = (player + 1) % params.num_players
+
+
+@compiled
+def observe(state, params, player, out):
+    """Fill `out`, int8 (10,): scores and who is to move, from the seat's own on; the sum; the goal."""
+    out[:] = 0
+    n = params.num_players
+    for offset in range(n):
+        out[offset] = state.score[(player + offset) % n]
+    if not (state.terminated or state.truncated):
+        out[MAX_PLAYERS + (state.current_player - player + n) % n] = 1
+        out[2 * MAX_PLAYERS] = state.turn_sum
+    out[2 * MAX_PLAYERS + 1] = params.goal
+
+
+@compiled
+def points(state, params, out):
+    """Fill `out`, int32 (4,), with the scores: here they are also what everybody sees, and the standings."""
+    for p in range(MAX_PLAYERS):
+        out[p] = state.score[p]
+
+
+@compiled
+def resample(state, params, player, seed):
+    """Redraw all that seat `player` cannot see: in Pig, the future alone."""
+    seed_words(state.rng, seed)
+
+
+# --- the game: identity card, options, names ---
+
+
+class Pig(Game):
+    """Pig for 2 to 4 players. Two actions; observation int8 (10,), see `observe`."""
+
+    name = "pig"
+    title = "Pig"
+    chance = "dice"
+    information = "perfect"
+    options = (
+        Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
+        Option("goal", 100, "score that wins; at most 120, so that an observation fits int8", low=1, high=120),
+        Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
+    )
+    state_fields = (
+        ("score", "i4", MAX_PLAYERS),  # what each seat has scored
+        ("turn_sum", "i4"),  # rolled in this turn, not yet scored
+    )
+    params_fields = (("goal", "i4"),)
+    rules = Kernels(deal, legal_actions, apply_action, observe, points, points, points, resample)
+
+    labels = ("roll", "hold")
+    observation_shape = (OBSERVATION_SIZE,)
+
+    @property
+    def reward_divisor(self) -> float:
+        """The goal: a whole game's margin comes to about 1."""
+        return self.chosen["goal"]
+
+    def fill_params(self, params: Any) -> None:
+        """Write the options that the rules read."""
+        params["goal"] = self.chosen["goal"]
+
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the state as plain JSON values."""
+        over = bool(state["terminated"] or state["truncated"])
+        return {
+            "game": self.name,
+            "num_players": self.num_players,
+            "phase": "over" if over else "turn",
+            "current_player": int(state["current_player"]),
+            "turn_sum": int(state["turn_sum"]),
+            "scores": state["score"][: self.num_players].tolist(),
+            "decisions": int(state["decisions"]),
+            "terminated": bool(state["terminated"]),
+            "truncated": bool(state["truncated"]),
+        }
+
+
+def main() -> None:
+    """Check the game, then play a batch of it at random."""
+    from garden_core.policies import RandomPolicy
+    from garden_core.testing import check_game
+
+    check_game(Pig())
+    print("Pig passes the checks")
+    batch, policy = Batch(Pig(num_players=3), 1000), RandomPolicy()
+    batch.reset(seed=0)
+    wins = np.zeros(3, int)
+    rows = np.arange(1000)
+    for _ in range(1000):
+        batch.step(policy(batch, rows))
+        wins += (batch.rewards == 1).sum(axis=0)
+    print(f"1000 rows of 1000 random decisions: {wins.sum()} games, won by seat {wins.tolist()}")
+    print(batch.game.text(batch.states[0]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""Gymnasium environments: one learner's seat, opponents play inside `step`. Thin skins of `learner.Learner`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from garden_core.aec import as_game, render
+from garden_core.game import Game
+from garden_core.learner import Learner, Opponent
+
+__all__ = ["Env", "VectorEnv"]
+
+_MODES = {
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+
+def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
+    return spaces.Box(0, 127, game.observation_shape, np.int8), spaces.Discrete(game.num_actions)
+
+
+class Env(gymnasium.Env):
+    """One game seen from one seat: `gymnasium.make("garden/Mars-v0", opponents="greedy", seat="random")`.
+
+    Observation: int8, `game.observation_shape`. The mask of legal actions, int8 (num_actions,), is
+    `info["action_mask"]` and `action_masks()`; `info["seat"]` is the learner's seat. A step lasts until the
+    learner is to move again and pays all that its seat got in between. A game cut at the cap has paid its
+    outcome and is reported as terminated, with `info["capped"]`.
+
+    Args:
+        game: a game, a Game class or the name of an installed game.
+        opponents: "random", "greedy", a policy, or a sequence of these to draw from (`garden_core.learner`).
+        seat: the learner's seat, or "random" to draw it for each game.
+        render_mode: "ansi", "rgb_array" or None.
+        **options: the game's options.
+
+    Raises:
+        TypeError, ValueError: for options as the game and the learner do.
+    """
+
+    def __init__(
+        self,
+        game: Game | type[Game] | str = "mars",
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: int | Literal["random"] = "random",
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.game = as_game(game, options)
+        if render_mode not in (None, "ansi", "rgb_array", "human"):
+            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        self.metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
+        self.render_mode = render_mode
+        self.observation_space, self.action_space = _spaces(self.game)
+        self.learner = Learner(self.game, 1, opponents, seat=seat, autoreset="disabled")
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Deal game 0 of `seed`, or without a seed the next game; play up to the learner's first decision."""
+        super().reset(seed=seed)
+        self.learner.reset(seed)
+        return self.learner.observation[0].copy(), self._info()
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Take a legal action.
+
+        Raises:
+            ValueError: for an illegal action or after the end; it names the label, and nothing has changed.
+        """
+        learner = self.learner
+        learner.step(np.asarray(action).reshape(1))
+        over = bool(learner.terminated[0])
+        return learner.observation[0].copy(), float(learner.rewards[0]), over, False, self._info()
+
+    def action_masks(self) -> np.ndarray:
+        """Return the mask of legal actions, int8 (num_actions,), as sb3-contrib asks for it."""
+        return self.learner.action_mask[0].copy()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the whole state as plain JSON values."""
+        return self.game.snapshot(self.learner.batch.states[0])
+
+    def render(self) -> Any:
+        """Return what the learner's seat may see, as text or pixels; None without a render mode."""
+        seat = int(self.learner.seats[0])
+        return render(self.game, self.learner.batch.states[0], self.render_mode, seat)
+
+    def _info(self) -> dict[str, Any]:
+        learner = self.learner
+        return {
+            "action_mask": self.action_masks(),
+            "seat": int(learner.seats[0]),
+            "capped": bool(learner.capped[0]),
+        }
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """Many games, one learner's seat in each: `gymnasium.make_vec("garden/Mars-v0", num_envs=1024, ...)`.
+
+    As `Env`, in all three autoreset modes of Gymnasium. `infos["action_mask"]` is int8 (N, num_actions), all
+    ones in a row that is over; `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP,
+    `infos["final_obs"]` holds the finished rows' last observations, and `infos["_final_obs"]` says which.
+    With DISABLED, `reset(options={"reset_mask": mask})` deals the rows of the bool mask (N,) anew.
+
+    Args:
+        num_envs: number of games N.
+        autoreset_mode: an AutoresetMode, or its value "NextStep", "SameStep" or "Disabled".
+        copy: return copies; without, observations and masks are arrays that the next step overwrites.
+        game, opponents, seat, render_mode, **options: as in `Env`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        game: Game | type[Game] | str = "mars",
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: int | Literal["random"] = "random",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.game = as_game(game, options)
+        if render_mode not in (None, "ansi", "rgb_array", "human"):
+            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {
+            "render_modes": ["ansi", "rgb_array"],
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.copy = copy
+        self.single_observation_space, self.single_action_space = _spaces(self.game)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.learner = Learner(self.game, num_envs, opponents, seat=seat, autoreset=_MODES[self.autoreset_mode])
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Deal new games: row i, game 0 of `seed`; a sequence gives each row a seed of its own.
+
+        Raises:
+            ValueError: for a reset mask that is not bool (num_envs,).
+        """
+        rows = (options or {}).get("reset_mask")
+        if rows is not None:
+            rows = np.asarray(rows)
+            if rows.dtype != np.bool_ or rows.shape != (self.num_envs,):
+                raise ValueError(f"reset_mask must be bool ({self.num_envs},), not {rows.dtype} {rows.shape}")
+        if seed is not None and not isinstance(seed, int | np.integer) and rows is not None:
+            seed = [s for s, chosen in zip(seed, rows, strict=True) if chosen]
+        self.learner.reset(seed, rows)
+        return self._own(self.learner.observation), self._infos()
+
+    def step(
+        self, actions: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Take one legal action in every row.
+
+        Raises:
+            ValueError: for an illegal action, or with DISABLED for a row that is over; it names the row, and
+                nothing has changed.
+        """
+        learner = self.learner
+        learner.step(actions)
+        over = learner.terminated.copy()
+        infos = self._infos()
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
+            final = np.full(self.num_envs, None, object)
+            for row in np.flatnonzero(over):
+                final[row] = learner.final_observation[row].copy()
+            infos |= {"final_obs": final, "_final_obs": over.copy()}
+            infos |= {"final_info": {"capped": learner.capped.copy(), "_capped": over.copy()}}
+            infos |= {"_final_info": over.copy()}
+        never = np.zeros(self.num_envs, np.bool_)
+        return self._own(learner.observation), learner.rewards.astype(np.float64), over, never, infos
+
+    def action_masks(self) -> np.ndarray:
+        """Return the masks of legal actions, int8 (N, num_actions)."""
+        return self._own(self.learner.action_mask)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return a picture or text of each row, as its learner's seat may see it."""
+        learner = self.learner
+        frames = [
+            render(self.game, learner.batch.states[row], self.render_mode, int(learner.seats[row]))
+            for row in range(self.num_envs)
+        ]
+        return tuple(frames) if self.render_mode is not None else None
+
+    def _own(self, array: np.ndarray) -> np.ndarray:
+        return array.copy() if self.copy else array
+
+    def _infos(self) -> dict[str, Any]:
+        learner = self.learner
+        every = np.ones(self.num_envs, np.bool_)
+        return {
+            "action_mask": self._own(learner.action_mask),
+            "_action_mask": every,
+            "seat": learner.seats.copy(),
+            "_seat": every.copy(),
+            "capped": learner.capped.copy(),
+            "_capped": every.copy(),
+        }

@@ -1,0 +1,339 @@
+"""One learner's seat in each game of a batch: opponents move until it is asked again.
+
+A step of the learner lasts from its decision to its next one, or to the end of the game, and pays all that its
+seat was paid in between: a loss that an opponent's move brings about reaches the decision before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from garden_core import kernels, loops
+from garden_core.batch import Batch, why_illegal
+from garden_core.compiled import compiled, records
+from garden_core.game import Game
+from garden_core.policies import BUILT_IN, Policy, choose, workspace
+from garden_core.rng import bounded, game_seed, next_float, seed_words
+
+__all__ = ["AUTORESETS", "Learner", "Opponent"]
+
+Opponent = str | Policy
+AUTORESETS = ("same_step", "next_step", "disabled")
+
+# What a row waits for: the learner, a policy outside, a new game, or the game that its numbers name; the last
+# is the failure to find a game in which the learner is asked.
+ASKED, EXTERNAL, OVER, DUE, NEVER = range(5)
+_OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
+_SAME_STEP = 0
+_SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
+_GAMES_TRIED = 1000
+
+
+class Learner:
+    """One learner's seat in each of `num_envs` games; see the module's docstring for what a step is.
+
+    All arrays are owned by the learner and overwritten by the next call; copy what you want to keep.
+
+    Args:
+        game: the game with its options.
+        num_envs: number of rows N, at least 1.
+        opponents: who sits on the other seats: "random", "greedy", a policy (see `garden_core.policies`), or a
+            sequence of these, from which each other seat of each game draws anew.
+        weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
+        seat: the learner's seat, or "random" to draw it for each game.
+        autoreset: when a row whose game is over is dealt anew: in the "same_step", in the "next_step" (whose
+            action for that row is ignored), or "disabled": by `reset(rows=…)` alone.
+
+    Attributes:
+        batch: the games; its `states` may be read at any time.
+        observation: int8 (N, *game.observation_shape), what the learner sees; after the end, the final view
+            (with "same_step" the first view of the next game).
+        action_mask: int8 (N, num_actions); all ones in a row that is over.
+        rewards: float32 (N,), what the learner's seat was paid since its last decision. What it is paid before
+            its first decision of a game comes with that decision's step.
+        terminated: bool (N,), the game is over. A game cut at the cap has paid its outcome: it is over too,
+            and nothing is to be estimated beyond it.
+        capped: bool (N,), it was cut at the cap on decisions.
+        final_observation: int8 (N, *observation_shape), the view at the end of a row's last finished game.
+        seats: int64 (N,), the learner's seat in the game now in each row.
+        final_seats: int64 (N,), its seat in the row's last finished game.
+        drawn: int16 (N, num_players), by seat the index of the opponent drawn for the game now in each row.
+        final_drawn: int16 (N, num_players), the same for the row's last finished game.
+
+    Raises:
+        ValueError: for options outside the above; it names what is allowed.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        weights: Sequence[float] | None = None,
+        seat: int | Literal["random"] = "random",
+        autoreset: str = "same_step",
+    ) -> None:
+        if autoreset not in AUTORESETS:
+            raise ValueError(f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {autoreset!r}")
+        if seat != "random" and not (isinstance(seat, int | np.integer) and 0 <= seat < game.num_players):
+            raise ValueError(f"seat must be 'random' or 0 to {game.num_players - 1}, not {seat!r}")
+        self.game = game
+        self.num_envs = n = int(num_envs)
+        self.batch = Batch(game, n, autoreset=False)
+        self.autoreset = autoreset
+        self.opponents = _as_pool(opponents)
+        self.set_weights(weights)
+        self.rewards = np.zeros(n, np.float32)
+        self.terminated = np.zeros(n, np.bool_)
+        self.capped = np.zeros(n, np.bool_)
+        self._final = np.zeros((n, game.observation_size), np.int8)
+        self.final_seats = np.zeros(n, np.int64)
+        self.final_drawn = np.zeros((n, game.num_players), np.int16)
+        self._seat = -1 if seat == "random" else int(seat)
+        kinds = [BUILT_IN.index(o) if isinstance(o, str) else _OUTSIDE for o in self.opponents]
+        self._kinds = np.array(kinds, np.int64)
+        self._desk = records(n, _desk_dtype(game.num_players))
+        self._work = workspace(game)
+
+    @property
+    def observation(self) -> np.ndarray:
+        """What the learner sees, int8 (N, *game.observation_shape)."""
+        return self.batch.observation
+
+    @property
+    def action_mask(self) -> np.ndarray:
+        """What the learner may do, int8 (N, num_actions)."""
+        return self.batch.action_mask
+
+    @property
+    def final_observation(self) -> np.ndarray:
+        """The view at the end of each row's last finished game, int8 (N, *game.observation_shape)."""
+        return self._final.reshape(self.num_envs, *self.game.observation_shape)
+
+    @property
+    def seats(self) -> np.ndarray:
+        """The learner's seat in each row, int64 (N,)."""
+        return self._desk["seat"]
+
+    @property
+    def drawn(self) -> np.ndarray:
+        """By seat the index of the opponent in each row, int16 (N, num_players)."""
+        return self._desk["opponent"]
+
+    def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
+        """Change how often each opponent is drawn, for games dealt from now on.
+
+        Raises:
+            ValueError: unless there is one non-negative number for each opponent, and not all are 0.
+        """
+        values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
+        if values.shape != (len(self.opponents),) or not (values >= 0).all() or not values.sum() > 0:
+            raise ValueError(f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {weights}")
+        self._cumulative = np.cumsum(values / values.sum())
+
+    def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
+        """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
+
+        A game that ends before the learner's first decision is passed over.
+        """
+        rows = self.batch.name_games(seed, rows)
+        self.rewards[rows] = 0
+        self.terminated[rows] = False
+        self.capped[rows] = False
+        self._desk["status"][rows] = DUE
+        play_rows(*self._arguments(), rows, np.zeros(len(rows), np.int64))
+        self._play_outside()
+
+    def step(self, actions: Any) -> None:
+        """Take the learner's action in every row, and let the others move until it is asked again.
+
+        Args:
+            actions: integers (N,).
+
+        Raises:
+            ValueError: if an action is illegal, or a row is over and autoreset is disabled; it names row and
+                label, and nothing has changed.
+            RuntimeError: before the first reset.
+        """
+        waiting = self._desk["status"] == OVER
+        if waiting.any() and self.autoreset == "disabled":
+            row = int(waiting.argmax())
+            raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
+        acting = np.flatnonzero(~waiting)
+        actions = self.batch.check_actions(actions, self.batch.all_rows, acting)
+        self.terminated[:] = False
+        self.capped[:] = False
+        play_rows(*self._arguments(), self.batch.all_rows, actions)
+        self._play_outside()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        batch = self.batch
+        return (
+            batch.states, batch.last_states, self.game.params, batch.bases, batch.streams, batch.games,
+            batch.flat, batch.action_mask, batch.current_player,
+            self._desk, self._kinds, self._cumulative, self._seat, AUTORESETS.index(self.autoreset),
+            self.rewards, self.terminated, self.capped, self._final, self.final_seats, self.final_drawn,
+            *self._work,
+        )  # fmt: skip
+
+    def _play_outside(self) -> None:
+        """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
+        status = self._desk["status"]
+        while True:
+            if (status == NEVER).any():
+                raise RuntimeError(f"the learner was not asked once in {_GAMES_TRIED} games in a row")
+            rows = np.flatnonzero(status == EXTERNAL)
+            if not len(rows):
+                return
+            asked = self._desk["opponent"][rows, self.batch.current_player[rows]]
+            for index in np.unique(asked):
+                mine = rows[asked == index]
+                policy = self.opponents[index]
+                assert callable(policy)
+                actions = np.asarray(policy(self.batch, mine), np.int64)
+                wrong = loops.first_illegal(self.batch.action_mask, self.batch.states, mine, actions)
+                if wrong >= 0:
+                    mask = self.batch.action_mask[mine[wrong]]
+                    reason = why_illegal(self.game, int(actions[wrong]), mask)
+                    raise ValueError(f"opponent {index} in row {mine[wrong]}: {reason}")
+                play_rows(*self._arguments(), mine, actions)
+
+
+def _as_pool(opponents: Opponent | Sequence[Opponent]) -> list[Opponent]:
+    pool = [opponents] if isinstance(opponents, str) or callable(opponents) else list(opponents)
+    for opponent in pool:
+        if not (callable(opponent) or opponent in BUILT_IN):
+            allowed = ", ".join(map(repr, BUILT_IN))
+            raise ValueError(f"an opponent is {allowed} or a callable policy(batch, rows), not {opponent!r}")
+    if not pool:
+        raise ValueError("there must be at least one opponent to draw from")
+    return pool
+
+
+def _desk_dtype(num_players: int) -> np.dtype:
+    """Type of what is kept of a row beside its state."""
+    return np.dtype(
+        [
+            ("words", "u8", 4),  # the generator of seats, draws and compiled opponents
+            ("owed", "f8"),  # paid to the learner's seat and not yet delivered
+            ("seat", "i8"),
+            ("opponent", "i2", (num_players,)),  # by seat, an index into the pool
+            ("tried", "i2"),  # games passed over since the learner was last asked
+            ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
+            ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
+        ],
+        align=True,
+    )
+
+
+# --- compiled; all take the arguments of Learner._arguments() ---
+
+
+@compiled
+def _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat):
+    """Deal the game that the row's numbers name, and draw the learner's seat and the opponents."""
+    seed = game_seed(bases[row], streams[row], games[row])
+    kernels.deal(states[row], params[0], seed)
+    mine = desk[row]
+    seed_words(mine.words, seed ^ _SALT)
+    n = params[0].num_players
+    mine.seat = bounded(mine.words, n) if fixed_seat < 0 else fixed_seat
+    for p in range(n):
+        draw = next_float(mine.words)
+        index = 0
+        while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
+            index += 1
+        mine.opponent[p] = index
+    mine.owed = 0.0
+    mine.opening = 1
+
+
+@compiled
+def _let_others_move(state, params, mine, kinds, mask, work, masks, tally):
+    """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
+    while not (state.terminated or state.truncated):
+        player = np.int64(state.current_player)
+        if player == mine.seat:
+            return ASKED
+        kind = kinds[mine.opponent[player]]
+        if kind == _OUTSIDE:
+            return EXTERNAL
+        n = kernels.legal_actions(state, params, mask)
+        action = choose(kind, state, params, mask, n, work, masks, tally, mine.words)
+        kernels.apply_action(state, params, action)
+        mine.owed += state.rewards[mine.seat]
+    return OVER
+
+
+@compiled
+def _play_row(
+    states, last_states, params, bases, streams, games, observations, action_masks, current_player,
+    desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
+    work, masks, tally, row,
+):  # fmt: skip
+    """Go on in a row until somebody outside is asked; deliver what the learner is owed."""
+    mine = desk[row]
+    state = states[row]
+    while True:
+        status = _let_others_move(state, params[0], mine, kinds, action_masks[row], work, masks, tally)
+        mine.status = status
+        if status != OVER:
+            if status == ASKED:
+                if mine.opening:
+                    mine.opening = 0
+                    mine.tried = 0
+                else:
+                    rewards[row] = mine.owed
+                    mine.owed = 0.0
+            loops.refresh(states, params, row, observations, action_masks)
+            current_player[row] = state.current_player
+            return
+        if mine.opening:
+            mine.tried += 1
+            if mine.tried >= _GAMES_TRIED:
+                mine.status = NEVER
+                return
+        else:
+            rewards[row] = mine.owed
+            mine.owed = 0.0
+            terminated[row] = True
+            capped[row] = state.truncated != 0
+            last_states[row] = states[row]
+            final_seats[row] = mine.seat
+            for p in range(final_drawn.shape[1]):
+                final_drawn[row, p] = mine.opponent[p]
+            kernels.observe(state, params[0], mine.seat, final[row])
+            if autoreset != _SAME_STEP:
+                kernels.observe(state, params[0], mine.seat, observations[row])
+                action_masks[row, :] = 1
+                return
+        games[row] += np.uint64(1)
+        _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat)
+
+
+@compiled
+def play_rows(
+    states, last_states, params, bases, streams, games, observations, action_masks, current_player,
+    desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
+    work, masks, tally, rows, actions,
+):  # fmt: skip
+    """Take actions[i] of whoever is asked in rows[i], or deal a game where one is due, and play on."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        mine = desk[row]
+        if mine.status == OVER or mine.status == DUE:
+            games[row] += np.uint64(mine.status == OVER)
+            rewards[row] = 0.0
+            mine.tried = 0
+            _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat)
+        else:
+            kernels.apply_action(states[row], params[0], actions[i])
+            mine.owed += states[row].rewards[mine.seat]
+        _play_row(
+            states, last_states, params, bases, streams, games, observations, action_masks, current_player,
+            desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats,
+            final_drawn, work, masks, tally, row,
+        )  # fmt: skip

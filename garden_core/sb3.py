@@ -1,0 +1,132 @@
+"""Stable-Baselines3 VecEnv over a learner's seat; for PPO and, with its masks, sb3-contrib's MaskablePPO."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+
+from garden_core.aec import as_game, render
+from garden_core.game import Game
+from garden_core.gym import _spaces
+from garden_core.learner import Learner, Opponent
+
+__all__ = ["GardenVecEnv"]
+
+
+class GardenVecEnv(VecEnv):
+    """Many games, one learner's seat in each, as a Stable-Baselines3 VecEnv.
+
+    A finished game's info has `terminal_observation`, `episode` (total reward "r", learner's decisions "l",
+    seconds "t", as Monitor writes them), `seat`, `opponents` (by seat, an index into the pool; the learner's own entry
+    means nothing) and `capped`; a game cut at the cap has paid its outcome, so
+    `TimeLimit.truncated` is never set.
+
+    Args:
+        game: a game, a Game class or the name of an installed game.
+        num_envs: number of games N.
+        opponents, weights, seat: as in `garden_core.learner.Learner`.
+        seed: of the first reset; None for a random one.
+        **options: the game's options.
+    """
+
+    def __init__(
+        self,
+        game: Game | type[Game] | str,
+        num_envs: int,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        weights: Sequence[float] | None = None,
+        seat: int | Literal["random"] = "random",
+        seed: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.game = as_game(game, options)
+        self.render_mode = render_mode
+        self.learner = Learner(self.game, num_envs, opponents, weights, seat)
+        self._seed = seed
+        self._actions: np.ndarray | None = None
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, np.int64)
+        self._start = time.time()
+        super().__init__(num_envs, *_spaces(self.game))
+
+    def reset(self) -> np.ndarray:
+        """Deal new games and return the first observations, int8 (N, *game.observation_shape)."""
+        self.learner.reset(self._seed)
+        self._seed = None
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        return self.learner.observation.copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keep the actions for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Take the actions; return observations, rewards, dones and infos."""
+        learner = self.learner
+        learner.step(self._actions)
+        self._returns += learner.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(learner.terminated):
+            infos[row] = {
+                "terminal_observation": learner.final_observation[row].copy(),
+                "TimeLimit.truncated": False,
+                "episode": {
+                    "r": float(self._returns[row]),
+                    "l": int(self._lengths[row]),
+                    "t": round(time.time() - self._start, 6),
+                },
+                "seat": int(learner.final_seats[row]),
+                "opponents": learner.final_drawn[row].tolist(),
+                "capped": bool(learner.capped[row]),
+            }
+            self._returns[row] = 0
+            self._lengths[row] = 0
+        return learner.observation.copy(), learner.rewards.copy(), learner.terminated.copy(), infos
+
+    def action_masks(self) -> np.ndarray:
+        """Return the masks of legal actions, bool (N, num_actions)."""
+        return self.learner.action_mask.astype(np.bool_)
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the next reset; row i, game e then has the seed `game_seed(seed, i, e)`."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return the attribute once for each row; all rows share it."""
+        return [getattr(self, attr_name)] * len(self._chosen(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute that all rows share."""
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Call a method; `action_masks` gives each row its own, anything else is shared by all rows."""
+        value = getattr(self, method_name)(*args, **kwargs)
+        rows = self._chosen(indices)
+        return [value[row] for row in rows] if method_name == "action_masks" else [value] * len(rows)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """Return False for each row: there are no single environments to wrap."""
+        return [False] * len(self._chosen(indices))
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """Return a picture of each row as its learner's seat may see it (None without "rgb_array")."""
+        learner = self.learner
+        if self.render_mode != "rgb_array":
+            return [None] * self.num_envs
+        rows = range(self.num_envs)
+        return [render(self.game, learner.batch.states[row], "rgb_array", int(learner.seats[row])) for row in rows]  # type: ignore[misc]
+
+    def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
+        return list(self._get_indices(indices))

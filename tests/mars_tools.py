@@ -1,0 +1,257 @@
+"""What the tests of Gardens of Mars share: positions set up by hand, choosers of actions, records of games.
+
+Boards are drawn as `Mars.text` draws them, a row of the board on a line: `.` an empty hex, `+` the centre, `^` a
+peak, b y w g r n a flower (blue, yellow, white, grey, red, green), A to E the gardener of seat 0 to 4, A1 and A2
+the two gardeners of a seat, and `Ab` or `A2b` a gardener on a flower.
+"""
+
+import hashlib
+import itertools
+import re
+
+import numpy as np
+
+from garden_core import Batch, kernels
+from garden_core.aec import GardenEnv
+from mars_env import Mars
+
+LETTERS = "bywgrn"
+COLOURS = ("blue", "yellow", "white", "grey", "red", "green")
+HEXES = [(q, r) for q in range(-5, 6) for r in range(-5, 6) if abs(q + r) <= 5]
+BY_ROW = sorted(HEXES, key=lambda hexagon: (hexagon[1], hexagon[0]))
+DIRECTIONS = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]
+
+
+def neighbours(hexagon):
+    """The hexes of the board beside this one."""
+    q, r = hexagon
+    return [(q + dq, r + dr) for dq, dr in DIRECTIONS if (q + dq, r + dr) in HEXES]
+
+
+def hex_label(hexagon, second=False):
+    return f"{'second ' if second else ''}hex {hexagon[0]},{hexagon[1]}"
+
+
+def combinations():
+    """Every allowed combination of options; the cap on decisions is the default."""
+    for n, peaks, special, gardeners, cooperative, reward, view in itertools.product(
+        range(1, 6), range(5), (False, True), (1, 2), (False, True), ("outcome", "margin"), ("flat", "planes")
+    ):
+        if peaks <= 5 - n and (n > 1 or cooperative) and (gardeners == 1 or n == 2):
+            yield {
+                "num_players": n,
+                "peaks": peaks,
+                "special_actions": special,
+                "gardeners": gardeners,
+                "cooperative": cooperative,
+                "reward": reward,
+                "view": view,
+            }
+
+
+# --- positions set up by hand ---
+
+
+class Table:
+    """One game and its state; `now` is the snapshot."""
+
+    def __init__(self, **options):
+        self.game = Mars(**options)
+        self.states = self.game.new_states(1)
+        self.state = self.states[0]
+        self.params = self.game.params[0]
+
+    def deal(self, seed=0):
+        kernels.deal(self.state, self.params, seed)
+        return self
+
+    def take(self, label):
+        """Take the action that is called so, which must be legal."""
+        assert label in self.legal, f"{label} is not among {self.legal}"
+        kernels.apply_action(self.state, self.params, self.game.labels.index(label))
+        return self
+
+    @property
+    def legal(self):
+        return self.game.legal_labels(self.state)
+
+    @property
+    def now(self):
+        return self.game.snapshot(self.state)
+
+    @property
+    def scores(self):
+        return self.now["scores"]
+
+    @property
+    def to_move(self):
+        return self.now["current_player"]
+
+    @property
+    def dice(self):
+        return self.now["dice"]
+
+    @property
+    def over(self):
+        return self.now["phase"] == "over"
+
+    @property
+    def standings(self):
+        out = np.zeros(5, np.int32)
+        kernels.standings(self.state, self.params, out)
+        return out[: self.game.num_players].tolist()
+
+    @property
+    def rewards(self):
+        return self.state["rewards"][: self.game.num_players].tolist()
+
+    def observation(self, seat):
+        out = np.zeros(self.game.observation_size, np.int8)
+        kernels.observe(self.state, self.params, seat, out)
+        return out.reshape(self.game.observation_shape)
+
+
+def read_board(board):
+    """Return gardeners {(seat, which): hex}, flowers {hex: colour} and peaks of a drawn board."""
+    tokens = board.split()
+    assert len(tokens) == 91, f"{len(tokens)} hexes are drawn"
+    gardeners, flowers, peaks = {}, {}, []
+    for hexagon, token in zip(BY_ROW, tokens, strict=True):
+        gardener, which, flower = re.fullmatch(r"([A-E]?)([12]?)([bywgrn]?)|[.+^]", token).groups("")
+        if token == "^":
+            peaks.append(hexagon)
+        if gardener:
+            gardeners["ABCDE".index(gardener), int(which or 1) - 1] = hexagon
+        if flower:
+            flowers[hexagon] = LETTERS.index(flower)
+        assert (token == "+") == (hexagon == (0, 0)), "the centre is drawn in the wrong place"
+    return gardeners, flowers, peaks
+
+
+def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0, seed=0, **options):
+    """Set up the start of a turn: `to_move` is to use one of the `dice`.
+
+    The number of players, gardeners and peaks is as drawn. `stocks` gives the flowers that a seat has left as
+    letters, {seat: "bbr"}; other seats share evenly what is not on the board.
+    """
+    gardeners, flowers, peaks = read_board(board)
+    n = 1 + max(seat for seat, _ in gardeners)
+    each = 1 + max(which for _, which in gardeners)
+    assert len(gardeners) == n * each, "a gardener is missing"
+    table = Table(num_players=n, gardeners=each, peaks=len(peaks), **options).deal(seed)
+    state = table.state
+    state["phase"] = 1
+    state["current_player"] = to_move
+    state["decisions"] = decisions
+    for (seat, which), hexagon in gardeners.items():
+        state["gardeners"][seat, which] = HEXES.index(hexagon)
+    for hexagon, colour in flowers.items():
+        state["flowers"][HEXES.index(hexagon)] = colour
+    state["peaks"][:] = [hexagon in peaks for hexagon in HEXES]
+    for value in dice:
+        state["dice"][value] += 1
+    state["score"][:n] = scores or [0] * n
+    if table.game.chosen["reward"] == "margin":
+        state["paid"][:n] = scores or [0] * n
+    state["stocks"][:] = 0
+    for colour in range(6):
+        for i in range(10 - list(flowers.values()).count(colour)):
+            state["stocks"][i % n, colour] += 1
+    for seat, letters in (stocks or {}).items():
+        state["stocks"][seat] = [letters.count(letter) for letter in LETTERS]
+    for name, value in derived(table.now).items():
+        state[name] = value
+    return table
+
+
+def derived(snapshot):
+    """The fields of a state that follow from the others, as arrays."""
+    flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
+    taken = [(q, r) for own in snapshot["gardeners"] for q, r in own] + [(q, r) for q, r in snapshot["peaks"]]
+    sets = [sum(1 << HEXES.index(h) for h, c in flowers.items() if c == colour) for colour in range(6)]
+    return {
+        "blocked": np.array([hexagon in taken for hexagon in HEXES], np.uint8),
+        "garden": np.array([(bits & (2**64 - 1), bits >> 64) for bits in sets], np.uint64),
+        "planted": np.array([list(flowers.values()).count(colour) for colour in range(6)], np.int8),
+        "num_dice": np.int8(len(snapshot["dice"])),
+    }
+
+
+# --- choosers ---
+
+POLICIES = ("uniform", "builder", "wrecker")
+
+
+def choose(policy, rng, labels, snapshot):
+    """Return one of the legal `labels`: any; or one that builds gardens; or one that costs points."""
+    if policy == "uniform":
+        return rng.choice(labels)
+    flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
+    return rng.choices(labels, [_weight(policy, label, flowers, snapshot) for label in labels])[0]
+
+
+def _weight(policy, label, flowers, snapshot):
+    word, last = label.rsplit(" ", 1)
+    if word == "plant":
+        around = [flowers.get(hexagon) for hexagon in neighbours(snapshot["pending"])]
+        return 1 + 20 * around.count(COLOURS.index(last)) * (policy == "builder")
+    if word == "give up die":
+        return 30 if policy == "wrecker" else 1
+    target = tuple(map(int, last.split(",")))
+    if target in flowers:
+        return 30 if policy == "wrecker" else 1
+    return 1 + 5 * len([h for h in neighbours(target) if h in flowers]) * (policy == "builder")
+
+
+# --- records of whole games, for comparison between processes and interfaces ---
+
+
+def batch_record(options, seed, num_envs=1):
+    """Play row 0 of a batch to its end; return what was seen after every decision, as plain JSON."""
+    batch = Batch(Mars(**options), num_envs)
+    batch.reset(seed)
+    lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
+    while True:
+        decision = len(lines)
+        batch.step([_nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
+        paid = batch.rewards[0].tolist()
+        if batch.terminated[0] or batch.truncated[0]:
+            end = batch.last_states[0]
+            views = [batch.observe(seat, batch.last_states)[0] for seat in range(batch.game.num_players)]
+            return [*lines, _seen(batch.game.snapshot(end), np.concatenate(views), None, paid)]
+        state = batch.states[0]
+        lines.append(_seen(batch.game.snapshot(state), batch.observation[0], batch.action_mask[0], paid))
+
+
+def aec_record(options, seed):
+    """The same by the PettingZoo environment."""
+    env = GardenEnv(Mars(**options))
+    env.reset(seed)
+    return aec_rest(env, 0)
+
+
+def aec_rest(env, decisions):
+    """Play an environment on to its end, `decisions` after the deal; return what was seen from here on."""
+    lines = []
+    while True:
+        paid = [env.rewards[agent] for agent in env.possible_agents] if decisions + len(lines) else None
+        if any(env.terminations.values()) or any(env.truncations.values()):
+            views = [env.observe(agent)["observation"] for agent in env.possible_agents]
+            return [*lines, _seen(env.snapshot(), np.concatenate(views), None, paid)]
+        seen = env.observe(env.agent_selection)
+        lines.append(_seen(env.snapshot(), seen["observation"], seen["action_mask"], paid))
+        env.step(_nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
+
+
+def _nth_legal(mask, n):
+    legal = np.flatnonzero(mask)
+    return int(legal[n % len(legal)])
+
+
+def _seen(snapshot, view, mask, paid):
+    return {
+        "snapshot": snapshot,
+        "view": hashlib.sha256(view.tobytes()).hexdigest()[:16],
+        "legal": None if mask is None else np.flatnonzero(mask).tolist(),
+        "paid": paid,
+    }
