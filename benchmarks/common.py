@@ -140,7 +140,7 @@ def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -
     from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
 
     font_manager.fontManager.addfont(font_lato.font_files["Lato"])
-    style = {
+    style: dict[Any, Any] = {
         "font.family": "Lato",
         "font.size": 10,
         "axes.titlesize": 11,

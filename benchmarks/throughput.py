@@ -6,7 +6,8 @@ Four things are measured for each game and number of players, each in windows of
   transition, with a new deal after each end (`garden_core.loops.random_play`).
 - "random play, observed": the same, with the observation of the player to move.
 - "Batch.step": steps from Python with the actions given, with checks, masks, observations, rewards, autoreset.
-  The actions of each step are chosen before it by `RandomPolicy`, and the clock runs during `Batch.step` alone.
+  The actions of each step are chosen before it by compiled code, at random, and the clock runs during
+  `Batch.step` alone. Choosing reads all masks, as a policy would, and leaves them in the processor's cache.
 - "env()": the AEC loop `agent_iter`, `last`, `step` with resets and the steps of agents whose game is over; the
   chooser takes a random entry of `mask.nonzero()[0]`, and is inside the clock.
 
@@ -18,6 +19,7 @@ by the very same loop.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import statistics
@@ -32,12 +34,14 @@ import tyro
 
 from benchmarks.common import COLOURS, RESULTS, OtherCores, Work, measure, plot, save, spread
 from garden_core import Batch, Game, aec, list_games, loops, make
-from garden_core.policies import RandomPolicy
+from garden_core.compiled import compiled
+from garden_core.policies import nth_legal
+from garden_core.rng import bounded
 
 SEED = 20261121
 PHASES = 16  # groups of a batch that are spread over the length of a game
 COMPILED, OBSERVED, STEP, AEC = "random play", "random play, observed", "Batch.step", "env()"
-CONNECT_FOUR = "PettingZoo connect_four_v3"
+YARDSTICK, CONNECT_FOUR = "yardstick", "PettingZoo connect_four_v3"
 
 
 @dataclass(frozen=True)
@@ -62,34 +66,35 @@ def main(options: Options) -> None:
     names = options.games or tuple(list_games())
     yardsticks = _yardsticks(options.yardstick, names)
     games = [game for name in names for game in _variants(name, options.num_players)]
-    settings: dict[str, Any] = {"windows": 2, "seconds": 0.02} if options.quick else {"windows": 5, "seconds": 0.7}
-    sizes = (1, 64) if options.quick else (1, 64, 1024, 8192)
     connect_four = _connect_four()
+    sizes, windows, seconds = ((1, 64), 2, 0.02) if options.quick else ((1, 64, 1024, 8192), 5, 0.7)
     measurements: list[dict[str, Any]] = []
 
-    def add(game: Game, what: str, size: int, work: Work, beside: str, other: Work | None) -> None:
-        busy = OtherCores()
-        rates, *others = measure(*filter(None, (work, other)), **settings)
+    def add(
+        game: Game, what: str, size: int, work: Work, beside: str = "", other: Work | None = None
+    ) -> None:
+        busy, works = OtherCores(), [work, other] if other else [work]
+        rates, *others = measure(*works, windows=windows, seconds=seconds)
         found = {"game": game.name, "num_players": game.num_players, "what": what, "num_envs": size}
         found |= {"decisions_per_second": spread(rates), "other_cores": busy()}
         for theirs in others:
-            ratios = [a / b for a, b in zip(rates, theirs, strict=True)]
-            found["beside"] = {"what": beside, "decisions_per_second": spread(theirs), "ratio": spread(ratios)}
+            ratios = spread(a / b for a, b in zip(rates, theirs, strict=True))
+            found["beside"] = {"what": beside, "decisions_per_second": spread(theirs), "ratio": ratios}
         measurements.append(found)
         print(_line(found), flush=True)
 
     print(f"{'game':10} {'players':>7} {'what':22} {'N':>5} {'decisions/s':>12} {'min':>12} {'max':>12}")
     for game in games:
         length = game_length(game)
+        path = yardsticks.get(game.name)
         for size in sizes:
-            for observed in (False, True):
-                path = yardsticks.get(game.name)
-                other = path and run_yardstick(path, game, size, length, observed)
-                add(game, OBSERVED if observed else COMPILED, size, play(game, size, length, observed), str(path), other)
-            add(game, STEP, size, step(game, size, length), "", None)
+            for what in (COMPILED, OBSERVED):
+                other = run_yardstick(path, game, size, length, what == OBSERVED) if path else None
+                add(game, what, size, play(game, size, length, what == OBSERVED), YARDSTICK, other)
+            add(game, STEP, size, step(game, size, length))
         add(game, AEC, 1, aec_loop(aec.env(game)), CONNECT_FOUR, connect_four and aec_loop(connect_four))
 
-    save(options.output, "throughput", settings, measurements)
+    save(options.output, "throughput", {"windows": windows, "seconds": seconds}, measurements)
     draw(measurements, options.output / "throughput.png")
 
 
@@ -116,15 +121,16 @@ def play(game: Game, size: int, length: int, observed: bool) -> Work:
 
 def step(game: Game, size: int, length: int) -> Work:
     """`Batch.step` alone; an amount is a number of steps of all `size` games."""
-    batch, policy, rows = Batch(game, size), RandomPolicy(SEED), np.arange(size)
+    states, (*_, words) = _in_play(game, size, length)
+    batch, actions = Batch(game, size), np.zeros(size, np.int64)
     batch.reset(SEED)
-    batch.states[:] = _in_play(game, size, length)[0]
+    batch.states[:] = states
     batch.refresh()
 
     def work(steps: int) -> tuple[float, float]:
         spent = 0.0
         for _ in range(steps):
-            actions = policy(batch, rows)
+            choose(batch.action_mask, words, actions)
             start = time.perf_counter()
             batch.step(actions)
             spent += time.perf_counter() - start
@@ -133,9 +139,19 @@ def step(game: Game, size: int, length: int) -> Work:
     return work
 
 
+@compiled
+def choose(masks, words, actions):
+    """Choose a legal action for every row, each equally likely."""
+    for row in range(masks.shape[0]):
+        n = 0
+        for action in range(masks.shape[1]):
+            n += masks[row, action]
+        actions[row] = nth_legal(masks[row], bounded(words[row], n))
+
+
 def aec_loop(env: Any) -> Work:
     """The loop that PettingZoo's users write, with a cheap random chooser; whole games of at least the amount."""
-    draw = random.Random(SEED).random
+    uniform = random.Random(SEED).random
     env.reset(seed=SEED)
 
     def work(decisions: int) -> tuple[float, float]:
@@ -148,7 +164,7 @@ def aec_loop(env: Any) -> Work:
                     env.step(None)
                     continue
                 legal = observation["action_mask"].nonzero()[0]
-                env.step(int(legal[int(draw() * len(legal))]))
+                env.step(int(legal[int(uniform() * len(legal))]))
                 done += 1
         return done, time.perf_counter() - start
 
@@ -173,7 +189,7 @@ def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool
 def _memory(game: Game, size: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return newly dealt games, and the arrays that `random_play` takes after its first four arguments."""
     states, rows, seeds = game.new_states(size), np.arange(size), np.full(size, SEED, np.uint64)
-    views, masks = np.zeros((size, game.observation_size), np.int8), np.zeros((size, game.num_actions), np.int8)
+    views, masks = (np.zeros((size, n), np.int8) for n in (game.observation_size, game.num_actions))
     games = seeds, rows.astype(np.uint64), np.zeros(size, np.uint64)
     words = np.random.default_rng(SEED).integers(2**64, size=(size, 4), dtype=np.uint64)
     loops.deal_rows(states, game.params, rows, *games, views, masks, np.zeros(size, np.int64))
@@ -197,13 +213,10 @@ def _variants(name: str, num_players: tuple[int, ...]) -> list[Game]:
     if num_players:
         return [make(name, num_players=n) for n in num_players]
     option = next(option for option in type(make(name)).options if option.name == "num_players")
-    assert option.low is not None and option.high is not None
     possible = []
-    for n in range(option.low, option.high + 1):
-        try:
+    for n in range(option.low or 1, (option.high or 1) + 1):
+        with contextlib.suppress(ValueError):  # where the other options' defaults do not go together with n
             possible.append(make(name, num_players=n))
-        except ValueError:  # not together with the other options' defaults
-            continue
     return possible[:1] + possible[1:][-1:]
 
 
@@ -223,7 +236,7 @@ def _connect_four() -> Any:
         from pettingzoo.classic import connect_four_v3
 
         return connect_four_v3.env()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the registry has a wrapping of its own
         print(f"without {CONNECT_FOUR}: {error}")
         return None
 
@@ -244,41 +257,45 @@ def _line(found: dict[str, Any]) -> str:
 def draw(measurements: list[dict[str, Any]], path: Path) -> None:
     """Plot rates over batch sizes, a panel for each game, and the AEC loops as bars."""
     names = list(dict.fromkeys(found["game"] for found in measurements))
-    with plot(path, len(names) + 1, (4.2 * len(names) + 4.2, 3.8)) as axes:
+    with plot(path, len(names) + 1, (4.8 * len(names) + 3.8, 4.6)) as axes:
         for ax, name in zip(axes, names, strict=False):
             _draw_game(ax, name, [found for found in measurements if found["game"] == name])
         _draw_aec(axes[-1], [found for found in measurements if found["what"] == AEC])
 
 
 def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
+    sizes = sorted({found["num_envs"] for found in measurements})
     players = sorted({found["num_players"] for found in measurements})
     for what, colour in zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False):
-        for n, line in zip(players, ("-", "--", ":", "-."), strict=False):
+        for n, style in zip(players, ("-", "--", ":", "-."), strict=False):
             curve = [found for found in measurements if (found["what"], found["num_players"]) == (what, n)]
-            sizes = [found["num_envs"] for found in curve]
             label = f"{what}, {n} players"
-            ax.plot(sizes, [_millions(found) for found in curve], f"o{line}", color=colour, label=label)
-            beside = [found for found in curve if "beside" in found]
-            rates = [_millions(found["beside"]) for found in beside]
-            ax.plot([found["num_envs"] for found in beside], rates, "x", color=colour)
-    ax.set(title=name, xlabel="games in the batch", ylabel="million decisions/s, one core", xscale="log", ylim=(0, None))
-    ax.set_xticks(sizes, [f"{size}" for size in sizes])
+            ax.plot(sizes, [_millions(found) for found in curve], "o" + style, color=colour, label=label)
+            beside = {found["num_envs"]: _millions(found["beside"]) for found in curve if "beside" in found}
+            if beside:
+                label = f"{YARDSTICK}, {what}, {n} players"
+                marks = {"marker": "x+12"[players.index(n) % 4], "linestyle": "", "markersize": 6}
+                ax.plot(beside.keys(), beside.values(), color=colour, label=label, **marks)
+    ax.set(
+        title=name, xlabel="games in the batch", ylabel="million decisions/s", xscale="log", ylim=(0, None)
+    )
+    ax.set_xticks(sizes, map(str, sizes))
     ax.minorticks_off()
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.45, -0.18), ncols=2)
 
 
 def _draw_aec(ax: Any, measurements: list[dict[str, Any]]) -> None:
-    bars = [(f"{found['game']}, {found['num_players']} players", found) for found in measurements]
-    beside = [found["beside"] for found in measurements if "beside" in found]
-    labels = [label for label, _ in bars]
-    rates = [_millions(found) * 1e3 for _, found in bars]
+    bars = {
+        f"{found['game']}, {found['num_players']} players": _millions(found) * 1e3 for found in measurements
+    }
+    ax.barh(list(bars), list(bars.values()), color=COLOURS[0], height=0.6)
+    beside = [_millions(found["beside"]) * 1e3 for found in measurements if "beside" in found]
     if beside:
-        labels.append(CONNECT_FOUR.replace(" ", "\n"))
-        rates.append(statistics.median(_millions(other) for other in beside) * 1e3)
-    ax.barh(labels, rates, color=[COLOURS[0]] * len(bars) + [COLOURS[-1]] * bool(beside), height=0.6)
+        ax.barh(CONNECT_FOUR.replace(" ", "\n"), statistics.median(beside), color=COLOURS[-1], height=0.6)
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
-    ax.set(title="env(), one game, Python loop", xlabel="thousand decisions/s")
+    ax.tick_params(axis="y", length=0)
+    ax.set(title="env(), one game, loop in Python", xlabel="thousand decisions/s")
 
 
 def _millions(found: dict[str, Any]) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import dis
 import enum
 import functools
 import hashlib
@@ -18,7 +20,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 import platformdirs
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
 __all__ = ["JIT", "compiled", "fingerprint", "records"]
@@ -28,7 +30,8 @@ JIT: bool = not numba.config.DISABLE_JIT
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
-_COMPILATIONS_KEPT = 24  # compilations of one function in all, the most recently used
+_COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
+_NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 
 
 def compiled(function: F) -> F:
@@ -36,18 +39,38 @@ def compiled(function: F) -> F:
 
     The folder is `NUMBA_CACHE_DIR` where that is set, else one of the user's cache folders. Under
     `NUMBA_DISABLE_JIT=1` the function stays plain Python (unsigned integers wrap silently there too).
+    A function whose name begins with _ is for other compiled code alone: that compiles faster, and calling it
+    from Python raises TypeError.
     """
     if not JIT:
         return np.errstate(over="ignore")(function)
-    dispatcher = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=function.__name__.startswith("_"))(function)
+    private = function.__name__.startswith("_")
+    dispatcher = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=private)(function)
+    if private:
+        _refuse_python_calls(dispatcher)
     folder = _cache_folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
         try:  # Numba picks the folder while the cache is made, so other packages' folders stay theirs
             dispatcher._cache = _Cache(function)
+        except RuntimeError:
+            pass  # typed at a prompt: there is no file to tell when it changes, so it is compiled each time
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher
+
+
+def _refuse_python_calls(dispatcher: Any) -> None:
+    """Have calls from Python raise; without the wrapper that they need, Numba lets them crash the process."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"{dispatcher.__name__} is for compiled code alone, as its name begins with _")
+
+    def add_overload(result: Any) -> None:  # Numba's own, but for what makes it known to callers in Python
+        dispatcher.overloads[tuple(result.signature.args)] = result
+
+    dispatcher._compile_for_args = refuse
+    dispatcher.add_overload = add_overload
 
 
 def records(shape: int, dtype: np.dtype) -> np.ndarray:
@@ -59,8 +82,11 @@ def records(shape: int, dtype: np.dtype) -> np.ndarray:
 def fingerprint(*functions: Callable[..., Any]) -> str:
     """Hex digest of everything that `functions` compile: their code, what they call, the constants they read.
 
-    Follows global names and closures into functions, modules, arrays, numbers, tuples and enums, wherever
-    they are defined; NumPy and Numba themselves are left out (Numba's cache knows its own version).
+    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums,
+    wherever they are defined; NumPy and Numba themselves are left out.
+
+    Raises:
+        NameError: if a name that they use is not defined yet, as its change would go unseen.
     """
     digest = hashlib.sha256()
     for part in _reached(list(functions)):
@@ -76,8 +102,7 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
             value = value.py_func
         if isinstance(value, types.FunctionType):
             value = getattr(value, "__wrapped__", value)
-            package = (value.__module__ or "").partition(".")[0]
-            if id(value) in seen or package in ("numpy", "numba"):
+            if id(value) in seen or _package(value.__module__) in _NOT_FOLLOWED:
                 continue
             seen.add(id(value))
             names: list[str] = []
@@ -87,26 +112,57 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
                 names += code.co_names
                 constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
                 yield repr((code.co_name, code.co_code, constants, code.co_names)).encode()
+                for name in _global_names(code):
+                    if name not in value.__globals__ and not hasattr(builtins, name):
+                        raise NameError(
+                            f"{name!r}, which {value.__qualname__} uses, is not defined yet; "
+                            "a Game class must stand below everything that its rules use"
+                        )
             for name in names:
                 held = value.__globals__.get(name)
-                if isinstance(held, types.ModuleType):
-                    pending += [getattr(held, attribute, None) for attribute in names]
-                else:
-                    pending.append(held)
+                pending += _in_modules(held, names) if isinstance(held, types.ModuleType) else [held]
+            pending += value.__defaults__ or ()
+            pending += (value.__kwdefaults__ or {}).values()
             pending += [cell.cell_contents for cell in value.__closure__ or ()]
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray | np.generic):
             yield repr((value.dtype, value.shape)).encode() + value.tobytes()
         elif isinstance(value, tuple):
             pending += value
         elif isinstance(value, type) and issubclass(value, enum.Enum):
             yield repr(list(value)).encode()
-        elif isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype | enum.Enum):
+        elif isinstance(value, bool | int | float | complex | str | bytes | np.dtype | enum.Enum):
             yield repr(value).encode()
+
+
+@functools.cache
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    return frozenset(step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
+
+
+def _in_modules(module: types.ModuleType, names: list[str]) -> list[Any]:
+    """Whatever `names` may mean in the module, and in the modules that they mean there."""
+    modules, found = [module], []
+    for holder in modules:
+        if _package(holder.__name__) in _NOT_FOLLOWED:
+            continue
+        for name in names:
+            held = getattr(holder, name, None)
+            if not isinstance(held, types.ModuleType):
+                found.append(held)
+            elif held not in modules:
+                modules.append(held)
+    return found
+
+
+def _package(module: str | None) -> str:
+    return (module or "").partition(".")[0]
 
 
 @functools.cache
 def _cache_folder() -> str | None:
     folder = numba.config.CACHE_DIR or str(platformdirs.user_cache_path("garden-envs") / "numba")
+    if numba.config.BOUNDSCHECK:  # no part of Numba's key: unchecked code would be found and run
+        folder = os.path.join(folder, "boundscheck")
     try:
         os.makedirs(folder, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -120,10 +176,31 @@ def _cache_folder() -> str | None:
     return folder
 
 
+class _CacheFile(IndexDataCacheFile):
+    """The files of one function, each data file named by what is in it.
+
+    Numba numbers them. Two processes that save at once can take the same number, and one of them, or a later
+    one, then runs the other's code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]
+        name = f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
+        self._save_data(name, data)
+        index = self._load_index()
+        index[key] = name
+        self._save_index(index)
+
+
 class _Cache(FunctionCache):
     """Numba's cache of one function, stamped with all that the function compiles, not with its file alone."""
 
     _stamped = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._cache_file._source_stamp
+        self._cache_file = _CacheFile(self.cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._stamped:  # not earlier: while decorating, the names that the function uses may not exist
@@ -131,7 +208,7 @@ class _Cache(FunctionCache):
             self._stamped = True
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # a damaged file: Numba raises whatever unpickling it happens to raise
+        except Exception:  # noqa: BLE001 - a damaged file: Numba raises whatever unpickling happens to raise
             for path in self._files():
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -167,4 +244,4 @@ class _Cache(FunctionCache):
             self._cache_file._save_index(kept)
         for path in self._files():
             if path.suffix == ".nbc" and path.name not in kept.values():
-                path.unlink()
+                path.unlink(missing_ok=True)

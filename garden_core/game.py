@@ -19,7 +19,7 @@ from garden_core import kernels
 from garden_core.compiled import fingerprint, records
 from garden_core.rewards import MARGIN, REWARDS
 
-__all__ = ["Game", "Option", "list_games", "make", "register_environments"]
+__all__ = ["Board", "Game", "Option", "list_games", "make", "register_environments"]
 
 Field = tuple[str, str] | tuple[str, str, int | tuple[int, ...]]
 
@@ -69,6 +69,22 @@ class Option:
         if not fits:
             raise ValueError(f"{self.name} must be {self.allowed}, not {value!r}")
         return value
+
+
+@dataclass(frozen=True)
+class Board:
+    """How the first entries of a flat observation, and the first actions, lie on a board; for networks.
+
+    Entry `plane * len(cells) + i` of an observation is cell `cells[i]` of board plane `plane`, and action
+    `block * len(cells) + i` goes to that cell; a cell is row * width + column. The other entries of the
+    observation are scalars, the other actions have no place.
+    """
+
+    planes: int
+    cells: np.ndarray
+    height: int
+    width: int
+    action_blocks: int
 
 
 REWARD = Option("reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS)
@@ -189,6 +205,11 @@ class Game(ABC):
     def cooperative(self) -> bool:
         """Whether all seats share one reward."""
         return False
+
+    @property
+    def board(self) -> Board | None:
+        """How observation and actions lie on a board, where the game has one and the view is flat."""
+        return None
 
     @property
     def reward_range(self) -> tuple[float, float]:

@@ -47,6 +47,8 @@ class Env(gymnasium.Env):
         TypeError, ValueError: for options as the game and the learner do.
     """
 
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+
     def __init__(
         self,
         game: Game | type[Game] | str = "mars",
@@ -58,7 +60,6 @@ class Env(gymnasium.Env):
         self.game = as_game(game, options)
         if render_mode not in (None, "ansi", "rgb_array", "human"):
             raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
-        self.metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
         self.render_mode = render_mode
         self.observation_space, self.action_space = _spaces(self.game)
         self.learner = Learner(self.game, 1, opponents, seat=seat, autoreset="disabled")
@@ -119,6 +120,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         game, opponents, seat, render_mode, **options: as in `Env`.
     """
 
+    metadata = Env.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -134,11 +137,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if render_mode not in (None, "ansi", "rgb_array", "human"):
             raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {
-            "render_modes": ["ansi", "rgb_array"],
-            "render_fps": 2,
-            "autoreset_mode": self.autoreset_mode,
-        }
+        self.metadata = Env.metadata | {"autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.copy = copy

@@ -95,7 +95,7 @@ class Learner:
         self._seat = -1 if seat == "random" else int(seat)
         kinds = [BUILT_IN.index(o) if isinstance(o, str) else _OUTSIDE for o in self.opponents]
         self._kinds = np.array(kinds, np.int64)
-        self._desk = records(n, _desk_dtype(game.num_players))
+        self._desk = records(n, _desk_dtype(game.state_dtype["paid"].shape[0]))
         self._work = workspace(game)
 
     @property
@@ -121,7 +121,7 @@ class Learner:
     @property
     def drawn(self) -> np.ndarray:
         """By seat the index of the opponent in each row, int16 (N, num_players)."""
-        return self._desk["opponent"]
+        return self._desk["opponent"][:, : self.game.num_players]
 
     def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
         """Change how often each opponent is drawn, for games dealt from now on.
@@ -213,14 +213,14 @@ def _as_pool(opponents: Opponent | Sequence[Opponent]) -> list[Opponent]:
     return pool
 
 
-def _desk_dtype(num_players: int) -> np.dtype:
+def _desk_dtype(max_players: int) -> np.dtype:
     """Type of what is kept of a row beside its state."""
     return np.dtype(
         [
             ("words", "u8", 4),  # the generator of seats, draws and compiled opponents
             ("owed", "f8"),  # paid to the learner's seat and not yet delivered
             ("seat", "i8"),
-            ("opponent", "i2", (num_players,)),  # by seat, an index into the pool
+            ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
             ("tried", "i2"),  # games passed over since the learner was last asked
             ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
             ("opening", "u1"),  # 1 until the learner is asked for the first time in a game

@@ -15,8 +15,10 @@ __all__ = [
     "first_illegal",
     "observe_rows",
     "play_out",
+    "points_rows",
     "random_play",
     "refresh",
+    "standings_rows",
     "step_one",
     "step_rows",
 ]
@@ -103,6 +105,20 @@ def observe_rows(states, params, players, out):
     """Write into out[i] what seat players[i] sees of states[i]."""
     for i in range(states.shape[0]):
         kernels.observe(states[i], params[0], np.int64(players[i]), out[i])
+
+
+@compiled
+def standings_rows(states, params, out):
+    """Write the standings of states[i] into out[i], int32 (N, max players)."""
+    for i in range(states.shape[0]):
+        kernels.standings(states[i], params[0], out[i])
+
+
+@compiled
+def points_rows(states, params, out):
+    """Write the points of states[i] into out[i], int32 (N, max players)."""
+    for i in range(states.shape[0]):
+        kernels.points(states[i], params[0], out[i])
 
 
 @compiled

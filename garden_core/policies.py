@@ -15,7 +15,7 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.compiled import compiled, records
-from garden_core.rng import bounded, game_seed, next_uint64, seed_words
+from garden_core.rng import bounded, next_uint64, seed_rows
 
 if TYPE_CHECKING:
     from garden_core.batch import Batch
@@ -132,8 +132,7 @@ class _BuiltIn:
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`."""
         if len(self._words) < batch.num_envs:
             self._words = np.zeros((batch.num_envs, 4), np.uint64)
-            for row in range(batch.num_envs):
-                seed_words(self._words[row], game_seed(np.uint64(self.seed), np.uint64(row), np.uint64(self.kind)))
+            seed_rows(self._words, np.uint64(self.seed))
         game = batch.game
         actions = np.zeros(len(rows), np.int64)
         choose_rows(

@@ -11,7 +11,7 @@ import numpy as np
 
 from garden_core.compiled import compiled
 
-__all__ = ["bounded", "game_seed", "next_float", "next_uint64", "seed_words", "shuffle"]
+__all__ = ["bounded", "game_seed", "next_float", "next_uint64", "seed_rows", "seed_words", "shuffle"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -45,6 +45,13 @@ def game_seed(base, row, game):
     x = _mix(np.uint64(base) + _GOLDEN)
     x = _mix((x ^ np.uint64(row)) + _GOLDEN)
     return _mix((x ^ np.uint64(game)) + _GOLDEN)
+
+
+@compiled
+def seed_rows(words, seed):
+    """Fill each row of `words`, uint64 (N, 4), from (seed, row): a generator for each row."""
+    for row in range(words.shape[0]):
+        seed_words(words[row], game_seed(seed, np.uint64(row), np.uint64(0)))
 
 
 @compiled

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from garden_core.game import Game, Option
+from garden_core.game import Board, Game, Option
 from mars_env import rules
-from mars_env.board import COLOURS, HEXES, MAX_DIE, WIDTH
+from mars_env.board import CELLS, COLOURS, HEXES, MAX_DIE, WIDTH
 from mars_env.drawing import svg, text
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
@@ -78,6 +78,13 @@ class Mars(Game):
         if self.cooperative:
             return (0.0, float("inf"))
         return super().reward_range
+
+    @property
+    def board(self) -> Board | None:
+        """14 planes on 11 x 11 cells; a block of actions for each gardener."""
+        if self.chosen["view"] == "planes":
+            return None
+        return Board(rules.NUM_BOARD_PLANES, CELLS, WIDTH, WIDTH, self.chosen["gardeners"])
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from mars_env import Mars
 LETTERS = "bywgrn"
 COLOURS = ("blue", "yellow", "white", "grey", "red", "green")
 HEXES = [(q, r) for q in range(-5, 6) for r in range(-5, 6) if abs(q + r) <= 5]
+INDEX = {hexagon: index for index, hexagon in enumerate(HEXES)}
 BY_ROW = sorted(HEXES, key=lambda hexagon: (hexagon[1], hexagon[0]))
 DIRECTIONS = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]
 
@@ -25,7 +26,7 @@ DIRECTIONS = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]
 def neighbours(hexagon):
     """The hexes of the board beside this one."""
     q, r = hexagon
-    return [(q + dq, r + dr) for dq, dr in DIRECTIONS if (q + dq, r + dr) in HEXES]
+    return [(q + dq, r + dr) for dq, dr in DIRECTIONS if (q + dq, r + dr) in INDEX]
 
 
 def hex_label(hexagon, second=False):
@@ -144,9 +145,9 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
     state["current_player"] = to_move
     state["decisions"] = decisions
     for (seat, which), hexagon in gardeners.items():
-        state["gardeners"][seat, which] = HEXES.index(hexagon)
+        state["gardeners"][seat, which] = INDEX[hexagon]
     for hexagon, colour in flowers.items():
-        state["flowers"][HEXES.index(hexagon)] = colour
+        state["flowers"][INDEX[hexagon]] = colour
     state["peaks"][:] = [hexagon in peaks for hexagon in HEXES]
     for value in dice:
         state["dice"][value] += 1
@@ -166,13 +167,16 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
 
 def derived(snapshot):
     """The fields of a state that follow from the others, as arrays."""
-    flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
-    taken = [(q, r) for own in snapshot["gardeners"] for q, r in own] + [(q, r) for q, r in snapshot["peaks"]]
-    sets = [sum(1 << HEXES.index(h) for h, c in flowers.items() if c == colour) for colour in range(6)]
+    blocked = np.zeros(91, np.uint8)
+    for q, r in [*snapshot["peaks"], *itertools.chain(*snapshot["gardeners"])]:
+        blocked[INDEX[q, r]] = 1
+    sets = [0] * 6
+    for q, r, colour in snapshot["flowers"]:
+        sets[colour] |= 1 << INDEX[q, r]
     return {
-        "blocked": np.array([hexagon in taken for hexagon in HEXES], np.uint8),
+        "blocked": blocked,
         "garden": np.array([(bits & (2**64 - 1), bits >> 64) for bits in sets], np.uint64),
-        "planted": np.array([list(flowers.values()).count(colour) for colour in range(6)], np.int8),
+        "planted": np.array([bits.bit_count() for bits in sets], np.int8),
         "num_dice": np.int8(len(snapshot["dice"])),
     }
 
@@ -196,10 +200,10 @@ def _weight(policy, label, flowers, snapshot):
         around = [flowers.get(hexagon) for hexagon in neighbours(snapshot["pending"])]
         return 1 + 20 * around.count(COLOURS.index(last)) * (policy == "builder")
     if word == "give up die":
-        return 30 if policy == "wrecker" else 1
+        return 6 if policy == "wrecker" else 1
     target = tuple(map(int, last.split(",")))
     if target in flowers:
-        return 30 if policy == "wrecker" else 1
+        return 6 if policy == "wrecker" else 1
     return 1 + 5 * len([h for h in neighbours(target) if h in flowers]) * (policy == "builder")
 
 

@@ -1,0 +1,40 @@
+# Each target is a few commands that can be typed by hand as well; README shows them.
+PYTHON ?= python3
+BIN := .venv/bin
+GAME ?= mars
+# Without STEPS, training stops after two minutes: MINUTES=... or STEPS=... for more, ARGS=... for any other option.
+MINUTES ?= $(if $(STEPS),,2)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
+
+.PHONY: train test test-all check bench clean
+
+train: .venv/train
+	$(BIN)/python -m agents.train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+
+test: .venv/test
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: .venv/test
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+bench: .venv/bench
+	$(BIN)/python -m benchmarks.throughput
+	$(BIN)/python -m benchmarks.startup
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/train .venv/bench .venv/test .venv/dev: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "installing garden-envs with what '$*' needs into .venv"
+	$(INSTALL) '.[$*]'
+	@touch $@

@@ -1,0 +1,147 @@
+"""Policy and value networks: convolutions for games on a board, a flat network for the others.
+
+Both read the flat observation and are policies of sb3-contrib's MaskablePPO (`policy_for`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from garden_core.game import Board, Game
+
+__all__ = ["BoardPolicy", "FlatPolicy", "policy_for"]
+
+SCALE = 0.1  # counts up to a few tens become numbers of about 1
+
+
+def policy_for(game: Game, network: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
+    """Return policy class and policy_kwargs: `network` is "auto" (by the game), "board" or "flat".
+
+    Raises:
+        ValueError: for another name, or "board" with a game that has none.
+    """
+    board = game.board
+    if network == "auto":
+        network = "flat" if board is None else "board"
+    if network == "flat":
+        return FlatPolicy, {"net_arch": [hidden, hidden], "activation_fn": nn.ReLU}
+    if network != "board" or board is None:
+        raise ValueError(f"network must be 'auto', 'flat' or, for games on a board, 'board'; not {network!r}")
+    return BoardPolicy, {"board": board, "channels": channels, "hidden": hidden}
+
+
+class _Logits:
+    """Masked logits of a batch, for whoever plays the policy without the bookkeeping of training."""
+
+    def masked_logits(self: Any, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
+        """Return float32 (N, num_actions), very low where `mask` is 0; observation int8 (N, ...)."""
+        features = self.extract_features(torch.as_tensor(observation).float(), self.pi_features_extractor)
+        logits = self.action_net(self.mlp_extractor.forward_actor(features))
+        return torch.where(torch.as_tensor(mask) != 0, logits, torch.tensor(-1e8))
+
+
+class FlatPolicy(_Logits, MaskableActorCriticPolicy):
+    """Two hidden layers for the policy and two for the value."""
+
+
+class _Trunk(BaseFeaturesExtractor):
+    """Two 3 x 3 convolutions over the board planes; the scalars join after the first, as a bias everywhere.
+
+    Output (N, channels * cells + hidden): the features of every cell, then those of the whole position.
+    """
+
+    def __init__(self, observation_space: spaces.Box, board: Board, channels: int, hidden: int) -> None:
+        size = len(board.cells)
+        super().__init__(observation_space, channels * size + hidden)
+        self.board = board
+        self.split = board.planes * size
+        scalars = int(np.prod(observation_space.shape)) - self.split
+        self.register_buffer("cells", torch.as_tensor(board.cells, dtype=torch.int64))
+        on_board = torch.zeros(1, 1, board.height * board.width)
+        on_board[:, :, self.cells] = 1
+        self.register_buffer("on_board", on_board.view(1, 1, board.height, board.width))
+        self.first = nn.Conv2d(board.planes + 1, channels, 3, padding=1)
+        self.second = nn.Conv2d(channels, channels, 3, padding=1)
+        self.from_scalars = nn.Linear(scalars, channels)
+        self.whole = nn.Linear(2 * channels + scalars, hidden)
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        n, board = observation.shape[0], self.board
+        scalars = observation[:, self.split :] * SCALE
+        planes = observation.new_zeros(n, board.planes + 1, board.height * board.width)
+        planes[:, : board.planes, self.cells] = observation[:, : self.split].view(n, board.planes, -1)
+        planes = planes.view(n, board.planes + 1, board.height, board.width)
+        planes[:, board.planes] = self.on_board[:, 0]
+        x = torch.relu(self.first(planes) + self.from_scalars(scalars)[:, :, None, None])
+        x = torch.relu(self.second(x)).flatten(2)[:, :, self.cells]
+        whole = torch.cat([x.mean(2), x.amax(2), scalars], 1)
+        return torch.cat([x.flatten(1), torch.relu(self.whole(whole))], 1)
+
+
+class _BoardActions(nn.Module):
+    """Logits: actions on the board from the features of their cell and the whole, the others from the whole."""
+
+    def __init__(self, board: Board, channels: int, hidden: int, num_actions: int) -> None:
+        super().__init__()
+        self.channels, self.cells = channels, len(board.cells)
+        self.cell_logits = nn.Conv1d(channels, board.action_blocks, 1)
+        self.query = nn.Linear(hidden, channels)
+        self.other_logits = nn.Linear(hidden, num_actions - board.action_blocks * self.cells)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        split = self.channels * self.cells
+        cells = features[:, :split].view(-1, self.channels, self.cells)
+        whole = features[:, split:]
+        on_board = self.cell_logits(cells * (1 + self.query(whole)[:, :, None]))
+        return torch.cat([on_board.flatten(1), self.other_logits(whole)], 1)
+
+
+class _BoardValue(nn.Module):
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.value = nn.Linear(hidden, 1)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return self.value(features[:, -self.hidden :])
+
+
+class BoardPolicy(_Logits, MaskableActorCriticPolicy):
+    """A convolutional trunk shared by policy and value; the policy for a cell is read off at that cell."""
+
+    def __init__(
+        self, *args: Any, board: Board, channels: int = 32, hidden: int = 128, **kwargs: Any
+    ) -> None:
+        self.board, self.channels, self.hidden = board, channels, hidden
+        super().__init__(
+            *args,
+            net_arch=[],
+            features_extractor_class=_Trunk,
+            features_extractor_kwargs={"board": board, "channels": channels, "hidden": hidden},
+            **kwargs,
+        )
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        num_actions = int(self.action_space.n)  # type: ignore[attr-defined]
+        self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
+        self.value_net = _BoardValue(self.hidden)
+        for layer in (self.action_net.cell_logits, self.action_net.other_logits):
+            nn.init.orthogonal_(layer.weight, gain=0.01)
+            nn.init.zeros_(layer.bias)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+        )
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        data = super()._get_constructor_parameters()
+        for taken in ("net_arch", "features_extractor_class", "features_extractor_kwargs"):
+            data.pop(taken, None)
+        return data | {"board": self.board, "channels": self.channels, "hidden": self.hidden}

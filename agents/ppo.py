@@ -1,0 +1,115 @@
+"""MaskablePPO of sb3-contrib for any game: making a model, keeping it safely on disk, playing with it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+
+from agents.networks import policy_for
+from agents.selfplay import OpponentPool, sample
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.replay import write_atomically
+from garden_core.sb3 import GardenVecEnv
+
+__all__ = ["PPOAgent", "load_checkpoint", "new_model", "save_checkpoint"]
+
+
+def new_model(
+    game: Game,
+    env: GardenVecEnv,
+    *,
+    network: str = "auto",
+    channels: int = 32,
+    hidden: int = 128,
+    rollout: int = 32,
+    epochs: int = 4,
+    minibatches: int = 4,
+    learning_rate: float = 1e-3,
+    discount: float = 0.995,
+    gae_lambda: float = 0.95,
+    entropy: float = 0.01,
+    seed: int = 0,
+) -> MaskablePPO:
+    """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`."""
+    policy, policy_kwargs = policy_for(game, network, channels, hidden)
+    return MaskablePPO(
+        policy,
+        env,
+        n_steps=rollout,
+        batch_size=rollout * env.num_envs // minibatches,
+        n_epochs=epochs,
+        learning_rate=learning_rate,
+        gamma=discount,
+        gae_lambda=gae_lambda,
+        ent_coef=entropy,
+        policy_kwargs=policy_kwargs,
+        seed=seed,
+        device="cpu",
+    )
+
+
+def save_checkpoint(folder: Path, model: MaskablePPO, pool: OpponentPool) -> None:
+    """Write model.zip (network, optimizer, decisions so far) and pool.pt; the old ones stay whole till then.
+
+    Raises:
+        OSError: if the disk is full or the folder cannot be written.
+    """
+    buffer = io.BytesIO()
+    model.save(buffer)
+    write_atomically(folder / "model.zip", buffer.getvalue())
+    buffer = io.BytesIO()
+    torch.save(pool.state_dict(), buffer)
+    write_atomically(folder / "pool.pt", buffer.getvalue())
+
+
+def load_checkpoint(folder: Path, env: GardenVecEnv, pool: OpponentPool) -> MaskablePPO:
+    """Return the model of a run, ready to go on, and restore its pool.
+
+    Raises:
+        FileNotFoundError: if the folder holds no checkpoint.
+    """
+    for name in ("model.zip", "pool.pt"):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no checkpoint: {name} is missing")
+    model = MaskablePPO.load(folder / "model.zip", env=env, device="cpu")
+    pool.load_state_dict(torch.load(folder / "pool.pt", weights_only=True), model.policy)
+    return model
+
+
+class PPOAgent:
+    """A trained network as a policy for a batch; plays its most likely action, or draws with `sampled`."""
+
+    def __init__(self, policy: Any, sampled: bool = False) -> None:
+        self.policy = policy
+        self.sampled = sampled
+        policy.set_training_mode(False)
+
+    @classmethod
+    def load(cls, path: Path, game: Game, seed: int = 0, sampled: bool = False) -> PPOAgent:
+        """Load a run's folder or a model.zip.
+
+        Raises:
+            ValueError: if it was trained for other observations or actions than `game` has.
+        """
+        path = path / "model.zip" if path.is_dir() else path
+        policy = MaskablePPO.load(path, device="cpu").policy
+        shape, actions = policy.observation_space.shape, int(policy.action_space.n)
+        if shape != game.observation_shape or actions != game.num_actions:
+            raise ValueError(
+                f"{path} was trained on observations {shape} and {actions} actions; {game} has "
+                f"{game.observation_shape} and {game.num_actions}"
+            )
+        torch.manual_seed(seed)
+        return cls(policy, sampled)
+
+    @torch.no_grad()
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Choose an action for each of `rows`."""
+        logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
+        return sample(logits) if self.sampled else logits.argmax(1).numpy()

@@ -1,0 +1,124 @@
+"""Seconds from a fresh process to the first step: `python -m benchmarks.startup [GAMES...]`.
+
+Every run is a process of its own, which imports the game's package, makes a game (with `env()`, or as a `Batch` of
+64), resets it and takes one step. "empty" runs begin with an empty folder for compiled code, so nearly all of their
+time is compilation; "warm" runs find there what an earlier process has compiled. "process" is the whole process,
+from its start to its end, interpreter included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from benchmarks.common import COLOURS, RESULTS, OtherCores, plot, save, spread
+
+INTERFACES = {"env()": "aec.env(game)", "Batch": "garden_core.Batch(game, 64)"}
+PARTS = ("import", "make", "reset", "step")
+CACHES = ("empty", "warm")
+
+FIRST_STEP = """
+import json, time
+marks = [time.perf_counter()]
+import {package}
+marks.append(time.perf_counter())
+import garden_core
+from garden_core import aec
+game = garden_core.make("{name}")
+made = {make}
+marks.append(time.perf_counter())
+made.reset(seed=1)
+marks.append(time.perf_counter())
+if hasattr(made, "agents"):
+    made.step(int(made.last()[0]["action_mask"].argmax()))
+else:
+    made.step(made.action_mask.argmax(1))
+marks.append(time.perf_counter())
+print(json.dumps([after - before for before, after in zip(marks, marks[1:])]))
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure the seconds from a fresh process to the first step, with an empty and with a warm cache."""
+
+    games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Names of games; all installed ones if none is given."""
+    quick: bool = False
+    """One run of each kind: to see that all works, not for numbers."""
+    output: Path = RESULTS
+    """Folder for startup.json and startup.png."""
+
+
+def main(options: Options) -> None:
+    """Measure, print, and write the results."""
+    announced = {point.name: point for point in entry_points(group="garden_core.games")}
+    names = options.games or tuple(sorted(announced))
+    runs = dict(zip(CACHES, (1, 1) if options.quick else (2, 5), strict=True))
+    measurements: list[dict[str, Any]] = []
+    print(f"{'game':10} {'interface':9} {'cache':6}" + "".join(f"{part:>10}" for part in (*PARTS, "process")))
+    for name in names:
+        for interface in INTERFACES:
+            for cache, found in _measure(announced[name], interface, runs).items():
+                measurements.append({"game": name, "interface": interface, "cache": cache, **found})
+                medians = (found["seconds"][part]["median"] for part in (*PARTS, "process"))
+                print(f"{name:10} {interface:9} {cache:6}" + "".join(f"{median:10.3f}" for median in medians))
+    save(options.output, "startup", {"runs": runs}, measurements)
+    draw(measurements, options.output / "startup.png")
+
+
+def _measure(point: EntryPoint, interface: str, runs: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """Return for each state of the cache the spread of every part in seconds."""
+    program = FIRST_STEP.format(
+        package=point.module.partition(".")[0], name=point.name, make=INTERFACES[interface]
+    )
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for cache in CACHES:
+            busy = OtherCores()
+            folders = [f"{folder}/{run if cache == 'empty' else 0}" for run in range(runs[cache])]
+            taken = [_run(program, cache_folder) for cache_folder in folders]
+            seconds = {part: spread(run[part] for run in taken) for part in taken[0]}
+            results[cache] = {"seconds": seconds, "other_cores": busy()}
+    return results
+
+
+def _run(program: str, cache_folder: str) -> dict[str, float]:
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache_folder}
+    start = time.perf_counter()
+    run = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True)
+    whole = time.perf_counter() - start
+    return dict(zip(PARTS, json.loads(run.stdout), strict=True)) | {"process": whole}
+
+
+def draw(measurements: list[dict[str, Any]], path: Path) -> None:
+    """Plot the parts of every median as one bar, a panel for each state of the cache."""
+    height = 1.3 + 0.18 * len(measurements)
+    with plot(path, len(CACHES), (8.4, height), sharey=True) as axes:
+        for ax, cache in zip(axes, CACHES, strict=True):
+            found = [entry for entry in measurements if entry["cache"] == cache]
+            labels = [f"{entry['game']}, {entry['interface']}" for entry in found]
+            left = [0.0] * len(found)
+            for part, colour in zip(PARTS, COLOURS, strict=False):
+                widths = [entry["seconds"][part]["median"] for entry in found]
+                ax.barh(labels, widths, left=left, color=colour, height=0.6, label=part)
+                left = [before + width for before, width in zip(left, widths, strict=True)]
+            ax.grid(axis="y", visible=False)
+            ax.tick_params(axis="y", length=0)
+            ax.set(title=f"{cache} cache", xlabel="seconds")
+        axes[0].invert_yaxis()
+        axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))

@@ -1,0 +1,83 @@
+"""The benchmarks run, and write what they should; no timing is asserted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from garden_core import list_games, make
+
+GAME = list_games()[0]
+SPREAD = {"median", "min", "max", "all"}
+
+
+def run(module, folder, *arguments, **environment):
+    """Run a benchmark as its page says; return its results and what it printed."""
+    command = [sys.executable, "-W", "error", "-m", f"benchmarks.{module}", GAME, "--quick", *arguments]
+    printed = subprocess.run(
+        [*command, "--output", folder],
+        cwd=Path(__file__).parents[1],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    assert {path.name for path in folder.iterdir()} == {f"{module}.json", f"{module}.png"}
+    assert (folder / f"{module}.png").read_bytes().startswith(b"\x89PNG")
+    results = json.loads((folder / f"{module}.json").read_text())
+    assert results["benchmark"] == module
+    assert {"date", "commit", "python", "numpy", "numba", "processor", "cores"} <= set(results["facts"])
+    return results, printed
+
+
+def check_spread(spread, n):
+    assert set(spread) == SPREAD
+    assert len(spread["all"]) == n
+    assert 0 < spread["min"] <= spread["median"] <= spread["max"]
+
+
+@pytest.fixture
+def yardstick(tmp_path):
+    """A program that prints what a yardstick should, when it is called as one should be."""
+    path = tmp_path / "yardstick"
+    check = "import sys; players, games, steps, observed = map(int, sys.argv[1:])"
+    path.write_text(
+        f"#!{sys.executable}\n{check}\nprint(f'games {{games}}: {{1 + observed}}.50 M decisions/s')\n"
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the yardstick is a script")
+def test_throughput(tmp_path, yardstick):
+    players = str(make(GAME).num_players)
+    arguments = ("--num-players", players, "--yardstick", str(yardstick))
+    results, printed = run("throughput", tmp_path / "results", *arguments)
+    measured = [(found["what"], found["num_envs"]) for found in results["measurements"]]
+    whats = ("random play", "random play, observed", "Batch.step")
+    assert measured == [(what, n) for n in (1, 64) for what in whats] + [("env()", 1)]
+    for found in results["measurements"]:
+        assert found["what"] in printed
+        assert (found["game"], str(found["num_players"])) == (GAME, players)
+        assert found["other_cores"] is None or found["other_cores"] >= 0
+        check_spread(found["decisions_per_second"], results["settings"]["windows"])
+        if found["what"].startswith("random play"):
+            expected = 2.5e6 if "observed" in found["what"] else 1.5e6
+            assert found["beside"]["what"] == "yardstick"
+            assert found["beside"]["decisions_per_second"]["median"] == expected
+            check_spread(found["beside"]["ratio"], results["settings"]["windows"])
+    assert str(yardstick) not in json.dumps(results)
+
+
+def test_startup(tmp_path):
+    results, printed = run("startup", tmp_path, NUMBA_DISABLE_JIT="1")  # compiling is not what is tested
+    measured = [(found["interface"], found["cache"]) for found in results["measurements"]]
+    assert measured == [(interface, cache) for interface in ("env()", "Batch") for cache in ("empty", "warm")]
+    for found in results["measurements"]:
+        assert found["interface"] in printed
+        assert set(found["seconds"]) == {"import", "make", "reset", "step", "process"}
+        for spread in found["seconds"].values():
+            check_spread(spread, 1)
