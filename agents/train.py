@@ -61,7 +61,7 @@ class Arguments:
     resume: Path | None = None
     """go on with the run in this folder, by its own config; of the other arguments only steps and minutes count"""
 
-    envs: int = 256
+    envs: int = 128
     """games played at once"""
     rollout: int = 32
     """decisions in each game between two updates"""
@@ -80,7 +80,7 @@ class Arguments:
 
     network: str = "auto"
     """auto (board where the game has one), board or flat"""
-    channels: int = 32
+    channels: int = 16
     """channels of the board network"""
     hidden: int = 128
     """width of the hidden layers"""

@@ -98,7 +98,7 @@ class Pig(Game):
     information = "perfect"
     options = (
         Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
-        Option("goal", 100, "score that wins; at most 120, so that an observation fits int8", low=1, high=120),
+        Option("goal", 100, "score that wins; low enough for int8 views", low=1, high=120),
         Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
     )
     state_fields = (

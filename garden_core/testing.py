@@ -152,7 +152,10 @@ def _check_records(game: Game) -> None:
 
 
 def _check_pickle(game: Game) -> None:
-    other = pickle.loads(pickle.dumps(game))
+    try:
+        other = pickle.loads(pickle.dumps(game))
+    except (pickle.PickleError, AttributeError, TypeError, ValueError, ImportError) as error:
+        raise AssertionError(f"{game!r}: cannot be pickled: {error}") from error
     assert other == game, f"{game!r}: pickling gives another game, {other!r}"
     assert hash(other) == hash(game), f"{game!r}: equal games have different hashes"
     assert other.params.tobytes() == game.params.tobytes(), f"{game!r}: pickling changes params"
@@ -276,7 +279,7 @@ def _check_action(game: Game, states: np.ndarray, action: int, at: str) -> None:
     assert ends[1] == capped, f"{done}: truncated is for the cap alone, and for the core to set"
     mask = np.zeros(game.num_actions, np.int8)
     count = kernels.legal_actions(after[0], game.params[0], mask)
-    assert (count > 0) != _over(after), f"{done}: {count} actions are legal, but over is {_over(after)}"
+    assert (count > 0) != _over(after), f"{done}: {count} legal actions, and over is {_over(after)}"
 
 
 # --- the same game again ---

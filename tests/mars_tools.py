@@ -217,7 +217,7 @@ def batch_record(options, seed, num_envs=1):
     lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
     while True:
         decision = len(lines)
-        batch.step([_nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
+        batch.step([nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
         paid = batch.rewards[0].tolist()
         if batch.terminated[0] or batch.truncated[0]:
             end = batch.last_states[0]
@@ -234,20 +234,39 @@ def aec_record(options, seed):
     return aec_rest(env, 0)
 
 
-def aec_rest(env, decisions):
-    """Play an environment on to its end, `decisions` after the deal; return what was seen from here on."""
+def aec_rest(env, decisions, stop=None):
+    """Play on to the end, or up to `stop` decisions after the deal; return what was seen from here on.
+
+    `decisions`: how many were taken before.
+    """
     lines = []
     while True:
         paid = [env.rewards[agent] for agent in env.possible_agents] if decisions + len(lines) else None
         if any(env.terminations.values()) or any(env.truncations.values()):
             views = [env.observe(agent)["observation"] for agent in env.possible_agents]
             return [*lines, _seen(env.snapshot(), np.concatenate(views), None, paid)]
+        if decisions + len(lines) == stop:
+            return lines
         seen = env.observe(env.agent_selection)
         lines.append(_seen(env.snapshot(), seen["observation"], seen["action_mask"], paid))
-        env.step(_nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
+        env.step(nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
 
 
-def _nth_legal(mask, n):
+def rest_of_game(game, states):
+    """Play the one game in `states` on to its end by the kernels; return what was seen after every decision."""
+    state, params, lines = states[0], game.params[0], []
+    mask, view = np.zeros(game.num_actions, np.int8), np.zeros(game.observation_size, np.int8)
+    while True:
+        kernels.legal_actions(state, params, mask)
+        kernels.observe(state, params, int(state["current_player"]), view)
+        lines.append(_seen(game.snapshot(state), view, mask, state["rewards"].tolist()))
+        if not mask.any():
+            return lines
+        kernels.apply_action(state, params, nth_legal(mask, len(lines) * 7))
+
+
+def nth_legal(mask, n):
+    """The n-th of the legal actions, counted round and round."""
     legal = np.flatnonzero(mask)
     return int(legal[n % len(legal)])
 
