@@ -219,7 +219,7 @@ def train(arguments: Arguments) -> Path:
         model = load_checkpoint(folder, env, pool)
         env.learner.set_weights(pool.weights)
     else:
-        settings = {name: getattr(arguments, name) for name in _MODEL_SETTINGS}
+        settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
         model = new_model(game, env, **settings)
         _write_config(folder, arguments, game)
     env.seed(arguments.seed + model.num_timesteps)  # after a resume other games than at the start
@@ -237,7 +237,7 @@ def train(arguments: Arguments) -> Path:
     return folder
 
 
-_MODEL_SETTINGS = (
+MODEL_SETTINGS = (
     "network", "channels", "hidden", "rollout", "epochs", "minibatches", "learning_rate", "discount", "gae_lambda",
     "entropy", "seed",
 )  # fmt: skip

@@ -1,0 +1,85 @@
+"""How fast MaskablePPO trains: `python -m benchmarks.training [GAMES...]`.
+
+The learner's decisions a second, rollout and update together, with a third of the opponents frozen selves, a third
+random and a third greedy: for a flat (64, 64) network with 256 games and 4 epochs x 4 minibatches, and for the
+default network and settings of `agents.train`; each with one thread of torch and with two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import tyro
+
+from agents.ppo import new_model
+from agents.selfplay import OpponentPool
+from agents.train import MODEL_SETTINGS
+from agents.train import Arguments as Defaults
+from benchmarks import common
+from garden_core import list_games, make
+from garden_core.sb3 import GardenVecEnv
+
+FLAT = {"network": "flat", "hidden": 64, "envs": 256, "rollout": 32, "epochs": 4, "minibatches": 4}
+
+
+@dataclass
+class Arguments:
+    """Measure how many decisions a second MaskablePPO learns from."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """names of games; all installed ones if none is given"""
+    windows: int = 3
+    """measured windows"""
+    rollouts: int = 2
+    """rollouts with their updates in a window"""
+    output: Path = common.RESULTS
+    """folder for training.json"""
+
+
+def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rollouts: int) -> dict[str, Any]:
+    """Return the decisions a second of one game with some of the training's arguments."""
+    torch.set_num_threads(threads)
+    arguments = dataclasses.replace(Defaults(), **settings)
+    game = make(name)
+    pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
+    env = GardenVecEnv(game, arguments.envs, pool.opponents, pool.weights, seed=0)
+    model = new_model(game, env, **{key: getattr(arguments, key) for key in MODEL_SETTINGS})
+    for _ in range(arguments.past_selves):
+        pool.freeze(model.policy)
+    env.learner.set_weights(pool.weights)
+    decisions = rollouts * arguments.rollout * arguments.envs
+    model.learn(decisions, reset_num_timesteps=False)  # compiles, and gets the games under way
+    others = common.OtherCores()
+    rates = []
+    for _ in range(windows):
+        start = time.perf_counter()
+        model.learn(decisions, reset_num_timesteps=False)
+        rates.append(decisions / (time.perf_counter() - start))
+    return {"game": name, "threads": threads, **settings, "decisions_per_second": common.spread(rates),
+            "other_cores": others()}  # fmt: skip
+
+
+def main(arguments: Arguments) -> None:
+    """Measure every game, print a table and write the result file."""
+    torch.distributions.Distribution.set_default_validate_args(False)
+    measurements = []
+    print(f"{'game':<12} {'network':<10} {'threads':>7} {'decisions/s':>12}")
+    for name in arguments.games or list_games():
+        for network, settings in (("flat 64", FLAT), ("default", {})):
+            for threads in (1, 2):
+                result = measure(name, settings, threads, arguments.windows, arguments.rollouts)
+                measurements.append({"network_named": network, **result})
+                rate = result["decisions_per_second"]["median"]
+                print(f"{name:<12} {network:<10} {threads:>7} {rate:>12,.0f}", flush=True)
+    settings = {"windows": arguments.windows, "rollouts": arguments.rollouts, "flat": FLAT,
+                "default": dataclasses.asdict(Defaults())}  # fmt: skip
+    common.save(arguments.output, "training", {k: v for k, v in settings.items()}, measurements)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
