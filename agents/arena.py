@@ -43,7 +43,7 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
     if name == "greedy":
         return GreedyPolicy(seed)
     path = Path(name)
-    if (path / "model.zip").is_file() or path.suffix == ".zip" and path.is_file():
+    if (path / "model.zip").is_file() or (path.suffix == ".zip" and path.is_file()):
         from agents.ppo import PPOAgent
 
         return PPOAgent.load(path, game, seed)
@@ -158,7 +158,9 @@ def meet(
 
 def table(results: Sequence[Result]) -> str:
     """Return the results as a table in text."""
-    lines = [f"{'agent':<24} {'against':<24} {'games':>6} {'win rate':>9} {'95 % interval':>16} {'scores':>13}  by seat"]
+    lines = [
+        f"{'agent':<24} {'against':<24} {'games':>6} {'win rate':>9} {'95 % interval':>16} {'scores':>13}  by seat"
+    ]
     for r in results:
         low, high = r.interval
         lines.append(
@@ -208,7 +210,12 @@ def main(arguments: Arguments) -> list[Result]:
             results.append(meet(game, (first, second), agents, arguments.games, arguments.seed, bar.update))
     print(table(results))
     if arguments.output is not None:
-        report = {"game": game.name, "options": game.chosen, "seed": arguments.seed, "results": [asdict(r) for r in results]}
+        report = {
+            "game": game.name,
+            "options": game.chosen,
+            "seed": arguments.seed,
+            "results": [asdict(r) for r in results],
+        }
         arguments.output.write_text(json.dumps(report, indent=1))
     return results
 

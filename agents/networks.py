@@ -60,6 +60,8 @@ class _Trunk(BaseFeaturesExtractor):
     def __init__(self, observation_space: spaces.Box, board: Board, channels: int, hidden: int) -> None:
         size = len(board.cells)
         super().__init__(observation_space, channels * size + hidden)
+        self.cells: torch.Tensor
+        self.on_board: torch.Tensor
         self.board = board
         self.split = board.planes * size
         scalars = int(np.prod(observation_space.shape)) - self.split
@@ -133,12 +135,12 @@ class BoardPolicy(_Logits, MaskableActorCriticPolicy):
         num_actions = int(self.action_space.n)  # type: ignore[attr-defined]
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
         self.value_net = _BoardValue(self.hidden)
-        for layer in (self.action_net.cell_logits, self.action_net.other_logits):
-            nn.init.orthogonal_(layer.weight, gain=0.01)
-            nn.init.zeros_(layer.bias)
-        self.optimizer = self.optimizer_class(
-            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
-        )
+        for name, parameter in self.action_net.named_parameters():  # start close to uniform play
+            if "logits" in name and parameter.dim() > 1:
+                nn.init.orthogonal_(parameter, gain=0.01)
+            elif "logits" in name:
+                nn.init.zeros_(parameter)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         data = super()._get_constructor_parameters()

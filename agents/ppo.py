@@ -98,7 +98,7 @@ class PPOAgent:
             ValueError: if it was trained for other observations or actions than `game` has.
         """
         path = path / "model.zip" if path.is_dir() else path
-        policy = MaskablePPO.load(path, device="cpu").policy
+        policy: Any = MaskablePPO.load(path, device="cpu").policy
         shape, actions = policy.observation_space.shape, int(policy.action_space.n)
         if shape != game.observation_shape or actions != game.num_actions:
             raise ValueError(

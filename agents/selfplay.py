@@ -28,7 +28,10 @@ class PastSelf:
 
     def freeze(self, policy: Any) -> None:
         """Become a copy of `policy` as it is now."""
-        optimizer, policy.optimizer = policy.optimizer, None  # an optimizer's moments are as large as the network
+        optimizer, policy.optimizer = (
+            policy.optimizer,
+            None,
+        )  # an optimizer's moments are as large as the network
         try:
             self.policy = copy.deepcopy(policy)
         finally:

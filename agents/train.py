@@ -24,6 +24,7 @@ import numpy as np
 import tomli_w
 import torch
 import tyro
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
@@ -107,7 +108,9 @@ class Arguments:
 class _Progress(BaseCallback):
     """What happens beside learning: progress bar, metrics, frozen selves, checkpoints, stopping."""
 
-    def __init__(self, arguments: Arguments, folder: Path, game: Game, env: GardenVecEnv, pool: OpponentPool) -> None:
+    def __init__(
+        self, arguments: Arguments, folder: Path, game: Game, env: GardenVecEnv, pool: OpponentPool
+    ) -> None:
         super().__init__()
         self.arguments, self.folder, self.game = arguments, folder, game
         self.env, self.pool = env, pool
@@ -116,12 +119,23 @@ class _Progress(BaseCallback):
         self.start = time.monotonic()
         self.spent_before = _last_seconds(folder / "metrics.csv")
 
+    @property
+    def _ppo(self) -> MaskablePPO:
+        assert isinstance(self.model, MaskablePPO)
+        return self.model
+
     def _on_training_start(self) -> None:
         self.began = self.num_timesteps
         self.next_checkpoint = self.num_timesteps + self.arguments.checkpoint_every
-        self.next_freeze = (self.num_timesteps // self.arguments.snapshot_every + 1) * self.arguments.snapshot_every
+        self.next_freeze = (
+            self.num_timesteps // self.arguments.snapshot_every + 1
+        ) * self.arguments.snapshot_every
         self.bar = tqdm(
-            total=self.arguments.steps, initial=self.num_timesteps, unit="decision", unit_scale=True, smoothing=0.1
+            total=self.arguments.steps,
+            initial=self.num_timesteps,
+            unit="decision",
+            unit_scale=True,
+            smoothing=0.1,
         )
         self.previous = signal.signal(signal.SIGINT, self._interrupted)
 
@@ -161,7 +175,7 @@ class _Progress(BaseCallback):
             self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint += self.arguments.checkpoint_every
-            save_checkpoint(self.folder, self.model, self.pool)
+            save_checkpoint(self.folder, self._ppo, self.pool)
         self._write_metrics()
 
     def _write_metrics(self) -> None:
@@ -187,7 +201,14 @@ class _Progress(BaseCallback):
         self.bar.close()
 
 
-_LOSSES = ("entropy_loss", "policy_gradient_loss", "value_loss", "approx_kl", "clip_fraction", "explained_variance")
+_LOSSES = (
+    "entropy_loss",
+    "policy_gradient_loss",
+    "value_loss",
+    "approx_kl",
+    "clip_fraction",
+    "explained_variance",
+)
 
 
 def _rounded(value: float | None) -> float | str:
@@ -206,7 +227,9 @@ def train(arguments: Arguments) -> Path:
     else:
         folder = arguments.run or Path("runs") / f"{arguments.game}-{time.strftime('%Y%m%d-%H%M%S')}"
         if (folder / "config.toml").exists():
-            raise SystemExit(f"{folder} holds a run already: go on with --resume {folder}, or choose another --run")
+            raise SystemExit(
+                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
+            )
     torch.set_num_threads(arguments.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     game = make_game(arguments.game, arguments.num_players, arguments.options)
@@ -310,7 +333,9 @@ def _evaluate(arguments: Arguments, folder: Path, game: Game, model: Any) -> Non
             for number, name in enumerate(("random", "greedy")):
                 opponent = load_agent(name, game, arguments.seed + number)
                 seed = arguments.seed + 1_000_000 + number
-                results.append(meet(game, ("ppo", name), (agent, opponent), arguments.eval_games, seed, bar.update))
+                results.append(
+                    meet(game, ("ppo", name), (agent, opponent), arguments.eval_games, seed, bar.update)
+                )
         print(table(results))
         report = {"decisions": model.num_timesteps, "results": [asdict(result) for result in results]}
         write_atomically(folder / "evaluation.json", json.dumps(report, indent=1).encode())

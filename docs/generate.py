@@ -28,7 +28,10 @@ def card(game: Game) -> str:
     return _table(
         ("", ""),
         [
-            ("PettingZoo", f'`{game.name}_v0.env(...)`, `pettingzoo.make("aec", "garden/{game.name}-v0", ...)`'),
+            (
+                "PettingZoo",
+                f'`{game.name}_v0.env(...)`, `pettingzoo.make("aec", "garden/{game.name}-v0", ...)`',
+            ),
             ("Gymnasium", f'`gymnasium.make("{gym_id}", ...)`, `gymnasium.make_vec("{gym_id}", ...)`'),
             ("Batches", f'`Batch(garden_core.make("{game.name}", ...), num_envs)`'),
             ("Players", f"{players.low} to {players.high}"),
@@ -93,7 +96,11 @@ def mars_observation() -> str:
     assert plane == n
     at = 0
     for count, values, text in (
-        (5 * rules.SEAT_SCALARS, "≥ 0", "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16"),
+        (
+            5 * rules.SEAT_SCALARS,
+            "≥ 0",
+            "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16",
+        ),
         (5, "0, 1", "whose turn it is, one-hot from the observer's seat on"),
         (6, "0 … 6", "dice on the table, by value"),
         (3, "0, 1", "phase, one-hot: place, move, plant"),
@@ -118,12 +125,85 @@ def generated() -> dict[str, Callable[[], str]]:
         "mars actions": mars_actions,
         "mars observation": mars_observation,
         "speed": speed,
+        "strength": strength,
     }
 
 
 def speed() -> str:
     """Return the speed table of README, from the result files."""
-    raise NotImplementedError
+    throughput, startup, training = (_result(name) for name in ("throughput", "startup", "training"))
+    rows: list[tuple[Any, ...]] = []
+    for found in throughput["measurements"]:
+        if found["num_envs"] in (1, 64, 1024) and found["num_players"] == 2:
+            rate, what, n = found["decisions_per_second"]["median"], found["what"], found["num_envs"]
+            text = {
+                "random play": f"compiled random play, choice, step and mask, {n} games",
+                "random play, observed": f"the same with observation, {n} games",
+                "Batch.step": f"`Batch.step` from Python, {n} games",
+                "env()": "PettingZoo `env()`, the loop in Python",
+            }[what]
+            rows.append((found["game"], text, f"{_short(rate)} decisions/s"))
+            if what == "env()" and "beside" in found:
+                other = found["beside"]
+                text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
+                rows.append(("", text, f"{_short(other['decisions_per_second']['median'])} decisions/s"))
+    for found in training["measurements"]:
+        if found["what"] == "speed" and found["threads"] == 2:
+            text = f"MaskablePPO, {found['network']} network, a third of the opponents past selves"
+            rows.append(
+                (
+                    found["game"],
+                    text,
+                    f"{_short(found['decisions_per_second']['median'])} learner decisions/s",
+                )
+            )
+    for found in startup["measurements"]:
+        if found["interface"] == "env()":
+            seconds = {part: found["seconds"][part]["median"] for part in ("import", "make", "reset", "step")}
+            if found["cache"] == "warm":
+                rows.append((found["game"], "import of the package", f"{seconds['import']:.2f} s"))
+            first = seconds["make"] + seconds["reset"] + seconds["step"]
+            rows.append(
+                (found["game"], f"first game and step of `env()`, {found['cache']} cache", f"{first:.2f} s")
+            )
+    facts = throughput["facts"]
+    machine = (
+        f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
+    )
+    return f"On {machine}, one thread (training: two):\n\n" + _table(("game", "what", "median"), rows)
+
+
+def strength() -> str:
+    """Return what `make train` reaches, from the result file."""
+    rows = [
+        (
+            found["game"],
+            f"{found['minutes']:g} minutes, {found['decisions'] / 1000:,.0f} thousand decisions",
+            result["opponent"],
+            f"{result['win_rate']:.1%}",
+            f"{result['interval'][0]:.1%} … {result['interval'][1]:.1%}",
+            f"{result['mean_score']:.1f} : {result['opponents_mean_score']:.1f}",
+        )
+        for found in _result("training")["measurements"]
+        if found["what"] == "learning"
+        for result in found["results"]
+    ]
+    head = ("game", "training from nothing", "against", "win rate", "95 % interval", "mean scores")
+    return _table(head, rows)
+
+
+def _result(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def _short(rate: float) -> str:
+    return (
+        f"{rate / 1e6:.2f} million"
+        if rate >= 1e6
+        else f"{rate / 1e3:,.0f} thousand"
+        if rate >= 1e4
+        else f"{rate:,.0f}"
+    )
 
 
 def filled(text: str) -> str:
@@ -133,7 +213,7 @@ def filled(text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         return f"<!-- begin {match[1]} -->\n{parts[match[1]]()}\n<!-- end {match[1]} -->"
 
-    return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.S)
+    return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 
 
 def pages() -> list[Path]:

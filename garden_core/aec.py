@@ -109,14 +109,19 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self._game_number += 1
         self._dealt = True
         loops.deal_one(
-            self.states, self.game.params, self._base, np.uint64(self._game_number), self._observation, self._mask
+            self.states,
+            self.game.params,
+            self._base,
+            np.uint64(self._game_number),
+            self._observation,
+            self._mask,
         )
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         self.agent_selection = self.possible_agents[self.states["current_player"][0]]
 
@@ -129,8 +134,13 @@ class GardenEnv(AECEnv[str, Observation, int]):
         """
         if not self._dealt:
             raise RuntimeError("call reset() before observe()")
-        if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(agent, True):
-            return {"observation": self._shown(self._observation[0].copy()), "action_mask": self._mask[0].copy()}
+        if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(
+            agent, True
+        ):
+            return {
+                "observation": self._shown(self._observation[0].copy()),
+                "action_mask": self._mask[0].copy(),
+            }
         seat = self._seats.get(agent)
         if seat is None:
             raise ValueError(f"unknown agent {agent!r}; agents are {', '.join(self.possible_agents)}")
@@ -150,7 +160,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
             RuntimeError: before the first reset, or when every agent has left.
         """
         if not self.agents:
-            raise RuntimeError("the game is over for all agents; call reset()" if self._dealt else "call reset() first")
+            raise RuntimeError(
+                "the game is over for all agents; call reset()" if self._dealt else "call reset() first"
+            )
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
@@ -212,7 +224,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
             ValueError: if it comes from another game or another build of its rules.
         """
         if state["states"].dtype != self.states.dtype or state["_mask"].shape != self._mask.shape:
-            raise ValueError("this state comes from another game, other options or another build of the rules")
+            raise ValueError(
+                "this state comes from another game, other options or another build of the rules"
+            )
         for name, value in copy.deepcopy(state).items():
             setattr(self, name, value)
 
@@ -239,12 +253,17 @@ def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | 
     if mode == "ansi":
         return game.text(state, seat)
     if mode == "rgb_array":
-        from garden_core.svg import to_pixels
-
-        return to_pixels(game.svg(state, seat))
+        return pixels(game, state, seat)
     if mode == "human":
         raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
     return None
+
+
+def pixels(game: Game, state: Any, seat: int | None) -> np.ndarray:
+    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see."""
+    from garden_core.svg import to_pixels  # loads the libraries for pictures
+
+    return to_pixels(game.svg(state, seat))
 
 
 env: Callable[..., GardenEnv] = GardenEnv

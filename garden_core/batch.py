@@ -225,4 +225,3 @@ def as_seed(seed: int) -> np.uint64:
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed must be 0 to 2**64 - 1, not {seed}")
     return np.uint64(seed)
-

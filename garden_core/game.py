@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import types
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +16,9 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.compiled import fingerprint, records
-from garden_core.rewards import MARGIN, REWARDS
+from garden_core.rewards import REWARDS
 
 __all__ = ["Board", "Game", "Option", "list_games", "make", "register_environments"]
-
-Field = tuple[str, str] | tuple[str, str, int | tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,9 @@ class Board:
     action_blocks: int
 
 
-REWARD = Option("reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS)
+REWARD = Option(
+    "reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS
+)
 
 
 class Game(ABC):
@@ -114,10 +113,10 @@ class Game(ABC):
     """Every option but `reward`, which all games have. `num_players` and `max_decisions` must be among them."""
 
     # --- record types and rules ---
-    state_fields: ClassVar[Sequence[Field]]
+    state_fields: ClassVar[Sequence[tuple[Any, ...]]]
     """The game's own fields of a state, as NumPy dtype fields; the core's are added."""
-    params_fields: ClassVar[Sequence[Field]] = ()
-    rules: ClassVar[types.ModuleType | kernels.Kernels]
+    params_fields: ClassVar[Sequence[tuple[Any, ...]]] = ()
+    rules: ClassVar[Any]
     """A module (or anything else) with the eight compiled functions under their own names."""
 
     state_dtype: ClassVar[np.dtype]
@@ -131,7 +130,8 @@ class Game(ABC):
             return
         functions = kernels.Kernels(*(getattr(cls.rules, name) for name in kernels.Kernels._fields))
         seats = cls._option("num_players").high
-        build = hashlib.sha256((cls.name + fingerprint(*functions) + _core_sources()).encode()).hexdigest()[:16]
+        sources = cls.name + fingerprint(*functions) + _core_sources()
+        build = hashlib.sha256(sources.encode()).hexdigest()[:16]
         cls.state_dtype = _record(
             [
                 ("rng", "u8", 4),  # xoshiro256++ (garden_core.rng)
@@ -163,7 +163,9 @@ class Game(ABC):
         unknown = sorted(set(options) - {option.name for option in known})
         if unknown:
             names = ", ".join(option.name for option in known)
-            raise TypeError(f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}")
+            raise TypeError(
+                f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}"
+            )
         self.chosen: dict[str, Any] = {
             option.name: option.check(options.get(option.name, option.default)) for option in known
         }

@@ -144,7 +144,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.single_observation_space, self.single_action_space = _spaces(self.game)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self.learner = Learner(self.game, num_envs, opponents, seat=seat, autoreset=_MODES[self.autoreset_mode])
+        self.learner = Learner(
+            self.game, num_envs, opponents, seat=seat, autoreset=_MODES[self.autoreset_mode]
+        )
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -164,9 +166,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.learner.reset(seed, rows)
         return self._own(self.learner.observation), self._infos()
 
-    def step(
-        self, actions: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Take one legal action in every row.
 
         Raises:

@@ -61,7 +61,7 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
         ValueError: if the type is taken.
     """
     if dtype in _kernels:
-        raise ValueError(f"the state type with field {dtype.names[-1]!r} is registered already")
+        raise ValueError(f"the state type with field {(dtype.names or ('?',))[-1]!r} is registered already")
     _kernels[dtype] = kernels
     _kernels_by_type[numba.from_dtype(dtype)] = kernels
 

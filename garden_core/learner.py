@@ -72,12 +72,14 @@ class Learner:
         game: Game,
         num_envs: int,
         opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | None = None,
+        weights: Sequence[float] | np.ndarray | None = None,
         seat: int | Literal["random"] = "random",
         autoreset: str = "same_step",
     ) -> None:
         if autoreset not in AUTORESETS:
-            raise ValueError(f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {autoreset!r}")
+            raise ValueError(
+                f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {autoreset!r}"
+            )
         if seat != "random" and not (isinstance(seat, int | np.integer) and 0 <= seat < game.num_players):
             raise ValueError(f"seat must be 'random' or 0 to {game.num_players - 1}, not {seat!r}")
         self.game = game
@@ -131,7 +133,9 @@ class Learner:
         """
         values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
         if values.shape != (len(self.opponents),) or not (values >= 0).all() or not values.sum() > 0:
-            raise ValueError(f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {weights}")
+            raise ValueError(
+                f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {weights}"
+            )
         self._cumulative = np.cumsum(values / values.sum())
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
@@ -144,7 +148,7 @@ class Learner:
         self.terminated[rows] = False
         self.capped[rows] = False
         self._desk["status"][rows] = DUE
-        play_rows(*self._arguments(), rows, np.zeros(len(rows), np.int64))
+        self._play(rows, np.zeros(len(rows), np.int64))
         self._play_outside()
 
     def step(self, actions: Any) -> None:
@@ -166,17 +170,17 @@ class Learner:
         actions = self.batch.check_actions(actions, self.batch.all_rows, acting)
         self.terminated[:] = False
         self.capped[:] = False
-        play_rows(*self._arguments(), self.batch.all_rows, actions)
+        self._play(self.batch.all_rows, actions)
         self._play_outside()
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
         batch = self.batch
-        return (
+        play_rows(
             batch.states, batch.last_states, self.game.params, batch.bases, batch.streams, batch.games,
             batch.flat, batch.action_mask, batch.current_player,
             self._desk, self._kinds, self._cumulative, self._seat, AUTORESETS.index(self.autoreset),
             self.rewards, self.terminated, self.capped, self._final, self.final_seats, self.final_drawn,
-            *self._work,
+            *self._work, rows, actions,
         )  # fmt: skip
 
     def _play_outside(self) -> None:
@@ -199,7 +203,7 @@ class Learner:
                     mask = self.batch.action_mask[mine[wrong]]
                     reason = why_illegal(self.game, int(actions[wrong]), mask)
                     raise ValueError(f"opponent {index} in row {mine[wrong]}: {reason}")
-                play_rows(*self._arguments(), mine, actions)
+                self._play(mine, actions)
 
 
 def _as_pool(opponents: Opponent | Sequence[Opponent]) -> list[Opponent]:
@@ -229,7 +233,7 @@ def _desk_dtype(max_players: int) -> np.dtype:
     )
 
 
-# --- compiled; all take the arguments of Learner._arguments() ---
+# --- compiled ---
 
 
 @compiled

@@ -20,7 +20,16 @@ from garden_core.rng import bounded, next_uint64, seed_rows
 if TYPE_CHECKING:
     from garden_core.batch import Batch
 
-__all__ = ["BUILT_IN", "GREEDY", "RANDOM", "GreedyPolicy", "Policy", "RandomPolicy", "choose", "greedy_action"]
+__all__ = [
+    "BUILT_IN",
+    "GREEDY",
+    "RANDOM",
+    "GreedyPolicy",
+    "Policy",
+    "RandomPolicy",
+    "choose",
+    "greedy_action",
+]
 
 Policy = Callable[["Batch", np.ndarray], np.ndarray]
 
@@ -114,9 +123,7 @@ def choose_rows(kind, states, params, rows, masks, work, two_masks, tally, words
         n = 0
         for action in range(masks.shape[1]):
             n += masks[row, action]
-        actions[i] = choose(
-            kind, states[row], params[0], masks[row], n, work, two_masks, tally, words[row]
-        )
+        actions[i] = choose(kind, states[row], params[0], masks[row], n, work, two_masks, tally, words[row])
 
 
 class _BuiltIn:

@@ -108,7 +108,9 @@ class Replay:
         except (KeyError, TypeError, ValueError) as error:
             raise ReplayError(f"{path} cannot be played here: {error}") from None
         if game.data_digest != data:
-            raise ReplayError(f"{path} was played with other data or options of {game.name} ({data}) than here")
+            raise ReplayError(
+                f"{path} was played with other data or options of {game.name} ({data}) than here"
+            )
         replay = cls.of(game, seed, actions)
         if (replay.scores, replay.ended) != (scores, ended):
             raise ReplayError(

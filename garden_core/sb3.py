@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from garden_core.aec import as_game, render
+from garden_core.aec import as_game, pixels
 from garden_core.game import Game
 from garden_core.gym import _spaces
 from garden_core.learner import Learner, Opponent
@@ -38,7 +38,7 @@ class GardenVecEnv(VecEnv):
         game: Game | type[Game] | str,
         num_envs: int,
         opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | None = None,
+        weights: Sequence[float] | np.ndarray | None = None,
         seat: int | Literal["random"] = "random",
         seed: int | None = None,
         render_mode: str | None = None,
@@ -122,11 +122,10 @@ class GardenVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """Return a picture of each row as its learner's seat may see it (None without "rgb_array")."""
-        learner = self.learner
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
-        rows = range(self.num_envs)
-        return [render(self.game, learner.batch.states[row], "rgb_array", int(learner.seats[row])) for row in rows]  # type: ignore[misc]
+        states, seats = self.learner.batch.states, self.learner.seats
+        return [pixels(self.game, state, int(seat)) for state, seat in zip(states, seats, strict=True)]
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
         return list(self._get_indices(indices))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 from garden_core.game import Board, Game, Option
 from mars_env import rules
@@ -41,7 +41,7 @@ class Mars(Game):
     )
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
-    rules = rules
+    rules: ClassVar[Any] = rules
 
     def check_options(self) -> None:
         """Refuse what does not go together."""

@@ -51,7 +51,7 @@ def playthrough(name, options, seed, choose):
         batch.step([game.labels.index(label)])
         over = bool(batch.terminated[0] or batch.truncated[0])
         if over or batch.rewards.any():
-            yield f"paid: {' '.join(map(str, batch.rewards[0].tolist()))}"
+            yield f"paid: {' '.join(map(str, batch.rewards[0]))}"
         decision += 1
 
 

@@ -57,7 +57,8 @@ def tiny(**changes) -> Arguments:
 
 
 @pytest.mark.parametrize(
-    ("network", "options"), [("board", {}), ("board", {"gardeners": 2}), ("flat", {}), ("flat", {"view": "planes"})]
+    ("network", "options"),
+    [("board", {}), ("board", {"gardeners": 2}), ("flat", {}), ("flat", {"view": "planes"})],
 )
 def test_network_gives_a_logit_an_action(network, options):
     game = Mars(**options)
@@ -88,7 +89,9 @@ def test_board_network_reads_cells_where_they_are():
         after = model.policy.masked_logits(empty, mask)[0, :91]
     changed = {i for i in range(91) if abs(before[i] - after[i]) > 1e-6}
     assert 0 in changed
-    assert changed <= {game.board.cells.tolist().index(c) for c in game.board.cells if c // 11 < 8 and c % 11 < 3}
+    assert changed <= {
+        game.board.cells.tolist().index(c) for c in game.board.cells if c // 11 < 8 and c % 11 < 3
+    }
 
 
 def test_network_names_are_checked():
@@ -124,7 +127,9 @@ def test_a_frozen_self_stays_as_it_was():
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.add_(1.0)
-    torch.testing.assert_close(past.policy.masked_logits(batch.observation, batch.action_mask).detach(), before)
+    torch.testing.assert_close(
+        past.policy.masked_logits(batch.observation, batch.action_mask).detach(), before
+    )
     actions = past(batch, np.arange(8))
     assert batch.action_mask[np.arange(8), actions].all()
 
@@ -169,7 +174,20 @@ def test_resume_goes_on(small_run, tmp_path):
 
 def test_interrupt_saves_a_checkpoint(tmp_path):
     folder = tmp_path / "run"
-    options = "--steps 10_000_000 --envs 16 --channels 4 --hidden 16 --threads 1 --eval-games 0".split()
+    options = [
+        "--steps",
+        "10_000_000",
+        "--envs",
+        "16",
+        "--channels",
+        "4",
+        "--hidden",
+        "16",
+        "--threads",
+        "1",
+        "--eval-games",
+        "0",
+    ]
     command = [sys.executable, "-m", "agents.train", "mars", "--run", str(folder), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
@@ -265,12 +283,18 @@ def test_agents_by_name(small_run):
     game = Mars()
     batch = Batch(game, 5)
     batch.reset(0)
-    for name in ("random", "greedy", str(small_run), str(small_run / "model.zip"), "tests.test_agents:first_legal"):
+    for name in (
+        "random",
+        "greedy",
+        str(small_run),
+        str(small_run / "model.zip"),
+        "tests.test_agents:first_legal",
+    ):
         actions = load_agent(name, game)(batch, np.arange(5))
         assert batch.action_mask[np.arange(5), actions].all()
     with pytest.raises(ValueError, match="unknown agent 'grandmaster'; known are random, greedy"):
         load_agent("grandmaster", game)
-    with pytest.raises(ValueError, match="103 actions; .* has .* 194"):
+    with pytest.raises(ValueError, match=r"103 actions; .* has .* 194"):
         load_agent(str(small_run), Mars(gardeners=2))
 
 
@@ -279,7 +303,10 @@ def test_arena_from_the_command_line(tmp_path, capsys):
     arguments = arena.Arguments("mars", ["random", "greedy"], games=10, num_players=3, options={"peaks": "1"})
     arguments.output = output
     results = arena.main(arguments)
-    assert [(r.agent, r.opponent, r.games) for r in results] == [("random", "greedy", 12), ("greedy", "random", 12)]
+    assert [(r.agent, r.opponent, r.games) for r in results] == [
+        ("random", "greedy", 12),
+        ("greedy", "random", 12),
+    ]
     assert "greedy" in capsys.readouterr().out
     report = json.loads(output.read_text())
     assert report["options"]["peaks"] == 1

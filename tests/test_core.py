@@ -322,9 +322,8 @@ def test_environments_are_registered_once():
 
 def foreign():
     """A state that nobody has registered: the fields of Pig's but another build."""
-    fields = [(name, *dtype[:2]) for name, dtype in Pig.state_dtype.fields.items()]
-    names = [name for name, *_ in fields[:-1]]
-    return np.zeros(1, np.dtype([(name, Pig.state_dtype[name]) for name in names] + [("build_0123", "u1")]))
+    fields = [(name, Pig.state_dtype[name]) for name in Pig.state_dtype.names[:-1]]
+    return np.zeros(1, np.dtype([*fields, ("build_0123", "u1")]))
 
 
 @pytest.mark.parametrize(
@@ -380,7 +379,7 @@ def test_a_class_above_its_rules_is_refused():
     def points(state, params, out):
         defined_below(state, out)  # noqa: F821
 
-    with pytest.raises(NameError, match="'defined_below', which .*points uses, is not defined yet"):
+    with pytest.raises(NameError, match=r"'defined_below', which .*points uses, is not defined yet"):
 
         class Early(Pig):
             rules = Pig.rules._replace(points=points)
@@ -728,7 +727,10 @@ def pig_env(seed=1, **arguments):
 
 
 def in_progress(env):
-    return pickle.dumps(env.get_state())
+    state = env.get_state()
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value for name, value in state.items()
+    }
 
 
 def play_env(env, steps=10_000):

@@ -77,7 +77,9 @@ def test_loss_through_gymnasium(losses):
         for step in range(1, decisions + 1):
             action = scripted(env.unwrapped.snapshot()["decisions"], info["action_mask"])
             _, reward, terminated, truncated, info = env.step(action)
-            assert (reward, terminated, truncated) == ((-1.0, True, False) if step == decisions else (0.0, False, False))
+            assert (reward, terminated, truncated) == (
+                (-1.0, True, False) if step == decisions else (0.0, False, False)
+            )
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -166,7 +168,7 @@ def test_a_game_cut_at_the_cap_is_an_end():
     _, info = env.reset(seed=0)
     terminated = False
     while not terminated:
-        _, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+        _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
         assert not truncated
     assert info["capped"]
     assert env.snapshot()["truncated"]

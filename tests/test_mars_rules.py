@@ -406,7 +406,7 @@ def test_any_die_on_the_table_may_be_chosen():
     assert set(garden(2, dice=[2, 2, 3]).legal) == {*twos, *threes}
 
 
-def test_the_hex_that_a_gardener_leaves_is_free_again():
+def test_a_gardener_stands_in_the_way_where_it_has_gone_and_no_more_where_it_came_from():
     board = """
          . . . . . .
         . . . . . . .
@@ -420,8 +420,9 @@ def test_the_hex_that_a_gardener_leaves_is_free_again():
         . . . . . . .
          . . . . . .
     """
-    table = position(board, dice=[1, 2]).take("hex 2,0")
+    table = position(board, dice=[1, 2, 3]).take("hex 2,0")
     assert "hex 2,-1" in table.legal
+    assert "hex 2,0" not in table.legal
 
 
 # --- 3b: a die that cannot move ---
@@ -612,9 +613,9 @@ NINE_RED_NINE_GREEN = """
 """
 
 
-def tenth_red(moves=ADD_5, dice=(1, 3, 3), special_actions=True, **others):
+def tenth_red(moves=ADD_5, dice=(1, 3, 3), special_actions=True, board=NINE_RED_NINE_GREEN, **others):
     """NINE_RED_NINE_GREEN, after A has planted the tenth red flower or made other moves."""
-    table = position(NINE_RED_NINE_GREEN, dice=dice, special_actions=special_actions, **others)
+    table = position(board, dice=dice, special_actions=special_actions, **others)
     for label in moves:
         table.take(label)
     return table
@@ -633,6 +634,7 @@ def test_without_the_variant_there_are_no_extra_turns():
 
 def test_only_the_tenth_flower_of_the_colour_planted_counts():
     assert tenth_red(ADD_1).to_move == 1
+    assert tenth_red(board=NINE_RED_NINE_GREEN.replace("r", ".", 1)).to_move == 1  # the ninth
     assert garden(2, ADD_5, special_actions=True).to_move == 1
 
 

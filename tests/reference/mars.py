@@ -30,11 +30,22 @@ class MarsReference:
 
     # ---------------------------------------------------------------- setup
 
-    def __init__(self, *, num_players=2, peaks=0, special_actions=False, gardeners=1, cooperative=False,
-                 max_decisions=1000, reward="outcome", stocks, peak_hexes):
+    def __init__(
+        self,
+        *,
+        num_players=2,
+        peaks=0,
+        special_actions=False,
+        gardeners=1,
+        cooperative=False,
+        max_decisions=1000,
+        reward="outcome",
+        stocks,
+        peak_hexes,
+    ):
         if num_players not in range(1 if cooperative else 2, 6):
             raise ValueError("num_players: 2 to 5, and 1 only if cooperative")
-        if peaks not in range(0, 5 - num_players + 1):
+        if peaks not in range(5 - num_players + 1):
             raise ValueError(f"peaks: 0 to {5 - num_players} with {num_players} players")
         if gardeners not in (1, 2) or (gardeners == 2 and num_players != 2):
             raise ValueError("gardeners: 1, or 2 with exactly 2 players")

@@ -1,0 +1,47 @@
+"""The documentation: its code runs, its tables are current, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import generate
+
+PAGES = generate.pages()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_snippets_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    snippets = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for number, snippet in enumerate(snippets):
+        with warnings.catch_warnings():
+            # Others' warnings that a user sees too and that nothing here can help.
+            warnings.filterwarnings("ignore", category=DeprecationWarning)
+            exec(compile(snippet, f"{page.name}, snippet {number}", "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_generated_tables_are_current(page):
+    text = page.read_text()
+    assert generate.filled(text) == text, "run: python docs/generate.py"
+
+
+def test_every_generated_table_is_used():
+    used = {name for page in PAGES for name in re.findall(r"<!-- begin ([\w ]+) -->", page.read_text())}
+    assert used == set(generate.generated())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
