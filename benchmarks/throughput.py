@@ -41,6 +41,7 @@ from garden_core.rng import bounded
 SEED = 20261121
 PHASES = 16  # groups of a batch that are spread over the length of a game
 COMPILED, OBSERVED, STEP, AEC = "random play", "random play, observed", "Batch.step", "env()"
+LINES, MARKS = ("-", "--", ":", "-."), ("x", "+", "1", "2")  # by number of players
 YARDSTICK, CONNECT_FOUR = "yardstick", "PettingZoo connect_four_v3"
 
 
@@ -264,24 +265,28 @@ def draw(measurements: list[dict[str, Any]], path: Path) -> None:
 
 
 def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
+    """Colours tell what is measured, lines and marks the number of players, marks alone the yardstick."""
     sizes = sorted({found["num_envs"] for found in measurements})
-    players = sorted({found["num_players"] for found in measurements})
-    for what, colour in zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False):
-        for n, style in zip(players, ("-", "--", ":", "-."), strict=False):
+    whats = dict(zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False))
+    for what, colour in whats.items():
+        ax.plot([], [], color=colour, label=what)
+    for n, style, mark in zip(
+        sorted({found["num_players"] for found in measurements}), LINES, MARKS, strict=False
+    ):
+        ax.plot([], [], "o" + style, color="#444444", label=f"{n} players")
+        for what, colour in whats.items():
             curve = [found for found in measurements if (found["what"], found["num_players"]) == (what, n)]
-            label = f"{what}, {n} players"
-            ax.plot(sizes, [_millions(found) for found in curve], "o" + style, color=colour, label=label)
+            ax.plot(sizes, [_millions(found) for found in curve], "o" + style, color=colour)
             beside = {found["num_envs"]: _millions(found["beside"]) for found in curve if "beside" in found}
-            if beside:
-                label = f"{YARDSTICK}, {what}, {n} players"
-                marks = {"marker": "x+12"[players.index(n) % 4], "linestyle": "", "markersize": 6}
-                ax.plot(beside.keys(), beside.values(), color=colour, label=label, **marks)
+            ax.plot(beside.keys(), beside.values(), mark, color=colour, markersize=6)
+        if any("beside" in found for found in measurements if found["what"] == COMPILED):
+            ax.plot([], [], mark, color="#444444", markersize=6, label=f"{YARDSTICK}, {n} players")
     ax.set(
         title=name, xlabel="games in the batch", ylabel="million decisions/s", xscale="log", ylim=(0, None)
     )
     ax.set_xticks(sizes, map(str, sizes))
     ax.minorticks_off()
-    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.45, -0.18), ncols=2)
+    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
 
 
 def _draw_aec(ax: Any, measurements: list[dict[str, Any]]) -> None:
