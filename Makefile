@@ -2,14 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GAME ?= mars
-# Without STEPS, training stops after two minutes: MINUTES=... or STEPS=... for more, ARGS=... for any other option.
-MINUTES ?= $(if $(STEPS),,2)
+# Training takes two minutes at most, unless STEPS or MINUTES are given; ARGS is for any other option.
+ifndef STEPS
+STEPS := 150_000
+MINUTES ?= 2
+endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
 .PHONY: train test test-all check bench clean
 
 train: .venv/train
-	$(BIN)/python -m agents.train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+	$(BIN)/python -m agents.train $(GAME) --steps $(STEPS) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not slow"

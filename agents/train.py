@@ -54,7 +54,7 @@ class Arguments:
     steps: int = 400_000
     """decisions of the learner to train for"""
     minutes: float | None = None
-    """stop training after so many minutes, even before `steps`"""
+    """stop after so many minutes of training, even before `steps`"""
     seed: int = 0
     """of the games, the networks and all draws"""
     run: Path | None = None
@@ -116,7 +116,6 @@ class _Progress(BaseCallback):
         self.env, self.pool = env, pool
         self.stopping = False
         self.rates: dict[str, float] = {}
-        self.start = time.monotonic()
         self.spent_before = _last_seconds(folder / "metrics.csv")
 
     @property
@@ -125,6 +124,7 @@ class _Progress(BaseCallback):
         return self.model
 
     def _on_training_start(self) -> None:
+        self.start = time.monotonic()  # not earlier: the first reset may have compiled for a while
         self.began = self.num_timesteps
         self.next_checkpoint = self.num_timesteps + self.arguments.checkpoint_every
         self.next_freeze = (
