@@ -806,6 +806,12 @@ def test_margin_pays_the_change_against_the_mean_of_the_others(num_players, gain
     assert np.allclose(back, np.array(gain) / -5)
 
 
+def test_margin_pays_each_change_once():
+    table = garden(2, ADD_5, reward="margin").take("hex 3,2")
+    assert table.rewards == [0, 0]
+    assert table.take("plant white").rewards == [np.float32(-1 / 25), np.float32(1 / 25)]
+
+
 def test_margin_pays_at_the_end_no_more_than_the_last_change():
     table = garden(2, ["hex 0,2"], stocks={0: "r"}, scores=[10, 50], reward="margin")
     assert table.over
