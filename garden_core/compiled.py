@@ -31,6 +31,9 @@ JIT: bool = not numba.config.DISABLE_JIT
 F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
+OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False}
+"""What nothing here needs and compiling is faster without, the counting of references among it: compiled code
+lives on its callers' arrays, and one that allocates does not compile."""
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 
 
@@ -45,7 +48,7 @@ def compiled(function: F) -> F:
     if not JIT:
         return np.errstate(over="ignore")(function)
     private = function.__name__.startswith("_")
-    dispatcher = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=private)(function)
+    dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS)(function)
     if private:
         _refuse_python_calls(dispatcher)
     folder = _cache_folder()

@@ -35,6 +35,8 @@ class Option:
     low: int | None = None
     high: int | None = None
     choices: tuple[Any, ...] = ()
+    but: str = ""
+    """What else restricts the value, beside the other options."""
 
     @property
     def allowed(self) -> str:
@@ -43,9 +45,8 @@ class Option:
             return "True or False"
         if self.choices:
             return " or ".join(repr(choice) for choice in self.choices)
-        if self.high is None:
-            return f"a whole number from {self.low} on"
-        return f"a whole number from {self.low} to {self.high}"
+        numbers = f"from {self.low} on" if self.high is None else f"from {self.low} to {self.high}"
+        return f"a whole number {numbers}" + (f" ({self.but})" if self.but else "")
 
     def check(self, value: Any) -> Any:
         """Return `value` as a plain Python value.

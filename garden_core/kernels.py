@@ -16,7 +16,7 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 
 from garden_core import rewards
-from garden_core.compiled import JIT, compiled
+from garden_core.compiled import JIT, OPTIONS, compiled
 
 __all__ = [
     "Kernels",
@@ -195,47 +195,47 @@ def resample(state, params, player, seed):
     _of(state).resample(state, params, player, np.uint64(seed))
 
 
-@overload(deal)
+@overload(deal, jit_options=OPTIONS)
 def _(state, params, seed):
     return _make_deal(_of_type(state).deal)
 
 
-@overload(apply_action)
+@overload(apply_action, jit_options=OPTIONS)
 def _(state, params, action):
     return _make_apply_action(_of_type(state).apply_action)
 
 
-@overload(legal_actions)
+@overload(legal_actions, jit_options=OPTIONS)
 def _(state, params, mask):
     kernel = _of_type(state).legal_actions
     return lambda state, params, mask: kernel(state, params, mask)
 
 
-@overload(observe)
+@overload(observe, jit_options=OPTIONS)
 def _(state, params, player, out):
     kernel = _of_type(state).observe
     return lambda state, params, player, out: kernel(state, params, player, out)
 
 
-@overload(points)
+@overload(points, jit_options=OPTIONS)
 def _(state, params, out):
     kernel = _of_type(state).points
     return lambda state, params, out: kernel(state, params, out)
 
 
-@overload(public_points)
+@overload(public_points, jit_options=OPTIONS)
 def _(state, params, out):
     kernel = _of_type(state).public_points
     return lambda state, params, out: kernel(state, params, out)
 
 
-@overload(standings)
+@overload(standings, jit_options=OPTIONS)
 def _(state, params, out):
     kernel = _of_type(state).standings
     return lambda state, params, out: kernel(state, params, out)
 
 
-@overload(resample)
+@overload(resample, jit_options=OPTIONS)
 def _(state, params, player, seed):
     kernel = _of_type(state).resample
     return lambda state, params, player, seed: kernel(state, params, player, seed)

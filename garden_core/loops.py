@@ -52,7 +52,7 @@ def deal_rows(states, params, rows, bases, streams, games, observations, masks, 
 def deal_one(states, params, base, game, observations, masks):
     """Deal game number `game` of the seed `base` into row 0, as row 0 of a batch has it, and show it."""
     kernels.deal(states[0], params[0], game_seed(base, np.uint64(0), game))
-    refresh(states, params, 0, observations, masks)
+    refresh(states, params, np.int64(0), observations, masks)
 
 
 @compiled
@@ -60,7 +60,7 @@ def step_one(states, params, action, observations, masks):
     """Take a legal action in row 0 and show the result; return whether the game is over."""
     state = states[0]
     kernels.apply_action(state, params[0], action)
-    refresh(states, params, 0, observations, masks)
+    refresh(states, params, np.int64(0), observations, masks)
     return state.terminated != 0 or state.truncated != 0
 
 

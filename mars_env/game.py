@@ -31,10 +31,10 @@ class Mars(Game):
     chance = "dice"
     information = "perfect"
     options = (
-        Option("num_players", 2, "players; 1 only in the cooperative variant", low=1, high=MAX_PLAYERS),
-        Option("peaks", 0, "peaks on the board, at most 5 - num_players", low=0, high=MAX_PLAYERS - 1),
+        Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, but="1 only with cooperative=True"),
+        Option("peaks", 0, "peaks on the board", low=0, high=MAX_PLAYERS - 1, but="at most 5 - num_players"),
         Option("special_actions", False, "variant: extra turns"),
-        Option("gardeners", 1, "gardeners of each player; 2 only with two players", low=1, high=2),
+        Option("gardeners", 1, "gardeners of each player", low=1, high=2, but="2 only with num_players=2"),
         Option("cooperative", False, "variant: everybody is paid the lowest score"),
         Option("max_decisions", 1000, "cap at which a game is truncated", low=1, high=2**31 - 1),
         Option("view", "flat", "form of the observation", choices=("flat", "planes")),

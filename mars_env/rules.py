@@ -1,5 +1,6 @@
 """The compiled rules of Gardens of Mars: one function per rule, in the order of a game.
 
+A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
 Sections in brackets refer to the numbered paragraphs of "Play" in the reading (docs/mars.md tells its choices).
 """
 
@@ -111,7 +112,7 @@ def _put_up_peaks(state, params):
         state.blocked[:] = 0
         placed = 0
         while placed < params.num_peaks:
-            hex_ = bounded(state.rng, NUM_HEXES)
+            hex_ = bounded(state.rng, np.int64(NUM_HEXES))
             if hex_ != CENTRE and not state.blocked[hex_]:
                 state.blocked[hex_] = 1
                 placed += 1
@@ -124,7 +125,7 @@ def _put_up_peaks(state, params):
 @compiled
 def _hangs_together(state, params):
     """Whether the hexes that are neither peak nor centre are connected."""
-    low, high, start = _ZERO, _ZERO, 0
+    low, high, start = _ZERO, _ZERO, np.int64(0)
     for hex_ in range(NUM_HEXES):
         if hex_ != CENTRE and not state.blocked[hex_]:
             start = hex_
@@ -173,7 +174,7 @@ def _begin_turn(state, params):
         dice = _dice_to_roll(state, params, np.int64(state.current_player))
         if dice > 0:
             for _ in range(dice):
-                state.dice[1 + bounded(state.rng, MAX_DIE)] += 1
+                state.dice[1 + bounded(state.rng, np.int64(MAX_DIE))] += 1
             state.num_dice = dice
             return
         state.current_player = (state.current_player + 1) % params.num_players
@@ -235,17 +236,17 @@ def _move(state, params, gardener, target):
     """Use the die that leads the gardener to the target, and plant there or pay for the flower [3]."""
     player = np.int64(state.current_player)
     start = np.int64(state.gardeners[player, gardener])
-    _use_die(state, STEPS[start, target])
+    _use_die(state, np.int64(STEPS[start, target]))
     state.blocked[start] = 0
     state.blocked[target] = 1
     state.gardeners[player, gardener] = target
     if state.flowers[target] >= 0:
-        _move_scorer(state, params, player, -1)
+        _move_scorer(state, params, player, np.int64(-1))
         _end_turn(state, params)
         return
     state.pending = target
     state.phase = PLANT
-    kinds, last_kind = 0, 0
+    kinds, last_kind = 0, np.int64(0)
     for colour in range(NUM_COLOURS):
         if state.stocks[player, colour] > 0:
             kinds, last_kind = kinds + 1, colour
@@ -257,7 +258,7 @@ def _move(state, params, gardener, target):
 def _give_up(state, params, value):
     """Use up a die with which no gardener can move, for a point [3]."""
     _use_die(state, value)
-    _move_scorer(state, params, np.int64(state.current_player), -1)
+    _move_scorer(state, params, np.int64(state.current_player), np.int64(-1))
     _end_turn(state, params)
 
 
@@ -359,10 +360,12 @@ def _legal_moves(state, start, offset, hexes, mask):
             target = np.int64(RAYS[start, direction, value])
             if target < 0 or state.blocked[target]:
                 break
-            if state.dice[value] > 0 and target != CENTRE:
-                mask[offset + target] = 1
-                n += 1 - np.int64(mask[hexes + value - 1])
-                mask[hexes + value - 1] = 0
+            usable = np.int64(
+                (state.dice[value] > 0) & (target != CENTRE)
+            )  # no branch: which dice lie is chance
+            mask[offset + target] = usable
+            n += usable & ~np.int64(mask[hexes + value - 1])
+            mask[hexes + value - 1] &= 1 - usable
     return n
 
 
@@ -394,7 +397,7 @@ def _observe_flat(state, params, player, out):
     out[at:] = 0
     each = np.int64(params.gardeners)
     for offset in range(n):
-        seat = (player + offset) % n
+        seat = player + offset - n * (player + offset >= n)
         for g in range(each):
             hex_ = np.int64(state.gardeners[seat, g])
             if hex_ >= 0:
@@ -413,7 +416,7 @@ def _observe_flat(state, params, player, out):
     at += NUM_HEXES
 
     for offset in range(n):
-        seat = (player + offset) % n
+        seat = player + offset - n * (player + offset >= n)
         for colour in range(NUM_COLOURS):
             out[at + offset * SEAT_SCALARS + colour] = state.stocks[seat, colour]
         score = np.int64(state.score[seat])
@@ -442,8 +445,7 @@ def _mark_reachable(state, start, out, at):
             target = np.int64(RAYS[start, direction, value])
             if target < 0 or state.blocked[target]:
                 break
-            if state.dice[value] > 0 and target != CENTRE:
-                out[at + target] = 1
+            out[at + target] = (state.dice[value] > 0) & (target != CENTRE)
 
 
 @compiled

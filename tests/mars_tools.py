@@ -74,7 +74,11 @@ class Table:
 
     @property
     def legal(self):
-        return self.game.legal_labels(self.state)
+        mask = np.full(self.game.num_actions, 77, np.int8)
+        count = kernels.legal_actions(self.state, self.params, mask)
+        assert count == mask.sum()
+        assert set(mask.tolist()) <= {0, 1}
+        return [self.game.labels[action] for action in np.flatnonzero(mask)]
 
     @property
     def now(self):
@@ -107,7 +111,7 @@ class Table:
         return self.state["rewards"][: self.game.num_players].tolist()
 
     def observation(self, seat):
-        out = np.zeros(self.game.observation_size, np.int8)
+        out = np.full(self.game.observation_size, 77, np.int8)
         kernels.observe(self.state, self.params, seat, out)
         return out.reshape(self.game.observation_shape)
 

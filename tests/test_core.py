@@ -665,6 +665,7 @@ def test_without_autoreset_a_finished_row_waits():
     assert everything(batch) == before
     batch.reset(rows=[row])
     assert not batch.terminated[row]
+    assert not batch.rewards[row].any()
     assert batch.states["decisions"][row] == 0
     assert batch.action_mask[row].tolist() == [1, 0]
 

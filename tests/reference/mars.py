@@ -4,6 +4,8 @@ Written from the rulebook and our reading alone, sharing no code with the packag
 order of the rules. All chance comes from outside: the deal with the constructor, the dice with `step`.
 """
 
+from fractions import Fraction
+
 import numpy as np
 
 COLOURS = ["blue", "yellow", "white", "grey", "red", "green"]
@@ -363,8 +365,8 @@ class MarsReference:
         for own in standings:
             better = len([s for s in standings if s > own])
             tied = len([s for s in standings if s == own])
-            values = [1 - 2 * rank / (self.num_players - 1) for rank in range(better, better + tied)]
-            rewards.append(sum(values) / tied)
+            values = [1 - Fraction(2 * rank, self.num_players - 1) for rank in range(better, better + tied)]
+            rewards.append(float(sum(values) / tied))
         return rewards
 
     # ---------------------------------------------------------------- what is seen
