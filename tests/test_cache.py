@@ -62,12 +62,14 @@ FIRST_GAME = "import pig; value = first_game(pig.Pig(goal=20))"
 
 
 class Place:
-    """A folder with a copy of the toy game, and the processes that run there."""
+    """A folder with copies of the core and the toy game, and the processes that run there."""
 
     def __init__(self, folder):
         self.folder = folder
         self.cache = folder / "cache"
         shutil.copy(ROOT / "examples" / "pig.py", folder / "pig.py")
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "garden_core", folder / "garden_core", ignore=ignored)
 
     def write(self, name, text):
         path = self.folder / name
@@ -78,10 +80,6 @@ class Place:
         text = (self.folder / name).read_text()
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
         self.write(name, text.replace(old, new))
-
-    def copy_core(self):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "garden_core", self.folder / "garden_core", ignore=ignored)
 
     def start(self, code, warning="error", **environment):
         environment = {
@@ -175,7 +173,6 @@ def test_an_edit_in_another_file_is_met_by_fresh_code(place):
 
 
 def test_an_edit_of_the_core_is_met_by_fresh_code(place):
-    place.copy_core()
     place.write(
         "mine.py",
         "from numba import njit\nfrom garden_core import kernels\n\n"
@@ -319,6 +316,7 @@ def test_bounds_check_finds_an_overrun_though_unchecked_code_is_in_the_cache(pla
     ids=["pig", "mars"],
 )
 def test_the_same_game_without_numba(place, code, steps):
+    shutil.rmtree(place.folder / "garden_core")  # so that the user's cache has it compiled already
     code += f"; value = batch_of(game, {steps})"
     home = {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")}
     plain = place.run(code, NUMBA_DISABLE_JIT="1", **home)
