@@ -207,7 +207,8 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._stamped:  # not earlier: while decorating, the names that the function uses may not exist
-            self._cache_file._source_stamp = (self._cache_file._source_stamp, fingerprint(self._py_func))
+            stamp = self._cache_file._source_stamp
+            self._cache_file._source_stamp = (stamp, fingerprint(self._py_func), sorted(OPTIONS.items()))
             self._stamped = True
         try:
             return super().load_overload(sig, target_context)
