@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from garden_core.replay import write_atomically
+
 RESULTS = Path(__file__).parent / "results"
 COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 
@@ -124,10 +126,9 @@ def spread(values: Iterable[float]) -> dict[str, Any]:
 def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[dict[str, Any]]) -> None:
     """Write folder/NAME.json, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, unfinished = folder / f"{name}.json", folder / f".{name}.json.{os.getpid()}"
+    path = folder / f"{name}.json"
     results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}
-    unfinished.write_text(json.dumps(results, indent=1) + "\n")
-    os.replace(unfinished, path)
+    write_atomically(path, (json.dumps(results, indent=1) + "\n").encode())
     print(f"\nwritten: {path}")
 
 

@@ -136,10 +136,11 @@ def speed() -> str:
     for found in throughput["measurements"]:
         if found["num_envs"] in (1, 64, 1024) and found["num_players"] == 2:
             rate, what, n = found["decisions_per_second"]["median"], found["what"], found["num_envs"]
+            games = f"{n} games" if n > 1 else "1 game"
             text = {
-                "random play": f"compiled random play, choice, step and mask, {n} games",
-                "random play, observed": f"the same with observation, {n} games",
-                "Batch.step": f"`Batch.step` from Python, {n} games",
+                "random play": f"compiled random play, choice, step and mask, {games}",
+                "random play, observed": f"the same with observation, {games}",
+                "Batch.step": f"`Batch.step` from Python, {games}",
                 "env()": "PettingZoo `env()`, the loop in Python",
             }[what]
             rows.append((found["game"], text, f"{_short(rate)} decisions/s"))
