@@ -132,7 +132,8 @@ class BoardPolicy(_Logits, MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
-        num_actions = int(self.action_space.n)  # type: ignore[attr-defined]
+        assert isinstance(self.action_space, spaces.Discrete)
+        num_actions = int(self.action_space.n)
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
         self.value_net = _BoardValue(self.hidden)
         for name, parameter in self.action_net.named_parameters():  # start close to uniform play

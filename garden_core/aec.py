@@ -151,7 +151,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
     def _shown(self, flat: np.ndarray) -> np.ndarray:
         return flat.reshape(self.game.observation_shape)
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: Any) -> None:
         """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.
 
         Raises:
@@ -170,7 +170,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self._was_dead_step(None)
             return
         try:
-            chosen = operator.index(action)  # type: ignore[arg-type]
+            chosen = operator.index(action)
         except TypeError:
             raise ValueError(f"{agent}: an action is an integer, not {action!r}") from None
         if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):

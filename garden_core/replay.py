@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,9 +58,7 @@ class Replay:
         Raises:
             ReplayError: if an action is unknown or illegal where it stands; it names the step.
         """
-        state = game.new_states(1)[0]
-        for state in _states(game, seed, actions):  # noqa: B007 - the last one is wanted
-            pass
+        state = deque(_states(game, seed, actions), maxlen=1)[0]
         ended = "terminated" if state["terminated"] else "truncated" if state["truncated"] else "running"
         return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended)
 

@@ -377,7 +377,7 @@ def test_a_class_above_its_rules_is_refused():
 
     @garden_core.compiled
     def points(state, params, out):
-        defined_below(state, out)  # noqa: F821
+        defined_below(state, out)  # noqa: F821 - that it is not defined is the point
 
     with pytest.raises(NameError, match=r"'defined_below', which .*points uses, is not defined yet"):
 
