@@ -16,9 +16,10 @@ from torch import nn
 
 from garden_core.game import Board, Game
 
-__all__ = ["BoardPolicy", "FlatPolicy", "policy_for"]
+__all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]
 
 SCALE = 0.1  # counts up to a few tens become numbers of about 1
+_NEVER = torch.tensor(-1e8)  # the logit of an action that is not legal
 
 
 def policy_for(game: Game, network: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
@@ -31,24 +32,77 @@ def policy_for(game: Game, network: str, channels: int, hidden: int) -> tuple[ty
     if network == "auto":
         network = "flat" if board is None else "board"
     if network == "flat":
-        return FlatPolicy, {"net_arch": [hidden, hidden], "activation_fn": nn.ReLU}
+        return FlatPolicy, {
+            "net_arch": [],
+            "features_extractor_class": _FlatTrunk,
+            "features_extractor_kwargs": {"hidden": hidden},
+        }
     if network != "board" or board is None:
         raise ValueError(f"network must be 'auto', 'flat' or, for games on a board, 'board'; not {network!r}")
     return BoardPolicy, {"board": board, "channels": channels, "hidden": hidden}
 
 
-class _Logits:
-    """Masked logits of a batch, for whoever plays the policy without the bookkeeping of training."""
+class _Masked(MaskableActorCriticPolicy):
+    """sb3-contrib's policy, with the masked distribution of a batch made once instead of three times."""
 
-    def masked_logits(self: Any, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        """Return float32 (N, num_actions), very low where `mask` is 0; observation int8 (N, ...)."""
-        features = self.extract_features(torch.as_tensor(observation).float(), self.pi_features_extractor)
-        logits = self.action_net(self.mlp_extractor.forward_actor(features))
-        return torch.where(torch.as_tensor(mask) != 0, logits, torch.tensor(-1e8))
+    def logits_and_values(
+        self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits (N, num_actions), very low where `mask` is 0, and values (N, 1)."""
+        latent_pi, latent_vf = self.mlp_extractor(self.extract_features(observation))
+        return _masked(self.action_net(latent_pi), mask), self.value_net(latent_vf)
+
+    def masked_logits(self, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
+        """Return the logits alone, for whoever plays the policy; observation int8 (N, ...)."""
+        features = self.extract_features(torch.as_tensor(observation))
+        assert isinstance(features, torch.Tensor)
+        return _masked(self.action_net(self.mlp_extractor.forward_actor(features)), mask)
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return actions, values and the actions' log probabilities."""
+        logits, values = self.logits_and_values(obs, action_masks)
+        actions = logits.argmax(1) if deterministic else sample(logits)
+        return actions, values, _chosen(logits.log_softmax(1), actions)
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return values, the actions' log probabilities and the entropy of the choice."""
+        logits, values = self.logits_and_values(obs, action_masks)
+        log_probabilities = logits.log_softmax(1)
+        entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
+        return values, _chosen(log_probabilities, actions), entropy
 
 
-class FlatPolicy(_Logits, MaskableActorCriticPolicy):
-    """Two hidden layers for the policy and two for the value."""
+def sample(logits: torch.Tensor) -> torch.Tensor:
+    """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
+    return (logits - torch.empty_like(logits).exponential_().log()).argmax(1)
+
+
+def _masked(logits: torch.Tensor, mask: np.ndarray | torch.Tensor | None) -> torch.Tensor:
+    return logits if mask is None else torch.where(torch.as_tensor(mask) != 0, logits, _NEVER)
+
+
+def _chosen(log_probabilities: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    return log_probabilities.gather(1, actions.long().view(-1, 1)).squeeze(1)
+
+
+class _FlatTrunk(BaseFeaturesExtractor):
+    def __init__(self, observation_space: spaces.Box, hidden: int) -> None:
+        super().__init__(observation_space, hidden)
+        size = int(np.prod(observation_space.shape))
+        self.layers = nn.Sequential(
+            nn.Flatten(), nn.Linear(size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
+        )
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        return self.layers(observation)
+
+
+class FlatPolicy(_Masked):
+    """Two hidden layers, shared by policy and value."""
 
 
 class _Trunk(BaseFeaturesExtractor):
@@ -115,7 +169,7 @@ class _BoardValue(nn.Module):
         return self.value(features[:, -self.hidden :])
 
 
-class BoardPolicy(_Logits, MaskableActorCriticPolicy):
+class BoardPolicy(_Masked):
     """A convolutional trunk shared by policy and value; the policy for a cell is read off at that cell."""
 
     def __init__(

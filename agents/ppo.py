@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from agents.networks import policy_for
-from agents.selfplay import OpponentPool, sample
+from agents.networks import policy_for, sample
+from agents.selfplay import OpponentPool
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import write_atomically
@@ -112,4 +112,4 @@ class PPOAgent:
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Choose an action for each of `rows`."""
         logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
-        return sample(logits) if self.sampled else logits.argmax(1).numpy()
+        return (sample(logits) if self.sampled else logits.argmax(1)).numpy()

@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from agents.networks import sample
 from garden_core.batch import Batch
 from garden_core.learner import Opponent
 
-__all__ = ["OpponentPool", "PastSelf", "sample"]
-
-
-def sample(logits: torch.Tensor) -> np.ndarray:
-    """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
-    noise = -torch.empty_like(logits).exponential_().log()
-    return (logits + noise).argmax(1).numpy()
+__all__ = ["OpponentPool", "PastSelf"]
 
 
 class PastSelf:
@@ -28,10 +23,7 @@ class PastSelf:
 
     def freeze(self, policy: Any) -> None:
         """Become a copy of `policy` as it is now."""
-        optimizer, policy.optimizer = (
-            policy.optimizer,
-            None,
-        )  # an optimizer's moments are as large as the network
+        optimizer, policy.optimizer = policy.optimizer, None  # its moments are as large as the network
         try:
             self.policy = copy.deepcopy(policy)
         finally:
@@ -41,7 +33,7 @@ class PastSelf:
     @torch.no_grad()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Draw an action for each of `rows`."""
-        return sample(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows]))
+        return sample(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])).numpy()
 
 
 class OpponentPool:

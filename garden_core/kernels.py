@@ -7,6 +7,7 @@ From Python it costs about 2 µs; whole arrays and the loops of `garden_core.loo
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ class Kernels(NamedTuple):
 
     A game's `deal` seeds the generator and fills every field of its own; its `apply_action` is the rules'
     transition alone. Counting decisions, the cap and the rewards are added here, once for all games.
+    The arguments have the names that the generic functions give them.
     """
 
     deal: Callable[..., Any]
@@ -59,9 +61,14 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
 
     Raises:
         ValueError: if the type is taken.
+        TypeError: if a kernel's arguments are named otherwise than the generic function's.
     """
     if dtype in _kernels:
         raise ValueError(f"the state type with field {(dtype.names or ('?',))[-1]!r} is registered already")
+    for name, kernel in kernels._asdict().items():
+        named, wanted = inspect.signature(kernel), inspect.signature(globals()[name])
+        if list(named.parameters) != list(wanted.parameters):
+            raise TypeError(f"{name}{named} must be {name}{wanted}, as Numba goes by the names")
     _kernels[dtype] = kernels
     _kernels_by_type[numba.from_dtype(dtype)] = kernels
 
@@ -207,38 +214,32 @@ def _(state, params, action):
 
 @overload(legal_actions, jit_options=OPTIONS)
 def _(state, params, mask):
-    kernel = _of_type(state).legal_actions
-    return lambda state, params, mask: kernel(state, params, mask)
+    return _of_type(state).legal_actions.py_func
 
 
 @overload(observe, jit_options=OPTIONS)
 def _(state, params, player, out):
-    kernel = _of_type(state).observe
-    return lambda state, params, player, out: kernel(state, params, player, out)
+    return _of_type(state).observe.py_func
 
 
 @overload(points, jit_options=OPTIONS)
 def _(state, params, out):
-    kernel = _of_type(state).points
-    return lambda state, params, out: kernel(state, params, out)
+    return _of_type(state).points.py_func
 
 
 @overload(public_points, jit_options=OPTIONS)
 def _(state, params, out):
-    kernel = _of_type(state).public_points
-    return lambda state, params, out: kernel(state, params, out)
+    return _of_type(state).public_points.py_func
 
 
 @overload(standings, jit_options=OPTIONS)
 def _(state, params, out):
-    kernel = _of_type(state).standings
-    return lambda state, params, out: kernel(state, params, out)
+    return _of_type(state).standings.py_func
 
 
 @overload(resample, jit_options=OPTIONS)
 def _(state, params, player, seed):
-    kernel = _of_type(state).resample
-    return lambda state, params, player, seed: kernel(state, params, player, seed)
+    return _of_type(state).resample.py_func
 
 
 @compiled

@@ -20,8 +20,9 @@ import torch
 
 from agents import arena, ppo
 from agents.arena import load_agent, meet, play, shares, wilson
+from agents.networks import sample
 from agents.ppo import PPOAgent, new_model, save_checkpoint
-from agents.selfplay import OpponentPool, PastSelf, sample
+from agents.selfplay import OpponentPool, PastSelf
 from agents.train import Arguments, train
 from garden_core.batch import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -68,11 +69,32 @@ def test_network_gives_a_logit_an_action(network, options):
     logits = model.policy.masked_logits(observation, env.action_masks())
     assert logits.shape == (4, game.num_actions)
     assert (logits[~torch.as_tensor(env.action_masks())] == -1e8).all()
-    assert set(sample(logits)) <= set(np.flatnonzero(env.action_masks().any(0)))
+    assert set(sample(logits).tolist()) <= set(np.flatnonzero(env.action_masks().any(0)))
     distribution = model.policy.get_distribution(torch.as_tensor(observation), env.action_masks())
     expected = distribution.distribution.logits
     torch.testing.assert_close(torch.log_softmax(logits, 1), expected, atol=1e-4, rtol=1e-3)
     model.learn(64)
+
+
+@pytest.mark.parametrize("network", ["board", "flat"])
+def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(network):
+    game = Mars()
+    env = GardenVecEnv(game, 64, seed=0)
+    policy = new_model(game, env, network=network, channels=4, hidden=16, rollout=8).policy
+    torch.nn.init.normal_(
+        policy.action_net.weight if network == "flat" else policy.action_net.other_logits.weight
+    )
+    observation, masks = torch.as_tensor(env.reset()), env.action_masks()
+    with torch.no_grad():
+        distribution = policy.get_distribution(observation, masks)
+        best, values, _ = policy(observation, deterministic=True, action_masks=masks)
+        actions, _, log_probabilities = policy(observation, action_masks=masks)
+        again = policy.evaluate_actions(observation, actions, torch.as_tensor(masks))
+        expected = policy.predict_values(observation), distribution.log_prob(actions), distribution.entropy()
+    assert masks[np.arange(64), actions.numpy()].all()
+    assert (best == distribution.mode()).all()
+    for got, should in zip((*again, values, log_probabilities), (*expected, *expected[:2]), strict=True):
+        torch.testing.assert_close(got, should, atol=1e-4, rtol=1e-4)
 
 
 def test_board_network_reads_cells_where_they_are():

@@ -365,6 +365,17 @@ def test_registering_a_type_twice_is_refused():
             rules = Pig.rules
 
 
+def test_a_kernel_with_other_argument_names_is_refused():
+    def points(state, parameters, out):
+        out[:] = 0
+
+    faulty = Pig.rules._replace(points=points)
+    with pytest.raises(
+        TypeError, match=r"points\(state, parameters, out\) must be points\(state, params, out\)"
+    ):
+        kernels.register(foreign().dtype, faulty)
+
+
 def test_a_subclass_with_the_same_rules_shares_the_type():
     class Quiet(Pig):
         title = "Quiet Pig"
