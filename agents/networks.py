@@ -54,8 +54,7 @@ class _Masked(MaskableActorCriticPolicy):
 
     def masked_logits(self, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
         """Return the logits alone, for whoever plays the policy; observation int8 (N, ...)."""
-        features = self.extract_features(torch.as_tensor(observation))
-        assert isinstance(features, torch.Tensor)
+        features = self.features_extractor(torch.as_tensor(observation).float())
         return _masked(self.action_net(self.mlp_extractor.forward_actor(features)), mask)
 
     def forward(
@@ -72,13 +71,14 @@ class _Masked(MaskableActorCriticPolicy):
         """Return values, the actions' log probabilities and the entropy of the choice."""
         logits, values = self.logits_and_values(obs, action_masks)
         log_probabilities = logits.log_softmax(1)
-        entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
+        entropy = -(logits.softmax(1) * log_probabilities).sum(1)
         return values, _chosen(log_probabilities, actions), entropy
 
 
 def sample(logits: torch.Tensor) -> torch.Tensor:
     """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
-    return (logits - torch.empty_like(logits).exponential_().log()).argmax(1)
+    uniform = torch.rand_like(logits).clamp_(min=1e-9)  # not 0, for which even the only legal action loses
+    return (logits - (-uniform.log()).log()).argmax(1)
 
 
 def _masked(logits: torch.Tensor, mask: np.ndarray | torch.Tensor | None) -> torch.Tensor:

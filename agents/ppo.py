@@ -108,7 +108,7 @@ class PPOAgent:
         torch.manual_seed(seed)
         return cls(policy, sampled)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Choose an action for each of `rows`."""
         logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])

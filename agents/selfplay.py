@@ -30,7 +30,7 @@ class PastSelf:
             policy.optimizer = optimizer
         self.policy.set_training_mode(False)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Draw an action for each of `rows`."""
         return sample(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])).numpy()
