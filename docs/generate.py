@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from garden_core import Game, make
-from mars_env import rules
-from mars_env.board import COLOURS
+from garden_core import Game, list_games, make
+from garden_core.game import Part
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -34,10 +34,13 @@ def card(game: Game) -> str:
             ),
             ("Gymnasium", f'`gymnasium.make("{gym_id}", ...)`, `gymnasium.make_vec("{gym_id}", ...)`'),
             ("Batches", f'`Batch(garden_core.make("{game.name}", ...), num_envs)`'),
-            ("Players", f"{players.low} to {players.high}"),
+            ("Players", f"{players.low} to {players.high}" if players.low != players.high else players.low),
             ("Agents", "`player_0` … in seating order"),
             ("Information", game.information),
-            ("Chance", game.chance),
+            (
+                "Chance",
+                {"none": "none", "deal": "in the deal", "play": "in the deal and during play"}[game.chance],
+            ),
             ("Action space", f"Discrete({game.num_actions}) with the default options"),
             ("Observation space", f"Box(0, 127, {game.observation_shape}, int8) with the default options"),
             ("State", f"one record of {game.state_dtype.itemsize} bytes"),
@@ -56,77 +59,40 @@ def options(game: Game) -> str:
     )
 
 
-def mars_actions() -> str:
-    """Return the blocks of actions, read off the labels."""
+def actions(game: Game) -> str:
+    """Return the blocks of actions."""
     rows = []
-    one, two = make("mars"), make("mars", gardeners=2)
-    kinds = (
-        ("hex", "go to this hex with the (first) gardener; while placing: place it there"),
-        ("second", "the same with the second gardener"),
-        ("give", "give up the die of this value, with which no gardener can move"),
-        ("plant", "plant a flower of this colour"),
-    )
-    for word, meaning in kinds:
-        cells = []
-        for game in (one, two):
-            indexes = [i for i, label in enumerate(game.labels) if label.split()[0] == word]
-            cells.append(f"{indexes[0]} … {indexes[-1]}" if indexes else "–")
-            assert indexes == list(range(indexes[0], indexes[-1] + 1)) if indexes else True
-        example = two.labels[[label.split()[0] for label in two.labels].index(word)]
-        rows.append((*cells, f"`{example}`", meaning))
-    rows.append((f"{one.num_actions} in all", f"{two.num_actions} in all", "", ""))
-    return _table(("one gardener", "two gardeners", "label, for example", "meaning"), rows)
+    for where, part in _places(game.action_parts):
+        label = game.labels[int(where.split()[0])]
+        rows.append((where, f"`{label}`", part.meaning))
+    return _table(("actions", "label, for example", "meaning"), rows)
 
 
-def mars_observation() -> str:
+def observation(game: Game) -> str:
     """Return what lies where in an observation."""
-    hexes, n = 91, rules.NUM_BOARD_PLANES
-    rows, plane = [], 0
-    for count, text in (
-        (6, f"flowers by colour: {', '.join(COLOURS)}"),
-        (5, "gardeners, a plane a seat (with two gardeners: four planes, two a seat)"),
-        (1, "peaks"),
-        (1, "hexes that the observer, to move, can reach now (with two gardeners: a plane each)"),
-        (1, "the hex that waits for a flower"),
-    ):
-        last = plane + count - 1
-        where = f"{plane} … {last}" if count > 1 else f"{plane}"
-        rows.append((where, f"{plane * hexes} … {(last + 1) * hexes - 1}", "0, 1", text))
-        plane += count
-    assert plane == n
-    at = 0
-    for count, values, text in (
-        (
-            5 * rules.SEAT_SCALARS,
-            "≥ 0",
-            "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16",
-        ),
-        (5, "0, 1", "whose turn it is, one-hot from the observer's seat on"),
-        (6, "0 … 6", "dice on the table, by value"),
-        (3, "0, 1", "phase, one-hot: place, move, plant"),
-        (1, "1 … 5", "number of players"),
-        (6, "0 … 10", "flowers planted so far, by colour"),
-    ):
-        first, last = n + at, n + at + count - 1
-        start = n * hexes + at
-        where = f"{first} … {last}" if count > 1 else f"{first}"
-        flat = f"{start} … {start + count - 1}" if count > 1 else f"{start}"
-        rows.append((where, flat, values, text))
-        at += count
-    assert n * hexes + at == rules.FLAT_SIZE
-    return _table(("planes", "entries of flat", "values", "meaning"), rows)
+    rows = [(where, part.values, part.meaning) for where, part in _places(game.observation_parts)]
+    return _table(("entries", "values", "meaning"), rows)
+
+
+def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
+    """Return each part with its first and last index."""
+    places, at = [], 0
+    for part in parts:
+        last = at + part.size - 1
+        places.append((f"{at} … {last}" if part.size > 1 else f"{at}", part))
+        at += part.size
+    return places
 
 
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
-    return {
-        "mars card": lambda: card(make("mars")),
-        "mars options": lambda: options(make("mars")),
-        "mars actions": mars_actions,
-        "mars observation": mars_observation,
-        "speed": speed,
-        "strength": strength,
-    }
+    parts = {"speed": speed, "strength": strength}
+    for game in map(make, list_games()):
+        for what in (card, options, actions, observation):
+            parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
+        for name, (head, rows) in game.data_tables.items():
+            parts[f"{game.name} {name}"] = functools.partial(_table, head, rows)
+    return parts
 
 
 def speed() -> str:

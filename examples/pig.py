@@ -94,7 +94,7 @@ class Pig(Game):
 
     name = "pig"
     title = "Pig"
-    chance = "dice"
+    chance = "play"
     information = "perfect"
     options = (
         Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),

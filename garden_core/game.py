@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from garden_core import kernels
 from garden_core.compiled import fingerprint, records
 from garden_core.rewards import REWARDS
 
-__all__ = ["Board", "Game", "Option", "list_games", "make", "register_environments"]
+__all__ = ["Board", "Game", "Option", "Part", "Table", "list_games", "make", "register_environments"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Option:
     """One option of a game: its name, default and what is allowed.
 
     Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
-    whose default is a bool takes True and False.
+    whose default is a bool takes True and False, one whose default is a string and that has no choices any text.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Option:
             return "True or False"
         if self.choices:
             return " or ".join(repr(choice) for choice in self.choices)
+        if isinstance(self.default, str):
+            return "text" + (f" ({self.but})" if self.but else "")
         numbers = f"from {self.low} on" if self.high is None else f"from {self.low} to {self.high}"
         return f"a whole number {numbers}" + (f" ({self.but})" if self.but else "")
 
@@ -56,10 +59,14 @@ class Option:
         """
         if isinstance(value, np.generic):
             value = value.item()
+        if isinstance(self.default, str) and not self.choices:
+            value = "" if value is None else os.fspath(value) if isinstance(value, os.PathLike) else value
         if isinstance(self.default, bool):
             fits = isinstance(value, bool)
         elif self.choices:
             fits = value in self.choices and type(value) is type(self.default)
+        elif isinstance(self.default, str):
+            fits = isinstance(value, str)
         else:
             fits = isinstance(value, int) and not isinstance(value, bool)
             fits = fits and (self.low is None or value >= self.low)
@@ -85,6 +92,19 @@ class Board:
     action_blocks: int
 
 
+@dataclass(frozen=True)
+class Part:
+    """A run of entries of an observation, or of actions, that belong together: how many, and what they mean."""
+
+    size: int
+    meaning: str
+    values: str = "0, 1"
+    """What an entry of an observation can be, in words."""
+
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""A table for people: its head, its rows."""
+
 REWARD = Option(
     "reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS
 )
@@ -107,7 +127,7 @@ class Game(ABC):
     title: ClassVar[str]
     version: ClassVar[int] = 0
     """Goes up when learning results can change: rules, data, observations, actions, rewards."""
-    chance: ClassVar[Literal["none", "deal", "dice"]]
+    chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance comes in: nowhere, in the deal alone, or during play too."""
     information: ClassVar[Literal["perfect", "imperfect"]]
     options: ClassVar[tuple[Option, ...]]
@@ -213,6 +233,21 @@ class Game(ABC):
     def board(self) -> Board | None:
         """How observation and actions lie on a board, where the game has one and the view is flat."""
         return None
+
+    @property
+    def observation_parts(self) -> tuple[Part, ...]:
+        """What lies where in a flat observation, from its first entry to its last; () if that is not told."""
+        return ()
+
+    @property
+    def action_parts(self) -> tuple[Part, ...]:
+        """The blocks of actions, from the first to the last; () if that is not told."""
+        return ()
+
+    @property
+    def data_tables(self) -> dict[str, Table]:
+        """The printed data that the game is played with, as tables by name."""
+        return {}
 
     @property
     def reward_range(self) -> tuple[float, float]:

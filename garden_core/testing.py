@@ -83,11 +83,19 @@ def _check_card(game: Game) -> None:
     assert game.num_actions == len(game.labels) >= 1, f"{game!r}: needs a label for each action"
     assert isinstance(game.version, int), f"{game!r}: version must be an int"
     assert game.version >= 0, f"{game!r}: version must not be negative"
-    assert game.chance in ("none", "deal", "dice"), f"{game!r}: chance is {game.chance!r}"
+    assert game.chance in ("none", "deal", "play"), f"{game!r}: chance is {game.chance!r}"
     assert game.information in ("perfect", "imperfect"), f"{game!r}: information is {game.information!r}"
     shape = game.observation_shape
     assert isinstance(shape, tuple), f"{game!r}: observation_shape must be a tuple"
     assert all(isinstance(n, int) and n > 0 for n in shape), f"{game!r}: observation_shape is {shape}"
+    for parts, size in (
+        (game.observation_parts, game.observation_size),
+        (game.action_parts, game.num_actions),
+    ):
+        told = sum(part.size for part in parts)
+        assert not parts or told == size, (
+            f"{game!r}: the parts of observation or actions have {told} of {size}"
+        )
     low, high = game.reward_range
     assert low < high, f"{game!r}: reward_range is {game.reward_range}"
     assert game.reward_divisor > 0, f"{game!r}: reward_divisor must be positive"
@@ -129,6 +137,8 @@ def _refused(option: Option) -> list[Any]:
         return [2, "yes", None]
     if option.choices:
         return ["no such choice", None]
+    if isinstance(option.default, str):
+        return [1, True]
     if option.low is None and option.high is None:
         return []  # an option of a kind of its own
     beyond = [] if option.low is None else [option.low - 1]
@@ -422,7 +432,7 @@ def _check_chance(game: Game, played: list[_Played], choose: np.random.Generator
     elif len(played) > 1:
         varied = drawn or not same_deal
         assert varied, f"{game!r}: chance is {game.chance!r}, but {len(played)} seeds give the same game"
-    if game.chance != "dice":
+    if game.chance != "play":
         assert not drawn, f"{drawn}: chance is {game.chance!r}, but the generator has decided here"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from garden_core.game import Board, Game, Option
+from garden_core.game import Board, Game, Option, Part
 from mars_env import rules
-from mars_env.board import CELLS, COLOURS, HEXES, MAX_DIE, WIDTH
+from mars_env.board import CELLS, COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.drawing import svg, text
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
@@ -28,7 +28,7 @@ class Mars(Game):
 
     name = "mars"
     title = "Gardens of Mars"
-    chance = "dice"
+    chance = "play"
     information = "perfect"
     options = (
         Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, but="1 only with cooperative=True"),
@@ -85,6 +85,43 @@ class Mars(Game):
         if self.chosen["view"] == "planes":
             return None
         return Board(rules.NUM_BOARD_PLANES, CELLS, WIDTH, WIDTH, self.chosen["gardeners"])
+
+    @property
+    def observation_parts(self) -> tuple[Part, ...]:
+        """What lies where in the flat view; () for the view "planes", which has the same parts as planes."""
+        if self.chosen["view"] == "planes":
+            return ()
+        each = self.chosen["gardeners"]
+        seats = MAX_PLAYERS if each == 1 else 2
+        return (
+            Part(NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
+            Part(seats * each * NUM_HEXES, f"gardeners by seat and hex: {seats} seats, {each} each"),
+            Part(NUM_HEXES, "peaks"),
+            Part(each * NUM_HEXES, "hexes that the observer, to move, can reach now; for each gardener"),
+            Part(NUM_HEXES, "the hex that waits for a flower"),
+            Part(
+                MAX_PLAYERS * rules.SEAT_SCALARS,
+                "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16",
+                "≥ 0",
+            ),
+            Part(MAX_PLAYERS, "whose turn it is, one-hot from the observer's seat on"),
+            Part(MAX_DIE, "dice on the table, by value", "0 … 6"),
+            Part(len(PHASES), "phase, one-hot: place, move, plant"),
+            Part(1, "number of players", "1 … 5"),
+            Part(NUM_COLOURS, "flowers planted so far, by colour", "0 … 10"),
+        )
+
+    @property
+    def action_parts(self) -> tuple[Part, ...]:
+        """The blocks of actions."""
+        first = "go to this hex with the (first) gardener; while placing: place it there"
+        second = (Part(NUM_HEXES, "the same with the second gardener"),)
+        return (
+            Part(NUM_HEXES, first),
+            *(second if self.chosen["gardeners"] == 2 else ()),
+            Part(MAX_DIE, "give up the die of this value, with which no gardener can move"),
+            Part(NUM_COLOURS, "plant a flower of this colour"),
+        )
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:

@@ -1,18 +1,16 @@
-"""What the tests of Gardens of Mars share: positions set up by hand, choosers of actions, records of games.
+"""What the tests of Gardens of Mars share: positions set up by hand, choosers of actions.
 
 Boards are drawn as `Mars.text` draws them, a row of the board on a line: `.` an empty hex, `+` the centre, `^` a
 peak, b y w g r n a flower (blue, yellow, white, grey, red, green), A to E the gardener of seat 0 to 4, A1 and A2
 the two gardeners of a seat, and `Ab` or `A2b` a gardener on a flower.
 """
 
-import hashlib
 import itertools
 import re
 
 import numpy as np
+import table
 
-from garden_core import Batch, kernels
-from garden_core.aec import GardenEnv
 from mars_env import Mars
 
 LETTERS = "bywgrn"
@@ -53,67 +51,15 @@ def combinations():
 # --- positions set up by hand ---
 
 
-class Table:
+class Table(table.Table):
     """One game and its state; `now` is the snapshot."""
 
     def __init__(self, **options):
-        self.game = Mars(**options)
-        self.states = self.game.new_states(1)
-        self.state = self.states[0]
-        self.params = self.game.params[0]
-
-    def deal(self, seed=0):
-        kernels.deal(self.state, self.params, seed)
-        return self
-
-    def take(self, label):
-        """Take the action that is called so, which must be legal."""
-        assert label in self.legal, f"{label} is not among {self.legal}"
-        kernels.apply_action(self.state, self.params, self.game.labels.index(label))
-        return self
-
-    @property
-    def legal(self):
-        mask = np.full(self.game.num_actions, 77, np.int8)
-        count = kernels.legal_actions(self.state, self.params, mask)
-        assert count == mask.sum()
-        assert set(mask.tolist()) <= {0, 1}
-        return [self.game.labels[action] for action in np.flatnonzero(mask)]
-
-    @property
-    def now(self):
-        return self.game.snapshot(self.state)
-
-    @property
-    def scores(self):
-        return self.now["scores"]
-
-    @property
-    def to_move(self):
-        return self.now["current_player"]
+        super().__init__(Mars(**options))
 
     @property
     def dice(self):
         return self.now["dice"]
-
-    @property
-    def over(self):
-        return self.now["phase"] == "over"
-
-    @property
-    def standings(self):
-        out = np.zeros(5, np.int32)
-        kernels.standings(self.state, self.params, out)
-        return out[: self.game.num_players].tolist()
-
-    @property
-    def rewards(self):
-        return self.state["rewards"][: self.game.num_players].tolist()
-
-    def observation(self, seat):
-        out = np.full(self.game.observation_size, 77, np.int8)
-        kernels.observe(self.state, self.params, seat, out)
-        return out.reshape(self.game.observation_shape)
 
 
 def read_board(board):
@@ -209,76 +155,3 @@ def _weight(policy, label, flowers, snapshot):
     if target in flowers:
         return 6 if policy == "wrecker" else 1
     return 1 + 5 * len([h for h in neighbours(target) if h in flowers]) * (policy == "builder")
-
-
-# --- records of whole games, for comparison between processes and interfaces ---
-
-
-def batch_record(options, seed, num_envs=1):
-    """Play row 0 of a batch to its end; return what was seen after every decision, as plain JSON."""
-    batch = Batch(Mars(**options), num_envs)
-    batch.reset(seed)
-    lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
-    while True:
-        decision = len(lines)
-        batch.step([nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
-        paid = batch.rewards[0].tolist()
-        if batch.terminated[0] or batch.truncated[0]:
-            end = batch.last_states[0]
-            views = [batch.observe(seat, batch.last_states)[0] for seat in range(batch.game.num_players)]
-            return [*lines, _seen(batch.game.snapshot(end), np.concatenate(views), None, paid)]
-        state = batch.states[0]
-        lines.append(_seen(batch.game.snapshot(state), batch.observation[0], batch.action_mask[0], paid))
-
-
-def aec_record(options, seed):
-    """The same by the PettingZoo environment."""
-    env = GardenEnv(Mars(**options))
-    env.reset(seed)
-    return aec_rest(env, 0)
-
-
-def aec_rest(env, decisions, stop=None):
-    """Play on to the end, or up to `stop` decisions after the deal; return what was seen from here on.
-
-    `decisions`: how many were taken before.
-    """
-    lines = []
-    while True:
-        paid = [env.rewards[agent] for agent in env.possible_agents] if decisions + len(lines) else None
-        if any(env.terminations.values()) or any(env.truncations.values()):
-            views = [env.observe(agent)["observation"] for agent in env.possible_agents]
-            return [*lines, _seen(env.snapshot(), np.concatenate(views), None, paid)]
-        if decisions + len(lines) == stop:
-            return lines
-        seen = env.observe(env.agent_selection)
-        lines.append(_seen(env.snapshot(), seen["observation"], seen["action_mask"], paid))
-        env.step(nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
-
-
-def rest_of_game(game, states):
-    """Play the one game in `states` on to its end by the kernels; return what was seen after every decision."""
-    state, params, lines = states[0], game.params[0], []
-    mask, view = np.zeros(game.num_actions, np.int8), np.zeros(game.observation_size, np.int8)
-    while True:
-        kernels.legal_actions(state, params, mask)
-        kernels.observe(state, params, int(state["current_player"]), view)
-        lines.append(_seen(game.snapshot(state), view, mask, state["rewards"].tolist()))
-        if not mask.any():
-            return lines
-        kernels.apply_action(state, params, nth_legal(mask, len(lines) * 7))
-
-
-def nth_legal(mask, n):
-    """The n-th of the legal actions, counted round and round."""
-    legal = np.flatnonzero(mask)
-    return int(legal[n % len(legal)])
-
-
-def _seen(snapshot, view, mask, paid):
-    return {
-        "snapshot": snapshot,
-        "view": hashlib.sha256(view.tobytes()).hexdigest()[:16],
-        "legal": None if mask is None else np.flatnonzero(mask).tolist(),
-        "paid": paid,
-    }

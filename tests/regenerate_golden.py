@@ -18,6 +18,8 @@ GOLDEN = Path(__file__).parent / "golden"
 STATE_EVERY = 10  # decisions
 
 VARIANTS = {  # file name: game, options, seed
+    "cacti": ("cacti", {}, 7),
+    "cacti_margin": ("cacti", {"reward": "margin"}, 8),
     "mars_2_players": ("mars", {}, 1),
     "mars_5_players": ("mars", {"num_players": 5}, 2),
     "mars_2_gardeners_special": ("mars", {"gardeners": 2, "special_actions": True}, 3),

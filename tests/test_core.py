@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import garden_core
+from cacti_env import cacti_v0
 from garden_core import Batch, kernels, list_games, loops, make, rewards, rng
 from garden_core.aec import GardenEnv
 from garden_core.game import register_environments
@@ -954,20 +955,27 @@ MASKED = [
     "ignore:Observation is not a NumPy array:UserWarning",
     "ignore:Observation space for each agent probably should be:UserWarning",
 ]
-SIZES = [{"num_players": 1, "cooperative": True}, *({"num_players": n} for n in range(2, 6))]
+SIZES = [
+    (mars_v0, {"num_players": 1, "cooperative": True}),
+    *((mars_v0, {"num_players": n}) for n in range(2, 6)),
+    (mars_v0, {"view": "planes", "reward": "margin"}),
+    (cacti_v0, {}),
+    (cacti_v0, {"reward": "margin"}),
+]
+sizes = pytest.mark.parametrize(("module", "options"), SIZES, ids=lambda value: str(value)[:40])
 
 
-@pytest.mark.parametrize("options", SIZES, ids=str)
+@sizes
 @pytest.mark.filterwarnings(*MASKED)
-def test_pettingzoo_api(options):
-    api_test(mars_v0.env(**options), num_cycles=300)
+def test_pettingzoo_api(module, options):
+    api_test(module.env(**options), num_cycles=300)
 
 
-@pytest.mark.parametrize("options", [*SIZES, {"view": "planes", "reward": "margin"}], ids=str)
-def test_pettingzoo_seed(options):
-    seed_test(lambda: mars_v0.env(**options), num_cycles=100)
+@sizes
+def test_pettingzoo_seed(module, options):
+    seed_test(lambda: module.env(**options), num_cycles=100)
 
 
-@pytest.mark.parametrize("options", SIZES, ids=str)
-def test_pettingzoo_render(options):
-    render_test(lambda render_mode: mars_v0.env(render_mode=render_mode, **options))
+@sizes
+def test_pettingzoo_render(module, options):
+    render_test(lambda render_mode: module.env(render_mode=render_mode, **options))

@@ -1,0 +1,197 @@
+"""Cacti as a Game: options, identity card, labels, snapshot, pictures."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, ClassVar
+
+from cacti_env import cards, drawing, rules
+from cacti_env.cards import NUM_PLAYERS
+from cacti_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
+from garden_core.game import Game, Option, Part, Table
+
+__all__ = ["Cacti"]
+
+_HALVES = ("upper", "lower")
+
+
+class Cacti(Game):
+    """Cacti for two players: hidden hands and a shuffled deck.
+
+    Options: see `Cacti.options`. With the packaged cards the observation is int8 (113,) and there are 35
+    actions; docs/cacti.md has the tables.
+
+    Raises:
+        ValueError: for an option out of range, or a data file that cannot be read or holds what is not
+            allowed; it names the line or key at fault.
+    """
+
+    name = "cacti"
+    title = "Cacti"
+    chance = "play"
+    information = "imperfect"
+    options = (
+        Option("num_players", NUM_PLAYERS, "players", low=NUM_PLAYERS, high=NUM_PLAYERS),
+        Option("max_decisions", 200, "cap at which a game is truncated", low=1, high=2**31 - 1),
+        Option("cards", "", "TOML file with other cards; the packaged ones if empty"),
+    )
+    state_fields = STATE_FIELDS
+    params_fields = PARAMS_FIELDS
+    rules: ClassVar[Any] = rules
+
+    @functools.cached_property
+    def cards(self) -> cards.Cards:
+        """The printed cards that this game is played with."""
+        path = self.chosen["cards"] or cards.PACKAGED
+        try:
+            return cards.load(path)
+        except ValueError as error:
+            raise ValueError(f"cards: {error}") from None
+
+    def check_options(self) -> None:
+        """Remember the data file by its full path, for whoever unpickles the game elsewhere."""
+        if self.chosen["cards"]:
+            self.chosen["cards"] = os.path.abspath(os.path.expanduser(self.chosen["cards"]))
+
+    def fill_params(self, params: Any) -> None:
+        """Write the cards as tables."""
+        types = len(self.cards.types)
+        params["num_types"] = types
+        params["num_basic"] = len(self.cards.basic)
+        params["num_bonus"] = len(self.cards.bonus)
+        params["count"][:types] = self.cards.count
+        params["bonus"][: len(self.cards.bonus)] = self.cards.bonus_types
+        for number, half in enumerate(self.cards.halves):
+            params["cost"][number, :types] = half.cost
+            params["points"][number] = half.points
+
+    @property
+    def max_game_length(self) -> int:
+        """The cap on decisions, or what the cards allow if that is less.
+
+        A Grow takes a card or more out of the middle, where each comes once before the last turn, which has
+        two at most; every Arrangement is planted once, each Special used once, one opening card asked for.
+        """
+        grows = sum(self.cards.count) + 2
+        plants = len(self.cards.basic) + NUM_PLAYERS
+        return min(self.chosen["max_decisions"], grows + plants + NUM_PLAYERS + 1)
+
+    @property
+    def reward_divisor(self) -> float:
+        """10."""
+        return 10
+
+    @functools.cached_property
+    def labels(self) -> tuple[str, ...]:
+        """`grow TYPE`, `plant basic k upper`, `plant starting`, `special TYPE`, `take card`, `leave card`."""
+        types = self.cards.types
+        basic = [f"plant basic {k} {half}" for k in range(len(self.cards.basic)) for half in _HALVES]
+        return (
+            *(f"grow {name}" for name in types),
+            *basic,
+            "plant starting",
+            *(f"special {name}" for name in types),
+            "take card",
+            "leave card",
+        )
+
+    @property
+    def action_parts(self) -> tuple[Part, ...]:
+        """The blocks of actions."""
+        types, basics = len(self.cards.types), len(self.cards.basic)
+        return (
+            Part(types, "Grow: take all cacti of this type from the middle"),
+            Part(2 * basics, "Plant this half of a Basic Arrangement, from the hand or the top of the deck"),
+            Part(1, "Plant the Starting Arrangement"),
+            Part(types, "Special: all cacti of this type in the middle and the Nursery"),
+            Part(2, "in the last turn: take or leave the opening card"),
+        )
+
+    @property
+    def observation_parts(self) -> tuple[Part, ...]:
+        """What lies where in an observation."""
+        types, basics = len(self.cards.types), len(self.cards.basic)
+        halves = "each Basic Arrangement's upper and lower half, Starting"
+        return (
+            Part(types, "cacti in the middle, by type", "0 … 5"),
+            Part(types, "cacti in the own Nursery, by type", "≥ 0"),
+            Part(types, "cacti in the other's Nursery, by type", "≥ 0"),
+            Part(types, "cacti under the own Special Planter, by type", "≥ 0"),
+            Part(types, "cacti under the other's Special Planter, by type", "≥ 0"),
+            Part(2, "Special Planter used: own, other's"),
+            Part(types, "own Bonus Planter, one-hot by type"),
+            Part(1, "Starting Arrangement in the own hand"),
+            Part(basics, "Basic Arrangement in the own hand, one-hot"),
+            Part(basics, "top of the Arrangement deck, one-hot"),
+            Part(2 * basics + 1, f"planted by oneself: {halves}"),
+            Part(2 * basics + 1, f"planted by the other: {halves}"),
+            Part(1, "Arrangements in the other's hand", "0 … 2"),
+            Part(1, "cards left in the Cacti deck", "≥ 0"),
+            Part(types, "discards, by type", "≥ 0"),
+            Part(1, "cards left in the Arrangement deck", "≥ 0"),
+            Part(3, "what is asked, one-hot: action, response, last card"),
+            Part(1, "own seat"),
+            Part(1, "whether this is the last turn"),
+        )
+
+    @property
+    def data_tables(self) -> dict[str, Table]:
+        """The printed cards."""
+        types, bonus = self.cards.types, self.cards.bonus_types
+        head = ("card", *types, "points")
+        rows: list[tuple[Any, ...]] = [("Starting", *self.cards.starting.cost, self.cards.starting.points)]
+        for k, card in enumerate(self.cards.basic):
+            for half in _HALVES:
+                arrangement = getattr(card, half)
+                rows.append((f"Basic {k}, {half}", *arrangement.cost, arrangement.points))
+        counts = [
+            ("Cacti cards", *self.cards.count),
+            ("Bonus Planters", *map(bonus.count, range(len(types)))),
+        ]
+        return {"cards": (("", *types), counts), "arrangements": (head, rows)}
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:
+        """One dimension; 113 entries with the packaged cards."""
+        return (sum(part.size for part in self.observation_parts),)
+
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the state as plain JSON values; keys as in docs/cacti.md."""
+        types, starting = len(self.cards.types), 2 * len(self.cards.basic)
+        over = bool(state["terminated"] or state["truncated"])
+        planted = [
+            [["starting"] if half == starting else [half // 2, _HALVES[half % 2]] for half in own[:n]]
+            for own, n in zip(state["planted"].tolist(), state["num_planted"].tolist(), strict=True)
+        ]
+        special = state["under_special"][:, :types].tolist()
+        used = state["special_used"].tolist()
+        return {
+            "game": self.name,
+            "current_player": int(state["current_player"]),
+            "active_player": int(state["active_player"]),
+            "asked": "over" if over else ASKED[state["asked"]],
+            "middle": state["middle"][:types].tolist(),
+            "nurseries": state["nursery"][:, :types].tolist(),
+            "special": [under if is_used else None for under, is_used in zip(special, used, strict=True)],
+            "bonus": state["bonus"].tolist(),
+            "starting_in_hand": [bool(held) for held in state["starting_in_hand"]],
+            "basic_in_hand": [[k] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
+            "arrangement_deck": state["arrangement_deck"][: state["arrangements_left"]][::-1].tolist(),
+            "planted": planted,
+            "deck": state["deck"][: state["deck_left"]][::-1].tolist(),
+            "discards": state["discards"][:types].tolist(),
+            "last_turn": bool(state["last_turn"]),
+            "scores": self.scores(state),
+            "decisions": int(state["decisions"]),
+            "terminated": bool(state["terminated"]),
+            "truncated": bool(state["truncated"]),
+        }
+
+    def text(self, state: Any, seat: int | None = None) -> str:
+        """Return the position as text that `seat` can play from; an onlooker (None) sees all cards."""
+        return drawing.text(self.snapshot(state), self.cards, self.legal_labels(state), seat)
+
+    def svg(self, state: Any, seat: int | None = None) -> str:
+        """Return the picture of the position as `seat` sees it; an onlooker (None) sees all cards."""
+        return drawing.svg(self.snapshot(state), self.cards, self.legal_labels(state), seat)

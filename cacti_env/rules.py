@@ -1,0 +1,410 @@
+"""The compiled rules of Cacti: one function per rule, in the order of a game.
+
+A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
+Words in brackets name the paragraphs of the reading (docs/cacti.md tells its choices).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cacti_env.cards import MAX_TYPES, MIDDLE, NUM_PLAYERS
+from cacti_env.state import ACTION, LAST_CARD, RESPONSE
+from garden_core.compiled import compiled
+from garden_core.rng import bounded, seed_words, shuffle
+
+TIE_BREAK = 1000  # a standing is score x this + cacti under planters, of which there are fewer
+
+
+# --- setup ---
+
+
+@compiled
+def deal(state, params, seed):
+    """Shuffle and deal everything; seat 0 begins [Setup]."""
+    seed_words(state.rng, seed)
+    state.nursery[:, :] = 0
+    state.under_special[:, :] = 0
+    state.special_used[:] = 0
+    state.starting_in_hand[:] = 1
+    state.planted[:, :] = 0
+    state.num_planted[:] = 0
+    state.arrangement_points[:] = 0
+    state.middle[:] = 0
+    state.last_turn = 0
+    state.deck[:] = 0
+    for t in range(MAX_TYPES):  # a new deck is made of the discards, so all cards begin there
+        state.discards[t] = params.count[t]
+    _shuffle_discards(state, params)
+    _refill(state)
+    _deal_hands(state, params)
+    _begin_turn(state, params, np.int64(0))
+
+
+@compiled
+def _deal_hands(state, params):
+    first = bounded(state.rng, np.int64(params.num_bonus))
+    second = bounded(state.rng, np.int64(params.num_bonus) - 1)
+    second += second >= first
+    state.bonus[0] = params.bonus[first]
+    state.bonus[1] = params.bonus[second]
+    n = np.int64(params.num_basic)
+    state.arrangement_deck[:] = 0
+    for k in range(n):
+        state.arrangement_deck[k] = k
+    shuffle(state.rng, state.arrangement_deck, n)
+    for p in range(NUM_PLAYERS):
+        n -= 1
+        state.basic_in_hand[p] = state.arrangement_deck[n]
+    state.arrangements_left = n
+
+
+# --- the turn ---
+
+
+@compiled
+def _begin_turn(state, params, player):
+    """The opening card comes by itself, but for the last turn, where it is asked for [Turn 1, End]."""
+    state.active_player = player
+    state.current_player = player
+    if state.last_turn and state.deck_left > 0:
+        state.asked = LAST_CARD
+        return
+    _take_opening_card(state)
+    _ask_action(state, params)
+
+
+@compiled
+def _take_opening_card(state):
+    if state.deck_left > 0:
+        state.deck_left -= 1
+        state.nursery[state.active_player, state.deck[state.deck_left]] += 1
+
+
+@compiled
+def _ask_action(state, params):
+    """Ask for the action; where nothing can be done, which only the last turn can bring, the game is over."""
+    state.asked = ACTION
+    if state.last_turn and not _can_act(state, params, np.int64(state.current_player)):
+        state.terminated = 1
+
+
+@compiled
+def _ask_response(state, params):
+    """After a Grow the other player must Grow or Plant, if that is possible [Turn 2]."""
+    state.asked = RESPONSE
+    state.current_player = 1 - state.active_player
+    if not _can_act(state, params, np.int64(state.current_player)):
+        state.current_player = state.active_player
+        _end_turn(state, params)
+
+
+@compiled
+def _end_turn(state, params):
+    """Refill the middle; pass the turn on, or end the game by way of a last turn for seat 1 [Turn 3, End]."""
+    full = _refill(state)
+    if state.last_turn:
+        state.terminated = 1
+    elif full:
+        _begin_turn(state, params, np.int64(1 - state.active_player))
+    elif state.active_player == 1:
+        state.terminated = 1
+    else:
+        _shuffle_discards(state, params)
+        _refill(state)
+        state.last_turn = 1
+        _begin_turn(state, params, np.int64(1))
+
+
+@compiled
+def _refill(state):
+    """Fill the middle from the deck; return whether it is full."""
+    missing = np.int64(MIDDLE)
+    for t in range(MAX_TYPES):
+        missing -= state.middle[t]
+    while missing > 0 and state.deck_left > 0:
+        state.deck_left -= 1
+        state.middle[state.deck[state.deck_left]] += 1
+        missing -= 1
+    return missing == 0
+
+
+@compiled
+def _shuffle_discards(state, params):
+    """Make a new deck of the discards."""
+    n = 0
+    for t in range(params.num_types):
+        for _ in range(state.discards[t]):
+            state.deck[n] = t
+            n += 1
+        state.discards[t] = 0
+    shuffle(state.rng, state.deck, n)
+    state.deck_left = n
+
+
+# --- the decisions ---
+
+
+@compiled
+def apply_action(state, params, action):
+    """Carry out a legal action up to the next decision. Blocks: Grow, Plant, Special, the opening card."""
+    types = np.int64(params.num_types)
+    halves = 2 * np.int64(params.num_basic) + 1
+    if state.asked == LAST_CARD:
+        if action == 2 * types + halves:
+            _take_opening_card(state)
+        _ask_action(state, params)
+        return
+    if action < types:
+        _grow(state, action)
+        if state.asked == ACTION:
+            _ask_response(state, params)
+            return
+    elif action < types + halves:
+        _plant(state, params, action - types)
+    else:
+        _use_special(state, action - types - halves)
+    _end_turn(state, params)
+
+
+@compiled
+def _grow(state, t):
+    """Take all cacti of a type from the middle."""
+    state.nursery[state.current_player, t] += state.middle[t]
+    state.middle[t] = 0
+
+
+@compiled
+def _plant(state, params, half):
+    """Discard the cacti that a half asks for, and keep its card [Turn 2]."""
+    player = np.int64(state.current_player)
+    for t in range(params.num_types):
+        state.nursery[player, t] -= params.cost[half, t]
+        state.discards[t] += params.cost[half, t]
+    state.arrangement_points[player] += params.points[half]
+    state.planted[player, state.num_planted[player]] = half
+    state.num_planted[player] += 1
+    if half == 2 * params.num_basic:
+        state.starting_in_hand[player] = 0
+    elif half // 2 == state.basic_in_hand[player]:
+        state.basic_in_hand[player] = -1
+    else:
+        state.arrangements_left -= 1
+
+
+@compiled
+def _use_special(state, t):
+    """Put all cacti of a type from middle and Nursery under the Special Planter, for good [Turn 2]."""
+    player = np.int64(state.current_player)
+    state.under_special[player, t] = state.middle[t] + state.nursery[player, t]
+    state.middle[t] = 0
+    state.nursery[player, t] = 0
+    state.special_used[player] = 1
+
+
+# --- legal actions ---
+
+
+@compiled
+def legal_actions(state, params, mask):
+    """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal."""
+    mask[:] = 0
+    if state.terminated or state.truncated:
+        return 0
+    types = np.int64(params.num_types)
+    specials = types + 2 * np.int64(params.num_basic) + 1
+    if state.asked == LAST_CARD:
+        mask[specials + types] = 1
+        mask[specials + types + 1] = 1
+        return 2
+    player = np.int64(state.current_player)
+    n = 0
+    for t in range(types):
+        if state.middle[t] > 0:
+            mask[t] = 1
+            n += 1
+    for i in range(_NUM_OFFERED):
+        half = _offered(state, params, player, i)
+        if half >= 0 and _has(state, params, player, half):
+            mask[types + half] = 1
+            n += 1
+    if state.asked == ACTION and not state.special_used[player]:
+        for t in range(types):
+            if state.middle[t] + state.nursery[player, t] > 0:
+                mask[specials + t] = 1
+                n += 1
+    return n
+
+
+_NUM_OFFERED = (
+    5  # halves that a player may plant: of the own Basic Arrangement, of the top of the deck, Starting
+)
+
+
+@compiled
+def _offered(state, params, player, i):
+    """Return half `i` of those that the player may plant, -1 if there is none [Turn 2]."""
+    if i == 4:
+        return 2 * np.int64(params.num_basic) if state.starting_in_hand[player] else np.int64(-1)
+    k = np.int64(-1)
+    if i < 2:
+        k = np.int64(state.basic_in_hand[player])
+    elif state.arrangements_left > 0:
+        k = np.int64(state.arrangement_deck[state.arrangements_left - 1])
+    return 2 * k + (i & 1) if k >= 0 else np.int64(-1)
+
+
+@compiled
+def _has(state, params, player, half):
+    """Whether the player's Nursery holds what a half asks for."""
+    for t in range(params.num_types):
+        if state.nursery[player, t] < params.cost[half, t]:
+            return False
+    return True
+
+
+@compiled
+def _can_act(state, params, player):
+    """Whether the player, who is asked for an action or a response, has a legal one."""
+    for t in range(params.num_types):
+        if state.middle[t] > 0:
+            return True
+        if state.asked == ACTION and not state.special_used[player] and state.nursery[player, t] > 0:
+            return True
+    for i in range(_NUM_OFFERED):
+        half = _offered(state, params, player, i)
+        if half >= 0 and _has(state, params, player, half):
+            return True
+    return False
+
+
+# --- what a seat sees ---
+
+
+@compiled
+def observe(state, params, player, out):
+    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), with the view of seat `player` [Observation]."""
+    types, basics = np.int64(params.num_types), np.int64(params.num_basic)
+    other = 1 - player
+    for t in range(types):
+        out[t] = state.middle[t]
+        out[types + t] = state.nursery[player, t]
+        out[2 * types + t] = state.nursery[other, t]
+        out[3 * types + t] = state.under_special[player, t]
+        out[4 * types + t] = state.under_special[other, t]
+    at = 5 * types
+    out[at] = state.special_used[player]
+    out[at + 1] = state.special_used[other]
+    at += 2
+    out[at:] = 0
+    out[at + np.int64(state.bonus[player])] = 1
+    at += types
+    out[at] = state.starting_in_hand[player]
+    at += 1
+    if state.basic_in_hand[player] >= 0:
+        out[at + np.int64(state.basic_in_hand[player])] = 1
+    at += basics
+    if state.arrangements_left > 0:
+        out[at + np.int64(state.arrangement_deck[state.arrangements_left - 1])] = 1
+    at += basics
+    for i in range(state.num_planted[player]):
+        out[at + np.int64(state.planted[player, i])] = 1
+    at += 2 * basics + 1
+    for i in range(state.num_planted[other]):
+        out[at + np.int64(state.planted[other, i])] = 1
+    at += 2 * basics + 1
+    out[at] = np.int64(state.starting_in_hand[other]) + (state.basic_in_hand[other] >= 0)
+    out[at + 1] = state.deck_left
+    at += 2
+    for t in range(types):
+        out[at + t] = state.discards[t]
+    at += types
+    out[at] = state.arrangements_left
+    at += 1
+    if not (state.terminated or state.truncated):
+        out[at + np.int64(state.asked)] = 1
+    at += 3
+    out[at] = player
+    out[at + 1] = state.last_turn
+
+
+# --- the outcome ---
+
+
+@compiled
+def public_points(state, params, out):
+    """Fill `out`, int32 (2,), with the points of planted Arrangements and Special Planters."""
+    for p in range(NUM_PLAYERS):
+        out[p] = state.arrangement_points[p]
+        for t in range(MAX_TYPES):
+            out[p] += state.under_special[p, t]
+
+
+@compiled
+def points(state, params, out):
+    """Fill `out`, int32 (2,), with the scores as things stand [Score]."""
+    public_points(state, params, out)
+    for p in range(NUM_PLAYERS):
+        cacti, kinds = 0, 0
+        for t in range(MAX_TYPES):
+            if t != state.bonus[p] and state.nursery[p, t] > 0:
+                cacti += np.int64(state.nursery[p, t])
+                kinds += 1
+        out[p] += state.nursery[p, state.bonus[p]] - cacti * kinds
+
+
+@compiled
+def standings(state, params, out):
+    """Fill `out`, int32 (2,): by score, level ones by the cacti under both planters [Score]."""
+    points(state, params, out)
+    for p in range(NUM_PLAYERS):
+        under_planters = np.int64(state.nursery[p, state.bonus[p]])
+        for t in range(MAX_TYPES):
+            under_planters += state.under_special[p, t]
+        out[p] = out[p] * TIE_BREAK + under_planters
+
+
+# --- what is hidden ---
+
+
+@compiled
+def resample(state, params, player, seed):
+    """Redraw the decks below what is open, and the other's hand; the Bonus Planters are open in the end.
+
+    If the other player is being asked, the hand allows an answer, as nobody without one is asked.
+    """
+    seed_words(state.rng, seed)
+    other = 1 - player
+    over = state.terminated or state.truncated
+    shuffle(state.rng, state.deck, np.int64(state.deck_left))
+    if not over:
+        _redraw_bonus(state, params, player, other)
+    while True:
+        _redraw_arrangements(state, other)
+        if over or state.current_player != other or state.asked == LAST_CARD:
+            return
+        if _can_act(state, params, other):
+            return
+
+
+@compiled
+def _redraw_bonus(state, params, player, other):
+    own = np.int64(0)
+    while params.bonus[own] != state.bonus[player]:
+        own += 1
+    drawn = bounded(state.rng, np.int64(params.num_bonus) - 1)
+    drawn += drawn >= own
+    state.bonus[other] = params.bonus[drawn]
+
+
+@compiled
+def _redraw_arrangements(state, other):
+    """Mix the other's Basic Arrangement with those below the top of the deck."""
+    below = max(np.int64(state.arrangements_left) - 1, 0)
+    if state.basic_in_hand[other] >= 0:
+        drawn = bounded(state.rng, below + 1)
+        if drawn < below:
+            held = state.basic_in_hand[other]
+            state.basic_in_hand[other] = state.arrangement_deck[drawn]
+            state.arrangement_deck[drawn] = held
+    shuffle(state.rng, state.arrangement_deck, below)

@@ -1,0 +1,78 @@
+"""Records of whole games, for comparison between processes and interfaces."""
+
+import hashlib
+
+import numpy as np
+
+from garden_core import Batch, kernels, make
+from garden_core.aec import GardenEnv
+
+
+def batch_record(name, options, seed, num_envs=1):
+    """Play row 0 of a batch to its end; return what was seen after every decision, as plain JSON."""
+    batch = Batch(make(name, **options), num_envs)
+    batch.reset(seed)
+    lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
+    while True:
+        decision = len(lines)
+        batch.step([nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
+        paid = batch.rewards[0].tolist()
+        if batch.terminated[0] or batch.truncated[0]:
+            end = batch.last_states[0]
+            views = [batch.observe(seat, batch.last_states)[0] for seat in range(batch.game.num_players)]
+            return [*lines, _seen(batch.game.snapshot(end), np.concatenate(views), None, paid)]
+        state = batch.states[0]
+        lines.append(_seen(batch.game.snapshot(state), batch.observation[0], batch.action_mask[0], paid))
+
+
+def aec_record(name, options, seed):
+    """The same by the PettingZoo environment."""
+    env = GardenEnv(name, **options)
+    env.reset(seed)
+    return aec_rest(env, 0)
+
+
+def aec_rest(env, decisions, stop=None):
+    """Play on to the end, or up to `stop` decisions after the deal; return what was seen from here on.
+
+    `decisions`: how many were taken before.
+    """
+    lines = []
+    while True:
+        paid = [env.rewards[agent] for agent in env.possible_agents] if decisions + len(lines) else None
+        if any(env.terminations.values()) or any(env.truncations.values()):
+            views = [env.observe(agent)["observation"] for agent in env.possible_agents]
+            return [*lines, _seen(env.snapshot(), np.concatenate(views), None, paid)]
+        if decisions + len(lines) == stop:
+            return lines
+        seen = env.observe(env.agent_selection)
+        lines.append(_seen(env.snapshot(), seen["observation"], seen["action_mask"], paid))
+        env.step(nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
+
+
+def rest_of_game(game, states):
+    """Play the one game in `states` on to its end by the kernels; return what was seen after every decision."""
+    state, params, lines = states[0], game.params[0], []
+    mask, view = np.zeros(game.num_actions, np.int8), np.zeros(game.observation_size, np.int8)
+    while True:
+        kernels.legal_actions(state, params, mask)
+        kernels.observe(state, params, int(state["current_player"]), view)
+        lines.append(_seen(game.snapshot(state), view, mask, state["rewards"].tolist()))
+        if not mask.any():
+            return lines
+        kernels.apply_action(state, params, nth_legal(mask, len(lines) * 7))
+
+
+def nth_legal(mask, n):
+    """The n-th of the legal actions, counted round and round."""
+    legal = np.flatnonzero(mask)
+    return int(legal[n % len(legal)])
+
+
+def _seen(snapshot, view, mask, paid):
+    return {
+        "snapshot": snapshot,
+        "view": hashlib.sha256(view.tobytes()).hexdigest()[:16],
+        "legal": None if mask is None else np.flatnonzero(mask).tolist(),
+        "paid": paid,
+    }

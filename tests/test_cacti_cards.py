@@ -1,0 +1,149 @@
+"""The data file of Cacti: the packaged one as the reading has it, others as they are written, faults by name."""
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+import tomli_w
+from cacti_tools import DATA, made_up
+
+from cacti_env import Cacti, load_cards
+from cacti_env.cards import PACKAGED
+
+
+def written(folder, data):
+    path = folder / "cards.toml"
+    path.write_text(tomli_w.dumps(data))
+    return path
+
+
+def test_the_packaged_cards():
+    cards = load_cards()
+    assert cards.types == ("barrel", "prickly pear", "saguaro", "star")
+    assert cards.count == (12, 12, 12, 12)
+    assert cards.bonus_types == [0, 1, 2, 3]
+    assert (cards.starting.cost, cards.starting.points) == ((1, 1, 1, 1), 5)
+    for card, (a, b) in zip(cards.basic, itertools.permutations(range(4), 2), strict=True):
+        c, d = sorted(set(range(4)) - {a, b}, reverse=a > b)
+        assert (card.upper.cost[a], card.upper.cost[b], sum(card.upper.cost)) == (2, 1, 3)
+        assert (card.lower.cost[c], card.lower.cost[d], sum(card.lower.cost)) == (3, 2, 5)
+        assert (card.upper.points, card.lower.points) == (3, 6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_another_file_makes_another_game(seed, tmp_path):
+    data = made_up(seed)
+    game = Cacti(cards=written(tmp_path, data))
+    types, basics = len(data["types"]), len(data["basic"])
+    assert game.num_actions == 2 * types + 2 * basics + 3
+    assert game.observation_shape == (7 * types + 6 * basics + 13,)
+    assert game.labels[:types] == tuple(f"grow {name}" for name in data["types"])
+    assert game.params["count"][0, :types].tolist() == data["count"]
+    assert game.params["cost"][0, 2 * basics, :types].tolist() == data["starting"]["cost"]
+    assert game.state_dtype == Cacti().state_dtype  # nothing is compiled anew
+
+
+def test_games_are_told_apart_by_their_cards(tmp_path):
+    same, other = Cacti(cards=written(tmp_path, DATA)), Cacti()
+    assert same.data_digest == other.data_digest
+    changed = copy.deepcopy(DATA)
+    changed["starting"]["points"] = 6
+    assert Cacti(cards=written(tmp_path, changed)).data_digest != other.data_digest
+    assert Cacti(cards=None) == Cacti(cards="") == other
+
+
+def test_a_relative_path_is_meant_from_where_it_was_given(tmp_path, monkeypatch):
+    written(tmp_path, made_up(1))
+    monkeypatch.chdir(tmp_path)
+    game = Cacti(cards="cards.toml")
+    monkeypatch.chdir("/")
+    again = pickle.loads(pickle.dumps(game))
+    assert again == game
+    assert np.array_equal(again.params, game.params)
+
+
+FAULTS = {  # what is changed: (where, to what, words of the message)
+    "no types": (("types",), [], ["types"]),
+    "one type": (("types",), ["star"], ["types"]),
+    "seven types": (("types",), list("abcdefg"), ["types"]),
+    "equal types": (("types",), ["a", "b", "a", "c"], ["types", "'a'"]),
+    "blank type": (("types",), ["a", "b", " ", "c"], ["types[2]"]),
+    "type not a name": (("types",), ["a", "b", 3, "c"], ["types[2]", "int"]),
+    "too few counts": (("count",), [12, 12, 12], ["count", "4 numbers"]),
+    "count of none": (("count",), [12, 0, 12, 12], ["count[1]"]),
+    "count too large": (("count",), [12, 12, 21, 12], ["count[2]", "20"]),
+    "count not whole": (("count",), [12, 12.5, 12, 12], ["count[1]", "int"]),
+    "count true": (("count",), [12, True, 12, 12], ["count[1]", "bool"]),
+    "too few cacti": (("count",), [2, 3, 3, 3], ["count", "12", "11"]),
+    "one Bonus Planter": (("bonus",), ["star"], ["bonus"]),
+    "33 Bonus Planters": (("bonus",), [0] * 33, ["bonus"]),
+    "Bonus Planter of no type": (("bonus",), ["star", "cactus"], ["bonus[1]", "'cactus'"]),
+    "Bonus Planter beyond the types": (("bonus",), [4, 0], ["bonus[0]", "0 to 3"]),
+    "Bonus Planter below the types": (("bonus",), [0, -1], ["bonus[1]", "0 to 3"]),
+    "two Basic Arrangements": (("basic",), DATA["basic"][:2], ["basic"]),
+    "33 Basic Arrangements": (("basic",), DATA["basic"] * 2 + DATA["basic"][:9], ["basic"]),
+    "half asks for nothing": (("basic", 3, "lower", "cost"), [0, 0, 0, 0], ["basic[3].lower.cost"]),
+    "half asks for three types": (("basic", 3, "upper", "cost"), [1, 1, 1], ["basic[3].upper.cost", "4"]),
+    "half asks for less than none": (
+        ("basic", 5, "upper", "cost"),
+        [1, -1, 1, 0],
+        ["basic[5].upper.cost[1]"],
+    ),
+    "half without points": (("basic", 5, "upper"), {"cost": [1, 0, 1, 0]}, ["basic[5].upper", "points"]),
+    "points below zero": (("basic", 0, "lower", "points"), -1, ["basic[0].lower.points"]),
+    "points as text": (("basic", 0, "lower", "points"), "6", ["basic[0].lower.points", "str"]),
+    "half missing": (("basic", 11), {"upper": {"cost": [1, 0, 0, 0], "points": 1}}, ["basic[11]", "lower"]),
+    "starting asks for nothing": (("starting", "cost"), [0, 0, 0, 0], ["starting.cost"]),
+    "starting missing": (("starting",), None, ["starting"]),
+    "key that there is not": (("colour",), "green", ["colour"]),
+    "key in a half that there is not": (("basic", 2, "upper", "price"), 1, ["basic[2].upper", "price"]),
+}
+
+
+@pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
+    data = copy.deepcopy(DATA)
+    *path, last = where
+    place = data
+    for key in path:
+        place = place[key]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    file = written(tmp_path, data)
+    with pytest.raises(ValueError, match=r"^cards: ") as raised:
+        Cacti(cards=str(file))
+    for word in [str(file), *words]:
+        assert word in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cards: .*nothing\.toml cannot be read: No such file"):
+        Cacti(cards=tmp_path / "nothing.toml")
+    with pytest.raises(ValueError, match=r"cards: .* cannot be read: Is a directory"):
+        Cacti(cards=tmp_path)
+
+
+def test_a_line_that_is_not_toml_is_named(tmp_path):
+    file = tmp_path / "cards.toml"
+    file.write_text(PACKAGED.read_text().replace("points = 5", "points = "))
+    with pytest.raises(ValueError, match=r"cards: .*not a TOML file.*line 11"):
+        Cacti(cards=file)
+    file.write_bytes(b"types = ['\xff']")
+    with pytest.raises(ValueError, match="not a TOML file"):
+        Cacti(cards=file)
+
+
+@pytest.mark.parametrize("value", [1, True, 2.5, ["a"]])
+def test_cards_must_be_a_path(value):
+    with pytest.raises(ValueError, match="cards must be text"):
+        Cacti(cards=value)
+
+
+@pytest.mark.parametrize("value", [1, 3, "2", None])
+def test_there_are_always_two_players(value):
+    with pytest.raises(ValueError, match="num_players must be"):
+        Cacti(num_players=value)
