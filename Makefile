@@ -2,9 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GAME ?= mars
-# Training takes two minutes at most, unless STEPS or MINUTES are given; ARGS is for any other option.
+# Training takes two minutes, unless STEPS or MINUTES are given; ARGS is for any other option.
 ifndef STEPS
-STEPS := 150_000
 MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
@@ -12,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --co
 .PHONY: train test test-all check bench clean
 
 train: .venv/train
-	$(BIN)/python -m agents.train $(GAME) --steps $(STEPS) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+	$(BIN)/python -m agents.train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not slow"

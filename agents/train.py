@@ -51,7 +51,7 @@ class Arguments:
     """players at the table; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
     """other options of the game, for example: --options peaks 2 reward margin"""
-    steps: int = 400_000
+    steps: int = 2_000_000
     """decisions of the learner to train for"""
     minutes: float | None = None
     """stop after so many minutes of training, even before `steps`"""
@@ -168,6 +168,7 @@ class _Progress(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         rates = {name: self.rates[name] for name in ("random", "greedy", "self") if name in self.rates}
+        self._expect()
         self.bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
         if self.num_timesteps >= self.next_freeze:
             self.next_freeze += self.arguments.snapshot_every
@@ -177,6 +178,13 @@ class _Progress(BaseCallback):
             self.next_checkpoint += self.arguments.checkpoint_every
             save_checkpoint(self.folder, self._ppo, self.pool)
         self._write_metrics()
+
+    def _expect(self) -> None:
+        """With a limit of time, have the bar end where the present pace will lead."""
+        if self.arguments.minutes is not None:
+            pace = (self.num_timesteps - self.began) / (time.monotonic() - self.start)
+            expected = self.began + int(pace * self.arguments.minutes * 60)
+            self.bar.total = max(self.num_timesteps, min(self.arguments.steps, expected))
 
     def _write_metrics(self) -> None:
         seconds = time.monotonic() - self.start

@@ -48,6 +48,8 @@ class Option:
             return " or ".join(repr(choice) for choice in self.choices)
         if isinstance(self.default, str):
             return "text" + (f" ({self.but})" if self.but else "")
+        if self.low is not None and self.low == self.high:
+            return f"{self.low}"
         numbers = f"from {self.low} on" if self.high is None else f"from {self.low} to {self.high}"
         return f"a whole number {numbers}" + (f" ({self.but})" if self.but else "")
 

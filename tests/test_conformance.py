@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tomli_w
+from cacti_tools import made_up
 
+from cacti_env import Cacti
 from garden_core import Game, Option, compiled, testing
 from garden_core.kernels import Kernels
 from garden_core.rng import bounded, seed_words, shuffle
@@ -207,6 +210,21 @@ MARS = [
 @pytest.mark.parametrize("options", MARS, ids=str)
 def test_mars(options):
     check_game(Mars(**options), games=4)
+
+
+CACTI = [{}, {"reward": "margin"}, {"max_decisions": 12}, {"max_decisions": 1}]
+
+
+@pytest.mark.parametrize("options", CACTI, ids=str)
+def test_cacti(options):
+    check_game(Cacti(**options))
+
+
+def test_cacti_with_other_cards(tmp_path):
+    for seed in range(4):
+        path = tmp_path / f"{seed}.toml"
+        path.write_text(tomli_w.dumps(made_up(seed)))
+        check_game(Cacti(cards=path), games=5)
 
 
 TOYS = [
