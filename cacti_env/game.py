@@ -151,7 +151,7 @@ class Cacti(Game):
         ]
         return {"cards": (("", *types), counts), "arrangements": (head, rows)}
 
-    @property
+    @functools.cached_property
     def observation_shape(self) -> tuple[int, ...]:
         """One dimension; 113 entries with the packaged cards."""
         return (sum(part.size for part in self.observation_parts),)

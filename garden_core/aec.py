@@ -66,10 +66,11 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.agents: list[str] = []
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         n = self.game.num_actions
+        self._shape = self.game.observation_shape
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(0, 127, self.game.observation_shape, np.int8),
+                    "observation": spaces.Box(0, 127, self._shape, np.int8),
                     "action_mask": spaces.Box(0, 1, (n,), np.int8),
                 }
             )
@@ -149,7 +150,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return {"observation": self._shown(out[0]), "action_mask": self._no_mask.copy()}
 
     def _shown(self, flat: np.ndarray) -> np.ndarray:
-        return flat.reshape(self.game.observation_shape)
+        return flat.reshape(self._shape)
 
     def step(self, action: Any) -> None:
         """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.

@@ -356,6 +356,9 @@ def _rebuild(cls: type[Game], options: dict[str, Any]) -> Game:
 
 def _record(fields: Sequence[Any], last: str | None = None) -> np.dtype:
     """Order fields from wide to narrow, so that there is no padding; `last` names an unused byte at the end."""
+    for name in (field[0] for field in fields):
+        if hasattr(np.record, name):
+            raise TypeError(f"a field must not be called {name!r}: records have an attribute of that name")
     wide_first = sorted(fields, key=lambda field: -np.dtype(field[1]).itemsize)
     size = np.dtype(wide_first).itemsize + (last is not None)
     if -size % 8:

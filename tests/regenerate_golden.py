@@ -18,6 +18,8 @@ GOLDEN = Path(__file__).parent / "golden"
 STATE_EVERY = 10  # decisions
 
 VARIANTS = {  # file name: game, options, seed
+    "botanicus_2_players": ("botanicus", {}, 9),
+    "botanicus_4_players_margin": ("botanicus", {"num_players": 4, "reward": "margin"}, 10),
     "cacti": ("cacti", {}, 7),
     "cacti_margin": ("cacti", {"reward": "margin"}, 8),
     "mars_2_players": ("mars", {}, 1),

@@ -10,11 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import botanicus_tools
+import cacti_tools
 import numpy as np
 import pytest
 import tomli_w
-from cacti_tools import made_up
 
+from botanicus_env import Botanicus
 from cacti_env import Cacti
 from garden_core import Game, Option, compiled, testing
 from garden_core.kernels import Kernels
@@ -223,8 +225,23 @@ def test_cacti(options):
 def test_cacti_with_other_cards(tmp_path):
     for seed in range(4):
         path = tmp_path / f"{seed}.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
+        path.write_text(tomli_w.dumps(cacti_tools.made_up(seed)))
         check_game(Cacti(cards=path), games=5)
+
+
+BOTANICUS = [{}, {"num_players": 3, "reward": "margin"}, {"num_players": 4}, {"max_decisions": 60}]
+
+
+@pytest.mark.parametrize("options", BOTANICUS, ids=str)
+def test_botanicus(options):
+    check_game(Botanicus(**options), games=4)
+
+
+def test_botanicus_with_other_tables(tmp_path):
+    for seed in range(2):
+        path = tmp_path / f"{seed}.toml"
+        path.write_text(tomli_w.dumps(botanicus_tools.made_up(seed)))
+        check_game(Botanicus(tables=path, num_players=2 + seed), games=3)
 
 
 TOYS = [

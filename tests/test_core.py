@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import garden_core
+from botanicus_env import botanicus_v0
 from cacti_env import cacti_v0
 from garden_core import Batch, kernels, list_games, loops, make, rewards, rng
 from garden_core.aec import GardenEnv
@@ -375,6 +376,14 @@ def test_a_kernel_with_other_argument_names_is_refused():
         TypeError, match=r"points\(state, parameters, out\) must be points\(state, params, out\)"
     ):
         kernels.register(foreign().dtype, faulty)
+
+
+def test_a_field_named_like_an_attribute_of_records_is_refused():
+    with pytest.raises(TypeError, match="a field must not be called 'round'"):
+
+        class Rounds(Pig):
+            rules = Pig.rules
+            state_fields = (("round", "i1"),)
 
 
 def test_a_subclass_with_the_same_rules_shares_the_type():
@@ -959,6 +968,7 @@ SIZES = [
     (mars_v0, {"num_players": 1, "cooperative": True}),
     *((mars_v0, {"num_players": n}) for n in range(2, 6)),
     (mars_v0, {"view": "planes", "reward": "margin"}),
+    *((botanicus_v0, {"num_players": n}) for n in range(2, 5)),
     (cacti_v0, {}),
     (cacti_v0, {"reward": "margin"}),
 ]

@@ -24,6 +24,8 @@ VARIANTS = [
     ("mars", {"num_players": 3, "peaks": 2, "view": "planes"}),
     ("mars", {"num_players": 1, "cooperative": True}),
     ("mars", {"num_players": 4, "cooperative": True, "reward": "margin", "max_decisions": 90}),
+    ("botanicus", {}),
+    ("botanicus", {"num_players": 4, "reward": "margin"}),
     ("cacti", {}),
     ("cacti", {"reward": "margin", "max_decisions": 20}),
 ]

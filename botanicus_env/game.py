@@ -1,0 +1,269 @@
+"""Botanicus as a Game: options, identity card, labels, snapshot, pictures."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, ClassVar
+
+from botanicus_env import drawing, rules, tables
+from botanicus_env.state import ASKED, NEUTRAL, PARAMS_FIELDS, STATE_FIELDS
+from botanicus_env.tables import (
+    BEDS,
+    CHOSEN,
+    COLUMNS,
+    CROSSINGS,
+    KINDS,
+    MAX_CARD_KINDS,
+    MAX_NODES,
+    MAX_PLAYERS,
+    PRIZES,
+    ROWS,
+    SPACES,
+    TASKS_EACH,
+    TRACKS,
+)
+from garden_core.game import Game, Option, Part, Table
+
+__all__ = ["Botanicus"]
+
+
+class Botanicus(Game):
+    """Botanicus (base game) for 2 to 4 players.
+
+    Options: see `Botanicus.options`. Observation: int8 (1149,); 81 actions. docs/botanicus.md has the tables.
+
+    Raises:
+        ValueError: for an option out of range, or a data file that cannot be read or holds what is not
+            allowed; it names the line or key at fault.
+    """
+
+    name = "botanicus"
+    title = "Botanicus"
+    chance = "play"
+    information = "imperfect"
+    options = (
+        Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
+        Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
+        Option("tables", "", "TOML file with other printed values; the packaged ones if empty"),
+    )
+    state_fields = STATE_FIELDS
+    params_fields = PARAMS_FIELDS
+    rules: ClassVar[Any] = rules
+
+    @functools.cached_property
+    def tables(self) -> tables.Tables:
+        """What is printed on everything that this game is played with."""
+        try:
+            return tables.load(self.chosen["tables"] or tables.PACKAGED)
+        except ValueError as error:
+            raise ValueError(f"tables: {error}") from None
+
+    def check_options(self) -> None:
+        """Remember the data file by its full path, for whoever unpickles the game elsewhere."""
+        if self.chosen["tables"]:
+            self.chosen["tables"] = os.path.abspath(os.path.expanduser(self.chosen["tables"]))
+
+    def fill_params(self, params: Any) -> None:
+        """Write what is printed as tables."""
+        told = self.tables
+        params["num_special"] = len(told.special)
+        params["num_card_kinds"] = len(told.cards)
+        params["column_points"] = told.columns
+        params["animal_points"] = told.animals
+        params["bed"] = [bed for row in told.beds for bed in row]
+        params["row_beds"] = [sum(row) for row in told.beds]
+        params["fountain"] = CROSSINGS.index((told.fountain[0], told.fountain[1]))
+        for sort, tasks in (("basic", told.basic), ("special", told.special)):
+            params[sort][: len(tasks)] = [task.plants for task in tasks]
+            params[f"{sort}_points"][: len(tasks)] = [task.points for task in tasks]
+        params["board"] = [[tables.action(space, "board") for space in column] for column in told.board]
+        tiles = told.tiles.spotted + told.tiles.striped
+        params["tile"] = [[tables.action(side, "tiles") for side in tile] for tile in tiles]
+        for kind, card in enumerate(told.cards):
+            params["card"][kind] = tables.action(card.action, "cards")
+            params["copies"][kind] = card.copies
+        for stack, name in enumerate(PRIZES):
+            values = getattr(told.prizes, name)
+            params["prize"][stack, : len(values)] = values
+            params["num_prizes"][stack] = len(values)
+        params["edge"] = -1
+        for track, name in enumerate(TRACKS):
+            nodes = told.track(name)
+            numbers = {node.name: number for number, node in enumerate(nodes)}
+            for number, node in enumerate(nodes):
+                params["num_gains"][track, number] = len(node.gains)
+                for i, gain in enumerate(node.gains):
+                    params["gains"][track, number, i] = tables.action(gain, "tracks")
+                for i, edge in enumerate(node.edges):
+                    params["edge"][track, number, i] = numbers[edge.to]
+                    params["cost"][track, number, i] = edge.cost
+
+    @property
+    def reward_divisor(self) -> float:
+        """20."""
+        return 20
+
+    @functools.cached_property
+    def labels(self) -> tuple[str, ...]:
+        """`pass`, `walk r,c`, `bed r,c`, `resolve KIND`, `advance upper`, `use CARD`, `flower s`, … 81 in all."""
+        cards = [card.action for card in self.tables.cards]
+        cards += [f"kind {kind}" for kind in range(len(cards), MAX_CARD_KINDS)]
+        return (
+            "pass",
+            *(f"walk {r},{c}" for r, c in CROSSINGS),
+            *(f"bed {bed // COLUMNS},{bed % COLUMNS}" for bed in range(BEDS)),
+            *(f"resolve {kind}" for kind in CHOSEN),
+            "advance upper",
+            "advance lower",
+            *(f"use {card}" for card in cards),
+            *(f"sell {card}" for card in cards),
+            *(f"flower {space}" for space in range(SPACES)),
+            *(f"neutral {space}" for space in range(SPACES)),
+            *(f"assign {j}" for j in range(TASKS_EACH)),
+        )
+
+    @property
+    def action_parts(self) -> tuple[Part, ...]:
+        """The blocks of actions."""
+        return (
+            Part(1, "forfeit the action at hand or what is left of it; stop on the track"),
+            Part(len(CROSSINGS), "Gardener to this crossing: in phase 1 for coins, by a walk action free"),
+            Part(BEDS, "bed for the plant or the water at hand"),
+            Part(len(CHOSEN), "carry out next, of what is pending; in the last turn the choice of a track"),
+            Part(2, "advance on the track by the upper or lower edge; a single edge is the upper one"),
+            Part(MAX_CARD_KINDS, "use a Garden card of this kind"),
+            Part(MAX_CARD_KINDS, "sell a Garden card of this kind"),
+            Part(SPACES, "place the Flower on this space"),
+            Part(SPACES, "two players: place the neutral Flower on this space"),
+            Part(TASKS_EACH, "assign this one of the dealt special tasks to the row at hand"),
+        )
+
+    @property
+    def observation_parts(self) -> tuple[Part, ...]:
+        """What lies where in an observation."""
+        seats = []
+        for seat in ("own seat", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
+            seats += [
+                Part(4 * BEDS, f"{seat}: level of the plant in each bed, one-hot"),
+                Part(len(CROSSINGS), f"{seat}: the Gardener's crossing, one-hot"),
+                Part(4, f"{seat}: coins, points // 2, animals, cards in hand", "0 … 127"),
+                Part(3 * MAX_NODES, f"{seat}: node on each track, one-hot"),
+                Part(2 * ROWS, f"{seat}: basic, then special tasks done, by row"),
+                Part(6 * ROWS, f"{seat}: special task by row: plants by level, points, beds enough", "≥ 0"),
+                Part(
+                    SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
+                ),
+                Part(1, f"{seat}: place in the last stack", "1 … 4"),
+            ]
+        return (
+            *seats,
+            Part(MAX_CARD_KINDS, "own hand, by kind", "≥ 0"),
+            *(
+                Part(
+                    SPACES * rules.SPACE_SIZE,
+                    f"spaces of the {which} column: kind one-hot, amount, Flowers",
+                    "≥ 0",
+                )
+                for which in ("current", "next")
+            ),
+            Part(16 * rules.TILE_SIZE, "tiles: kind one-hot, amount; 0 when covered", "≥ 0"),
+            Part(2 * len(PRIZES), "prizes by stack: the top one, how many are left", "≥ 0"),
+            Part(MAX_CARD_KINDS, "discards, by kind", "≥ 0"),
+            Part(3, "cards in the pile, round, column", "≥ 0"),
+            Part(len(ASKED), "what is asked, one-hot"),
+            Part(len(CHOSEN) + 2, "the action at hand: kind one-hot, amount left, steps taken", "≥ 0"),
+            Part(len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
+            Part(5 * TASKS_EACH, "own dealt tasks yet to be assigned: plants by level, points", "≥ 0"),
+            Part(1, "number of players", "2 … 4"),
+        )
+
+    @property
+    def data_tables(self) -> dict[str, Table]:
+        """What is printed."""
+        told = self.tables
+        levels = ("I", "II", "III", "IV")
+        tasks = [(f"basic, row {row}", *task.plants, task.points) for row, task in enumerate(told.basic)]
+        tasks += [
+            (f"special {number}", *task.plants, task.points) for number, task in enumerate(told.special)
+        ]
+        board = [(column, *spaces) for column, spaces in enumerate(told.board, 1)]
+        tiles = [("spotted", *tile) for tile in told.tiles.spotted]
+        tiles += [("striped", *tile) for tile in told.tiles.striped]
+        nodes = []
+        for track in TRACKS:
+            for node in told.track(track):
+                edges = [f"{edge.to} ({edge.cost} coins)" if edge.cost else edge.to for edge in node.edges]
+                nodes.append((track, node.name, ", ".join(node.gains), *edges, *[""] * (2 - len(edges))))
+        return {
+            "tasks": (("task", *levels, "points"), tasks),
+            "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
+            "tiles": (("tile", "light side", "dark side"), tiles),
+            "garden cards": (("card", "copies"), [(card.action, card.copies) for card in told.cards]),
+            "tracks": (("track", "node", "gains", "upper edge", "lower edge"), nodes),
+        }
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:
+        """(1149,)."""
+        return (rules.OBSERVATION_SIZE,)
+
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the state as plain JSON values; keys as in docs/botanicus.md."""
+        n, kinds = self.num_players, len(self.tables.cards)
+        over = bool(state["terminated"] or state["truncated"])
+        at_hand, in_play = int(state["at_hand"]), int(state["in_play"])
+        flowers = zip(state["flowers"].tolist(), state["num_flowers"].tolist(), strict=True)
+        groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
+        stack = state["stack"][:n].tolist()
+        return {
+            "game": self.name,
+            "num_players": n,
+            "round": int(state["round_number"]),
+            "column": int(state["column"]),
+            "current_player": int(state["current_player"]),
+            "asked": "over" if over else ASKED[state["asked"]],
+            "hand_action": [KINDS[at_hand], int(state["left"])] if at_hand >= 0 else None,
+            "steps_taken": int(state["steps_taken"]),
+            "in_play": in_play if in_play >= 0 else None,
+            "pending": [
+                [[KINDS[kind], amount] for kind, amount in group[:size]]
+                for group, size in list(groups)[: state["depth"]]
+            ],
+            "gardens": state["garden"][:n].tolist(),
+            "gardeners": state["gardener"][:n].tolist(),
+            "coins": state["coins"][:n].tolist(),
+            "points": state["points"][:n].tolist(),
+            "animals": state["animals"][:n].tolist(),
+            "hands": state["hand"][:n, :kinds].tolist(),
+            "tracks": state["piece"][:n].tolist(),
+            "tasks": state["task"][:n].tolist(),
+            "dealt": state["dealt"][:n].tolist(),
+            "basic_done": state["basic_done"][:n].astype(bool).tolist(),
+            "special_done": state["special_done"][:n].astype(bool).tolist(),
+            "flowers": [["neutral" if f == NEUTRAL else f for f in space[:size]] for space, size in flowers],
+            "order": stack[state["started"] :],
+            "stack": stack,
+            "walked": bool(state["walked"]),
+            "played": bool(state["played"]),
+            "prizes": [
+                list(getattr(self.tables.prizes, name)[taken:])
+                for name, taken in zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
+            ],
+            "tiles": state["tiles"].tolist(),
+            "covered": state["covered"].astype(bool).tolist(),
+            "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
+            "discards": state["discards"][:kinds].tolist(),
+            "scores": self.scores(state),
+            "decisions": int(state["decisions"]),
+            "terminated": bool(state["terminated"]),
+            "truncated": bool(state["truncated"]),
+        }
+
+    def text(self, state: Any, seat: int | None = None) -> str:
+        """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""
+        return drawing.text(self.snapshot(state), self.tables, self.legal_labels(state), seat)
+
+    def svg(self, state: Any, seat: int | None = None) -> str:
+        """Return the picture of the position as `seat` sees it; an onlooker (None) sees all hands."""
+        return drawing.svg(self.snapshot(state), self.tables, self.legal_labels(state), seat)

@@ -1,0 +1,275 @@
+"""What is printed in Botanicus: the form of the data file, what is allowed in it, and loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from garden_core import data
+
+__all__ = [
+    "AT_ONCE",
+    "BEDS",
+    "CHOSEN",
+    "COLUMNS",
+    "CROSSINGS",
+    "KINDS",
+    "MAX_CARDS",
+    "MAX_CARD_KINDS",
+    "MAX_EDGES",
+    "MAX_GAINS",
+    "MAX_NODES",
+    "MAX_PLAYERS",
+    "MAX_PRIZES",
+    "MAX_SPECIAL",
+    "PACKAGED",
+    "PRIZES",
+    "ROWS",
+    "SPACES",
+    "TASKS_EACH",
+    "TRACKS",
+    "Action",
+    "Tables",
+    "action",
+    "load",
+]
+
+MAX_PLAYERS = 4
+ROWS, COLUMNS = 5, 4  # of a garden
+BEDS = ROWS * COLUMNS
+LEVELS = 4
+CROSSINGS = tuple((r, c) for r in range(ROWS - 1) for c in range(COLUMNS - 1))
+SPACES = 4  # of a column of the board
+BOARD_COLUMNS = 8
+TILES = 8  # of each sort
+TASKS_EACH = 5  # special tasks of a player
+MAX_ANIMALS = 5
+MIN_SPECIAL, MAX_SPECIAL = 20, 32
+MAX_NODES, MAX_EDGES, MAX_GAINS = 10, 2, 3  # of a track
+MAX_PRIZES = 8
+MAX_CARD_KINDS, MAX_CARDS = 12, 60
+MAX_AMOUNT = 20
+MAX_POINTS = 100
+
+AT_ONCE = ("coins", "points", "animal", "card", "prize")
+CHOSEN = ("plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel")
+KINDS = (*AT_ONCE, *CHOSEN, "pole")
+"""The kinds of actions, by code: those carried out at once in their order, those that are decisions, the pole."""
+TRACKS = ("money", "wheelbarrow", "shovel")
+PRIZES = ("money", "shovel")
+
+PACKAGED = Path(__file__).with_name("botanicus.toml")
+"""The data file that is used unless another one is named."""
+
+Action = tuple[int, int]
+"""A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
+
+Points = Annotated[int, Meta(ge=0, le=MAX_POINTS)]
+Plants = Annotated[
+    tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], Meta(min_length=LEVELS, max_length=LEVELS)
+]
+Four = Meta(min_length=SPACES, max_length=SPACES)
+Eight = Meta(min_length=TILES, max_length=TILES)
+Tile = Annotated[tuple[str, ...], Meta(min_length=2, max_length=2)]
+Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], Meta(min_length=COLUMNS, max_length=COLUMNS)]
+Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
+
+
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many plants of each level a row must hold, and the points for it."""
+
+    plants: Plants
+    points: Points
+
+
+class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of Garden card."""
+
+    action: str
+    copies: Annotated[int, Meta(ge=1, le=MAX_CARDS)]
+
+
+class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A way from one node of a track to another, by name, and what it costs in coins."""
+
+    to: str
+    cost: Annotated[int, Meta(ge=0, le=MAX_AMOUNT)] = 0
+
+
+class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A node of a track; the last of a track has no edges, and a single edge is the upper one."""
+
+    name: str
+    gains: Annotated[tuple[str, ...], Meta(max_length=MAX_GAINS)] = ()
+    upper: Edge | None = None
+    lower: Edge | None = None
+
+    @property
+    def edges(self) -> list[Edge]:
+        """The edges, the upper one first."""
+        return [edge for edge in (self.upper, self.lower) if edge is not None]
+
+
+class Tiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Light and dark side of each tile; spotted ones lie on the two upper spaces, striped on the lower."""
+
+    spotted: Annotated[tuple[Tile, ...], Eight]
+    striped: Annotated[tuple[Tile, ...], Eight]
+
+
+class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Points of the Prize tokens, top first, as four players have them."""
+
+    money: Stack
+    shovel: Stack
+
+
+Nodes = Annotated[tuple[Node, ...], Meta(min_length=2, max_length=MAX_NODES)]
+
+
+class Tracks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The nodes of each track, from the start to the end."""
+
+    money: Nodes
+    wheelbarrow: Nodes
+    shovel: Nodes
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that is printed. Actions are written as their kind and amount, "water 2".
+
+    Raises:
+        ValueError: if keys do not fit together; it names the key at fault.
+    """
+
+    beds: Annotated[tuple[Row, ...], Meta(min_length=ROWS, max_length=ROWS)]
+    fountain: Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]
+    columns: Annotated[tuple[Points, ...], Meta(min_length=LEVELS, max_length=LEVELS)]
+    animals: Annotated[tuple[Points, ...], Meta(min_length=MAX_ANIMALS, max_length=MAX_ANIMALS)]
+    basic: Annotated[tuple[Task, ...], Meta(min_length=ROWS, max_length=ROWS)]
+    special: Annotated[tuple[Task, ...], Meta(min_length=MIN_SPECIAL, max_length=MAX_SPECIAL)]
+    board: Annotated[
+        tuple[Annotated[tuple[str, ...], Four], ...],
+        Meta(min_length=BOARD_COLUMNS, max_length=BOARD_COLUMNS),
+    ]
+    cards: Annotated[tuple[Card, ...], Meta(min_length=1, max_length=MAX_CARD_KINDS)]
+    tiles: Tiles
+    prizes: Stacks
+    tracks: Tracks
+
+    def __post_init__(self) -> None:
+        """Check what the types of the fields do not say."""
+        if self.fountain not in CROSSINGS:
+            raise ValueError(f"fountain must be a crossing, [0, 0] to [3, 2], not {list(self.fountain)}")
+        self._check_beds()
+        for number, task in enumerate(self.basic + self.special):
+            key = f"basic[{number}]" if number < ROWS else f"special[{number - ROWS}]"
+            if sum(task.plants) == 0:
+                raise ValueError(f"{key}.plants must ask for at least one plant")
+        for key, text in self._actions():
+            action(text, key)
+        for number, card in enumerate(self.cards):
+            if any(action(other.action, "") == action(card.action, "") for other in self.cards[:number]):
+                raise ValueError(f"cards[{number}].action: {card.action!r} is another kind's action, too")
+            if card.action.startswith("pole"):
+                raise ValueError(f"cards[{number}].action must not be a pole")
+        if sum(card.copies for card in self.cards) > MAX_CARDS:
+            raise ValueError(f"cards must be {MAX_CARDS} copies in all at most")
+        for name in TRACKS:
+            _check_track(name, self.track(name))
+
+    def _check_beds(self) -> None:
+        in_range = {(r + dr, c + dc) for r, c in CROSSINGS for dr in (0, 1) for dc in (0, 1)}
+        for row, beds in enumerate(self.beds):
+            for column, bed in enumerate(beds):
+                if bed and (row, column) not in in_range:
+                    raise ValueError(f"beds[{row}][{column}] is in range of no crossing")
+        for column in range(COLUMNS):
+            if not any(row[column] for row in self.beds):
+                raise ValueError(f"beds must have one in column {column}")
+
+    def _actions(self) -> Iterator[tuple[str, str]]:
+        """Every action that is written somewhere, with its key."""
+        for column, spaces in enumerate(self.board):
+            yield from ((f"board[{column}][{space}]", text) for space, text in enumerate(spaces))
+        for number, card in enumerate(self.cards):
+            yield f"cards[{number}].action", card.action
+        for sort in ("spotted", "striped"):
+            for number, tile in enumerate(getattr(self.tiles, sort)):
+                for side, text in enumerate(tile):
+                    if text.startswith("pole"):
+                        raise ValueError(f"tiles.{sort}[{number}][{side}] must not be a pole")
+                    yield f"tiles.{sort}[{number}][{side}]", text
+        for name in TRACKS:
+            for number, node in enumerate(self.track(name)):
+                yield from (
+                    (f"tracks.{name}[{number}].gains[{i}]", text) for i, text in enumerate(node.gains)
+                )
+
+    def track(self, name: str) -> tuple[Node, ...]:
+        """Return the nodes of a track."""
+        return getattr(self.tracks, name)
+
+
+def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
+    key = f"tracks.{track}"
+    names = [node.name for node in nodes]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise ValueError(f"{key}[{number}].name: {name!r} is another node's name, too")
+    for number, node in enumerate(nodes):
+        here = f"{key}[{number}]"
+        if node.lower and not node.upper:
+            raise ValueError(f"{here} must have an upper edge where it has a lower one")
+        if bool(node.edges) != (number < len(nodes) - 1):
+            raise ValueError(f"{here}: every node but the last has an edge, and the last has none")
+        for edge in node.edges:
+            if edge.to not in names[number + 1 :]:
+                raise ValueError(f"{here}: an edge leads to {edge.to!r}, which is no later node of the track")
+        for i, text in enumerate(node.gains):
+            if text.split()[0] in (*TRACKS, "pole"):
+                raise ValueError(f"{here}.gains[{i}] must not be {text!r}: gains without bound would follow")
+    if nodes[0].gains:
+        raise ValueError(f"{key}[0].gains: the start is never gained")
+    reached, ends = {names[0]}, {names[-1]}
+    for node in nodes:
+        reached |= {edge.to for edge in node.edges if node.name in reached}
+    for node in reversed(nodes):
+        ends |= {node.name for edge in node.edges if edge.cost == 0 and edge.to in ends}
+    for number, node in enumerate(nodes):
+        if node.name not in reached:
+            raise ValueError(f"{key}[{number}] can not be reached from the start")
+        if node.name not in ends:
+            raise ValueError(f"{key}[{number}]: the end can not be reached from it without cost")
+
+
+def action(text: str, key: str) -> Action:
+    """Return what is written as kind and amount; `key` says where it stands.
+
+    Raises:
+        ValueError: if it is no such action.
+    """
+    kind, _, amount = text.partition(" ")
+    if kind == "prize" and amount in PRIZES:
+        return KINDS.index(kind), 1 + PRIZES.index(amount)
+    number = int(amount) if amount.isascii() and amount.isdigit() else 0
+    if kind in KINDS and kind != "prize" and 1 <= number <= MAX_AMOUNT:
+        return KINDS.index(kind), number
+    kinds = ", ".join(known for known in KINDS if known != "prize")
+    raise ValueError(
+        f"{key} must be a kind of action and an amount, 1 to {MAX_AMOUNT}, not {text!r}; kinds are {kinds}, "
+        "and 'prize money' and 'prize shovel' go without amount"
+    )
+
+
+def load(path: str | Path = PACKAGED) -> Tables:
+    """Return the tables that a TOML file holds.
+
+    Raises:
+        ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
+    """
+    return data.load(path, Tables)
