@@ -232,7 +232,7 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
                 raise ValueError(f"{here}: an edge leads to {edge.to!r}, which is no later node of the track")
         for i, text in enumerate(node.gains):
             if text.split()[0] in (*TRACKS, "pole"):
-                raise ValueError(f"{here}.gains[{i}] must not be {text!r}: gains without bound would follow")
+                raise ValueError(f"{here}.gains[{i}] must be neither a track action nor a pole, not {text!r}")
     if nodes[0].gains:
         raise ValueError(f"{key}[0].gains: the start is never gained")
     reached, ends = {names[0]}, {names[-1]}

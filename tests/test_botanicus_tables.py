@@ -1,18 +1,10 @@
 """The data file of Botanicus: the packaged one as the reading has it, others as written, faults by name."""
 
-import copy
-
 import pytest
-import tomli_w
 from botanicus_tools import DATA, made_up
+from data_tools import changed, written
 
 from botanicus_env import Botanicus, load_tables
-
-
-def written(folder, data):
-    path = folder / "tables.toml"
-    path.write_text(tomli_w.dumps(data))
-    return path
 
 
 def test_the_packaged_tables():
@@ -98,16 +90,7 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
 
 @pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
-    data = copy.deepcopy(DATA)
-    *path, last = where
-    place = data
-    for key in path:
-        place = place[key]
-    if value is None:
-        del place[last]
-    else:
-        place[last] = value
-    file = written(tmp_path, data)
+    file = written(tmp_path, changed(DATA, where, value))
     with pytest.raises(ValueError, match=r"^tables: ") as raised:
         Botanicus(tables=str(file))
     for word in [str(file), *words]:

@@ -1,22 +1,15 @@
 """The data file of Cacti: the packaged one as the reading has it, others as they are written, faults by name."""
 
-import copy
 import itertools
 import pickle
 
 import numpy as np
 import pytest
-import tomli_w
 from cacti_tools import DATA, made_up
+from data_tools import changed, written
 
 from cacti_env import Cacti, load_cards
 from cacti_env.cards import PACKAGED
-
-
-def written(folder, data):
-    path = folder / "cards.toml"
-    path.write_text(tomli_w.dumps(data))
-    return path
 
 
 def test_the_packaged_cards():
@@ -48,16 +41,15 @@ def test_another_file_makes_another_game(seed, tmp_path):
 def test_games_are_told_apart_by_their_cards(tmp_path):
     same, other = Cacti(cards=written(tmp_path, DATA)), Cacti()
     assert same.data_digest == other.data_digest
-    changed = copy.deepcopy(DATA)
-    changed["starting"]["points"] = 6
-    assert Cacti(cards=written(tmp_path, changed)).data_digest != other.data_digest
+    dearer = written(tmp_path, changed(DATA, ("starting", "points"), 6))
+    assert Cacti(cards=dearer).data_digest != other.data_digest
     assert Cacti(cards=None) == Cacti(cards="") == other
 
 
 def test_a_relative_path_is_meant_from_where_it_was_given(tmp_path, monkeypatch):
     written(tmp_path, made_up(1))
     monkeypatch.chdir(tmp_path)
-    game = Cacti(cards="cards.toml")
+    game = Cacti(cards="data.toml")
     monkeypatch.chdir("/")
     again = pickle.loads(pickle.dumps(game))
     assert again == game
@@ -104,16 +96,7 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
 
 @pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
-    data = copy.deepcopy(DATA)
-    *path, last = where
-    place = data
-    for key in path:
-        place = place[key]
-    if value is None:
-        del place[last]
-    else:
-        place[last] = value
-    file = written(tmp_path, data)
+    file = written(tmp_path, changed(DATA, where, value))
     with pytest.raises(ValueError, match=r"^cards: ") as raised:
         Cacti(cards=str(file))
     for word in [str(file), *words]:
@@ -128,7 +111,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 
 def test_a_line_that_is_not_toml_is_named(tmp_path):
-    file = tmp_path / "cards.toml"
+    file = tmp_path / "data.toml"
     file.write_text(PACKAGED.read_text().replace("points = 5", "points = "))
     with pytest.raises(ValueError, match=r"cards: .*not a TOML file.*line 11"):
         Cacti(cards=file)
