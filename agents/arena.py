@@ -21,6 +21,7 @@ import tyro
 from tqdm import tqdm
 
 import garden_core
+from agents.mcts import MCTSAgent
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
@@ -32,8 +33,9 @@ __all__ = ["Result", "load_agent", "meet", "play", "shares", "wilson"]
 def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
     """Return the agent called `name`.
 
-    "random"; "greedy"; the folder of a training run or its model.zip; or "module:attribute", a callable
-    `make(game, seed) -> policy`, where a policy is a callable `policy(batch, rows) -> actions`.
+    "random"; "greedy"; "mcts:400", tree search with so many simulations a move; the folder of a training run or
+    its model.zip; or "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
+    `policy(batch, rows) -> actions`.
 
     Raises:
         ValueError: if there is no such agent, or it was trained for other spaces.
@@ -42,6 +44,8 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
         return RandomPolicy(seed)
     if name == "greedy":
         return GreedyPolicy(seed)
+    if name.startswith("mcts:") and name[5:].isdigit():
+        return MCTSAgent(int(name[5:]), seed=seed)
     path = Path(name)
     if (path / "model.zip").is_file() or (path.suffix == ".zip" and path.is_file()):
         from agents.ppo import PPOAgent
@@ -51,8 +55,8 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
     if attribute:
         return getattr(importlib.import_module(module), attribute)(game, seed)
     raise ValueError(
-        f"unknown agent {name!r}; known are random, greedy, the folder of a finished run, a model.zip and "
-        "module:attribute"
+        f"unknown agent {name!r}; known are random, greedy, mcts:400 (simulations a move), the folder of a "
+        "finished run, a model.zip and module:attribute"
     )
 
 

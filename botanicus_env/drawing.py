@@ -241,12 +241,12 @@ def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
             y = 30 + 50 * space
             stands_out = current and bool({f"flower {space}", f"neutral {space}"} & offered)
             edge, thick = (GOLD, 2.5) if stands_out else (INK, 1.5) if current else (EDGE, 1)
-            parts.append(_box(x, y, 98, 46, 6, edge, thick))
+            parts.append(draw.box(x, y, 98, 46, 6, edge, thick))
             parts.append(draw.text(x + 7, y + 12, tables.board[column - 1][space], 11, fill=INK))
             tile = _tile(view, tables, column, space)
             if tile:
                 paint = SPOTTED if space < 2 else STRIPED
-                parts.append(_box(x + 5, y + 23, 88, 18, 4, EDGE, 1, paint))
+                parts.append(draw.box(x + 5, y + 23, 88, 18, 4, EDGE, 1, paint))
                 parts.append(draw.text(x + 10, y + 32, tile, 10, fill=INK))
             if current:
                 for height, flower in enumerate(view["flowers"][space]):
@@ -282,7 +282,7 @@ def _track(view: dict[str, Any], tables: Tables, number: int, offered: set[str])
     for place, node in enumerate(nodes):
         x = 20 + step * place
         edge, thick = (GOLD, 2.5) if node.name in targets else (EDGE, 1.2)
-        parts.append(_box(x, y + 9, step - 14, 50, 6, edge, thick))
+        parts.append(draw.box(x, y + 9, step - 14, 50, 6, edge, thick))
         parts.append(draw.text(x + 6, y + 19, node.name, 9, fill=FAINT))
         for line, gain in enumerate(node.gains):
             parts.append(draw.text(x + 6, y + 31 + 11 * line, gain, 10, fill=INK))
@@ -303,7 +303,7 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     counts = f"{view['coins'][player]} coins, {view['animals'][player]} animals"
     parts = [
-        _box(x, y, 256, 296, 8, edge, thick),
+        draw.box(x, y, 256, 296, 8, edge, thick),
         _marker(x + 18, y + 18, 11, player),
         draw.text(x + 34, y + 18, f"player_{player}", 14, fill=INK, font_weight="bold" if asked else None),
         draw.text(
@@ -318,7 +318,7 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
         if level >= 0:
             left, top = x + 12 + 38 * column, y + 38 + 42 * row
             edge, thick = (GOLD, 2.5) if f"bed {row},{column}" in mine else (EDGE, 1)
-            parts.append(_box(left, top, 30, 34, 5, edge, thick, GREENS[level]))
+            parts.append(draw.box(left, top, 30, 34, 5, edge, thick, GREENS[level]))
             ink = "#ffffff" if level > 2 else INK
             parts.append(
                 draw.text(
@@ -352,17 +352,3 @@ def _marker(x: float, y: float, radius: float, who: int | str) -> str:
     return draw.tag("circle", cx=x, cy=y, r=radius, fill=paint, stroke="#ffffff", stroke_width=1) + draw.text(
         x, y, letter, 1.2 * radius, text_anchor="middle", font_weight="bold", fill="#ffffff"
     )
-
-
-def _box(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    corner: float,
-    edge: str,
-    thick: float,
-    fill: str = "#ffffff",
-) -> str:
-    place = {"x": x, "y": y, "width": width, "height": height, "rx": corner}
-    return draw.tag("rect", **place, fill=fill, stroke=edge, stroke_width=thick)

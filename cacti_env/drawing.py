@@ -192,7 +192,7 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     score, hidden = view["scores"][player], view["scores"][player] is None
     parts = [
-        _box(20, top, WIDTH - 40, PANEL_HEIGHT, 10, edge, thick),
+        draw.box(20, top, WIDTH - 40, PANEL_HEIGHT, 10, edge, thick),
         draw.tag("circle", cx=46, cy=top + 26, r=12, fill=LIVERY[player]),
         draw.text(46, top + 26, player, 13, text_anchor="middle", font_weight="bold", fill="#ffffff"),
         draw.text(66, top + 26, f"player_{player}", 16, font_weight="bold" if asked else None, fill=INK),
@@ -226,13 +226,13 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
 
 def _card(x: float, y: float, t: int | None, stands_out: bool) -> str:
     if t is None:
-        return _box(x, y, 58, 80, 7, EDGE, 1, PAPER)
+        return draw.box(x, y, 58, 80, 7, EDGE, 1, PAPER)
     edge, thick = (PAINT[t], 3) if stands_out else (EDGE, 1.5)
-    return _box(x, y, 58, 80, 7, edge, thick, GROUND[t]) + _cactus(x + 29, y + 40, 22, t)
+    return draw.box(x, y, 58, 80, 7, edge, thick, GROUND[t]) + _cactus(x + 29, y + 40, 22, t)
 
 
 def _back(x: float, y: float, width: float, height: float, label: str) -> str:
-    return _box(x, y, width, height, 7, INK, 1, BACK) + draw.text(
+    return draw.box(x, y, width, height, 7, INK, 1, BACK) + draw.text(
         x + width / 2, y + height / 2, label, 16, text_anchor="middle", font_weight="bold", fill="#ffffff"
     )
 
@@ -252,12 +252,12 @@ def _counts(x: float, y: float, counts: Iterable[int], across: int) -> str:
 def _special(x: float, y: float, under: list[int] | None, stands_out: bool) -> str:
     if under is None:
         edge, thick = ("#b07800", 2.5) if stands_out else (EDGE, 1.5)
-        return _box(x, y, 90, 80, 7, edge, thick) + draw.text(
+        return draw.box(x, y, 90, 80, 7, edge, thick) + draw.text(
             x + 45, y + 40, "not used", 13, text_anchor="middle", fill=FAINT
         )
     t = max(range(len(under)), key=under.__getitem__)
     return (
-        _box(x, y, 90, 80, 7, EDGE, 1.5, GROUND[t])
+        draw.box(x, y, 90, 80, 7, EDGE, 1.5, GROUND[t])
         + _cactus(x + 28, y + 40, 17, t)
         + draw.text(x + 56, y + 40, under[t], 20, font_weight="bold", fill=INK)
     )
@@ -266,7 +266,7 @@ def _special(x: float, y: float, under: list[int] | None, stands_out: bool) -> s
 def _bonus(x: float, y: float, t: int | None) -> str:
     if t is None:
         return _back(x, y, 74, 80, "?")
-    return _box(x, y, 74, 80, 7, EDGE, 1.5, GROUND[t]) + _cactus(x + 37, y + 40, 20, t)
+    return draw.box(x, y, 74, 80, 7, EDGE, 1.5, GROUND[t]) + _cactus(x + 37, y + 40, 20, t)
 
 
 def _basic(x: float, y: float, k: int, cards: Cards, offered: set[str]) -> str:
@@ -284,7 +284,7 @@ def _starting(x: float, y: float, cards: Cards, offered: set[str]) -> str:
 
 def _half(x: float, y: float, name: str, arrangement: Arrangement, stands_out: bool) -> str:
     edge, thick = ("#b07800", 2.5) if stands_out else (EDGE, 1.5)
-    parts = [_box(x, y, 216, 43, 6, edge, thick), draw.text(x + 8, y + 21, name, 12, fill=FAINT)]
+    parts = [draw.box(x, y, 216, 43, 6, edge, thick), draw.text(x + 8, y + 21, name, 12, fill=FAINT)]
     asked = [(t, n) for t, n in enumerate(arrangement.cost) if n]
     for place, (t, n) in enumerate(asked):
         left = x + 36 + place * min(46, 150 / len(asked))
@@ -329,17 +329,3 @@ def _cactus(x: float, y: float, radius: float, t: int, faint: bool = False) -> s
     return draw.polygon(
         [(x, y - r), (x + 0.75 * r, y + 0.3 * r), (x, y + r), (x - 0.75 * r, y + 0.3 * r)], **paint
     )
-
-
-def _box(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    corner: float,
-    edge: str,
-    thick: float,
-    fill: str = "#ffffff",
-) -> str:
-    place = {"x": x, "y": y, "width": width, "height": height, "rx": corner}
-    return draw.tag("rect", **place, fill=fill, stroke=edge, stroke_width=thick)

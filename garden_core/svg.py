@@ -38,6 +38,21 @@ def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | 
     return tag("polygon", points=" ".join(f"{_plain(x)},{_plain(y)}" for x, y in corners), **attributes)
 
 
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    corner: float,
+    edge: str,
+    thick: float,
+    fill: str = "#ffffff",
+) -> str:
+    """A rectangle with round corners and an edge."""
+    place = {"x": x, "y": y, "width": width, "height": height, "rx": corner}
+    return tag("rect", **place, fill=fill, stroke=edge, stroke_width=thick)
+
+
 def document(width: float, height: float, *children: str, background: str = "#ffffff") -> str:
     """A whole picture, width x height pixels if nothing scales it, that needs nothing from outside."""
     return tag(

@@ -252,7 +252,7 @@ def _dice(values: Sequence[int]) -> str:
     parts = [draw.text(PANEL, 26, "Dice on the table" if values else "No dice on the table", 13, fill=FAINT)]
     for number, value in enumerate(values):
         x, y = PANEL + 41.5 * number, 43
-        parts.append(_box(x, y, 34, 34, 7, INK, 1.5))
+        parts.append(draw.box(x, y, 34, 34, 7, INK, 1.5))
         for a, b in PIPS[value]:
             parts.append(draw.tag("circle", cx=x + 17 + 9 * a, cy=y + 17 + 9 * b, r=3.2, fill=INK))
     return draw.tag("g", *parts)
@@ -265,7 +265,7 @@ def _card(snapshot: dict[str, Any], player: int) -> str:
     moving = player == _mover(snapshot)
     edge, thick, weight = (LIVERY[player], 3, "bold") if moving else ("#ddd3c8", 1.5, None)
     parts = [
-        _box(x, y, PANEL_WIDTH, CARD_HEIGHT, 10, edge, thick),
+        draw.box(x, y, PANEL_WIDTH, CARD_HEIGHT, 10, edge, thick),
         _gardener(x + 26, y + 27, 15, player, GARDENERS[player]),
         draw.text(x + 50, y + 27, f"player_{player}", 16, font_weight=weight, fill=INK),
         draw.text(x + PANEL_WIDTH - 14, y + 27, score, 26, text_anchor="end", font_weight="bold", fill=INK),
@@ -277,8 +277,3 @@ def _card(snapshot: dict[str, Any], player: int) -> str:
         parts.append(_flower(across, y + 63, 9.5, colour))
         parts.append(draw.text(across + 11, y + 63, count, 12, fill=INK if count else FAINT))
     return draw.tag("g", *parts)
-
-
-def _box(x: float, y: float, width: float, height: float, corner: float, edge: str, thick: float) -> str:
-    place = {"x": x, "y": y, "width": width, "height": height, "rx": corner}
-    return draw.tag("rect", **place, fill="#ffffff", stroke=edge, stroke_width=thick)

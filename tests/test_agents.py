@@ -20,10 +20,12 @@ import torch
 
 from agents import arena, ppo
 from agents.arena import load_agent, meet, play, shares, wilson
+from agents.mcts import MCTSAgent
 from agents.networks import sample
 from agents.ppo import PPOAgent, new_model, save_checkpoint
 from agents.selfplay import OpponentPool, PastSelf
 from agents.train import Arguments, train
+from garden_core import kernels, make
 from garden_core.batch import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.replay import Replay
@@ -52,6 +54,52 @@ def tiny(**changes) -> Arguments:
         "threads": 1, "snapshot_every": 500, "checkpoint_every": 500,
     }  # fmt: skip
     return Arguments(**(settings | changes))
+
+
+# --- search ---
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mars", {"num_players": 3}),
+        ("mars", {"num_players": 1, "cooperative": True}),
+        ("cacti", {}),
+        ("botanicus", {"num_players": 4}),
+    ],
+)
+def test_search_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
+    game = make(name, max_decisions=40, **options)
+    lineups = np.zeros((2, game.num_players), int)
+    first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5) for seed in (3, 3, 4))
+    assert first.tobytes() == again.tobytes() != other.tobytes()
+
+
+def test_search_leaves_the_games_alone():
+    batch = Batch(make("cacti"), 3)
+    batch.reset(1)
+    before = batch.states.tobytes(), batch.action_mask.tobytes()
+    MCTSAgent(20)(batch, np.array([0, 2]))
+    assert (batch.states.tobytes(), batch.action_mask.tobytes()) == before
+
+
+def test_search_beats_random_play():
+    game = make("cacti")
+    results = meet(game, ("mcts", "random"), (MCTSAgent(30, seed=1), RandomPolicy(2)), 60, 3)
+    assert results.interval[0] > 0.7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"simulations": 0}, "simulations must be at least 1"),
+        ({"depth": -1}, "depth and exploration at least 0"),
+        ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
+    ],
+)
+def test_search_refuses_arguments_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MCTSAgent(**arguments)
 
 
 # --- networks ---
