@@ -25,7 +25,7 @@ from agents.networks import sample
 from agents.ppo import PPOAgent, new_model, save_checkpoint
 from agents.selfplay import OpponentPool, PastSelf
 from agents.train import Arguments, train
-from garden_core import kernels, make
+from garden_core import make
 from garden_core.batch import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.replay import Replay
