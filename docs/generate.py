@@ -1,4 +1,4 @@
-"""Fill the generated tables of README and docs: `python docs/generate.py`; a test asks that they are current."""
+"""Fill the generated tables of README and docs, and draw the pictures: `python docs/generate.py`; tests ask for it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from garden_core import Game, list_games, make
+import numpy as np
+
+from garden_core import Batch, Game, list_games, make
 from garden_core.game import Part
+from garden_core.policies import RandomPolicy
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -183,6 +186,21 @@ def filled(text: str) -> str:
     return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 
 
+def pictures() -> dict[Path, str]:
+    """Return the picture of each game in the middle of random play, as its second player sees it, by file."""
+    made = {}
+    for game in map(make, list_games()):
+        batch, random = Batch(game, 1, autoreset=False), RandomPolicy(1)
+        batch.reset(2)
+        states = []
+        while not batch.terminated[0]:
+            states.append(batch.states.copy())
+            batch.step(random(batch, np.array([0])))
+        shown = states[len(states) * 2 // 3][0]
+        made[ROOT / "docs" / "pictures" / f"{game.name}.svg"] = game.svg(shown, 1)
+    return made
+
+
 def pages() -> list[Path]:
     """Return README and the pages in docs."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -191,3 +209,6 @@ def pages() -> list[Path]:
 if __name__ == "__main__":
     for page in pages():
         page.write_text(filled(page.read_text()))
+    for path, picture in pictures().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(picture)

@@ -43,6 +43,11 @@ def test_every_generated_table_is_used():
     assert used == set(generate.generated())
 
 
+def test_pictures_are_current():
+    for path, picture in generate.pictures().items():
+        assert path.read_text() == picture, "run: python docs/generate.py"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
