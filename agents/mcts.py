@@ -90,7 +90,7 @@ def search(
                 children[node, action] = nodes
                 children[nodes, :] = -1
                 visits[nodes] = 0
-                available[nodes] = visits[node] + 1
+                available[nodes] = visits[node] + 1  # as if it could always have been taken so far
                 totals[nodes, :] = 0.0
                 nodes += 1
                 grown = True
@@ -121,6 +121,7 @@ def search_rows(
     states, params, rows, simulations, exploration, depth, kind,
     children, visits, available, totals, path, values, work, masks, tally, words, actions,
 ):  # fmt: skip
+    """Search for the player to move in each of `rows`, one after the other."""
     for i in range(rows.shape[0]):
         row = rows[i]
         actions[i] = search(
