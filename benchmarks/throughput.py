@@ -20,6 +20,7 @@ by the very same loop.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import random
 import re
 import statistics
@@ -229,17 +230,16 @@ def _yardsticks(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Pat
 
 
 def _connect_four() -> Any:
+    if importlib.util.find_spec("pygame") is None:
+        print(f"without {CONNECT_FOUR}, which needs: pip install pygame")
+        return None
     import pettingzoo
 
-    try:
-        if hasattr(pettingzoo, "make"):
-            return pettingzoo.make("aec", "classic/connect_four_v3")
-        from pettingzoo.classic import connect_four_v3
+    if hasattr(pettingzoo, "make"):
+        return pettingzoo.make("aec", "classic/connect_four_v3")
+    from pettingzoo.classic import connect_four_v3
 
-        return connect_four_v3.env()
-    except Exception as error:  # noqa: BLE001 - the registry has a wrapping of its own
-        print(f"without {CONNECT_FOUR}: {error}")
-        return None
+    return connect_four_v3.env()
 
 
 # --- what is shown ---

@@ -212,7 +212,7 @@ class _Cache(FunctionCache):
             self._stamped = True
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - a damaged file: Numba raises whatever unpickling happens to raise
+        except Exception:  # noqa: BLE001 - a damaged file; pickle's documentation allows it to raise anything
             for path in self._files():
                 with contextlib.suppress(OSError):
                     path.unlink()

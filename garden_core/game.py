@@ -256,10 +256,10 @@ class Game(ABC):
         """Bounds of a seat's total reward over a whole game."""
         return (-1.0, 1.0) if self.chosen["reward"] == "outcome" else (-np.inf, np.inf)
 
-    def check_options(self) -> None:  # noqa: B027 - most games need no more than the ranges
+    def check_options(self) -> None:  # noqa: B027 - optional: the ranges suffice for most
         """Raise ValueError if options that are fine alone do not go together; read `self.chosen`."""
 
-    def fill_params(self, params: Any) -> None:  # noqa: B027 - a game without own params needs none
+    def fill_params(self, params: Any) -> None:  # noqa: B027 - optional: for own params alone
         """Write the game's own fields of the params record."""
 
     def text(self, state: Any, seat: int | None = None) -> str:

@@ -28,6 +28,9 @@ def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
     return spaces.Box(0, 127, game.observation_shape, np.int8), spaces.Discrete(game.num_actions)
 
 
+_METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
+
+
 class Env(gymnasium.Env):
     """One game seen from one seat: `gymnasium.make("garden/Mars-v0", opponents="greedy", seat="random")`.
 
@@ -47,7 +50,7 @@ class Env(gymnasium.Env):
         TypeError, ValueError: for options as the game and the learner do.
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+    metadata = _METADATA
 
     def __init__(
         self,

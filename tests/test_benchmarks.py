@@ -51,7 +51,6 @@ def yardstick(tmp_path):
     return path
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the yardstick is a script")
 def test_throughput(tmp_path, yardstick):
     players = str(make(GAME).num_players)
     arguments = ("--num-players", players, "--yardstick", str(yardstick))

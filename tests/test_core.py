@@ -393,12 +393,18 @@ def test_a_subclass_with_the_same_rules_shares_the_type():
     assert Quiet.state_dtype is Pig.state_dtype
 
 
-def test_a_class_above_its_rules_is_refused():
+def defined_below(state, out):
+    """A rule that the test below takes away again."""
+
+
+def test_a_class_above_its_rules_is_refused(monkeypatch):
     """The build could not tell a change of a rule that is defined later."""
 
     @garden_core.compiled
     def points(state, params, out):
-        defined_below(state, out)  # noqa: F821 - that it is not defined is the point
+        defined_below(state, out)
+
+    monkeypatch.delitem(globals(), "defined_below")
 
     with pytest.raises(NameError, match=r"'defined_below', which .*points uses, is not defined yet"):
 

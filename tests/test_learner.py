@@ -8,7 +8,6 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import garden_core
-import mars_env  # noqa: F401 - registers the environments
 from garden_core import gym
 from garden_core.batch import Batch
 from garden_core.learner import Learner
