@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, ClassVar
 
 from botanicus_env import drawing, rules, tables
@@ -58,11 +57,6 @@ class Botanicus(Game):
             return tables.load(self.chosen["tables"] or tables.PACKAGED)
         except ValueError as error:
             raise ValueError(f"tables: {error}") from None
-
-    def check_options(self) -> None:
-        """Remember the data file by its full path, for whoever unpickles the game elsewhere."""
-        if self.chosen["tables"]:
-            self.chosen["tables"] = os.path.abspath(os.path.expanduser(self.chosen["tables"]))
 
     def fill_params(self, params: Any) -> None:
         """Write what is printed as tables."""

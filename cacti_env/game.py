@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, ClassVar
 
 from cacti_env import cards, drawing, rules
@@ -48,11 +47,6 @@ class Cacti(Game):
             return cards.load(path)
         except ValueError as error:
             raise ValueError(f"cards: {error}") from None
-
-    def check_options(self) -> None:
-        """Remember the data file by its full path, for whoever unpickles the game elsewhere."""
-        if self.chosen["cards"]:
-            self.chosen["cards"] = os.path.abspath(os.path.expanduser(self.chosen["cards"]))
 
     def fill_params(self, params: Any) -> None:
         """Write the cards as tables."""

@@ -27,7 +27,8 @@ class Option:
     """One option of a game: its name, default and what is allowed.
 
     Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
-    whose default is a bool takes True and False, one whose default is a string and that has no choices any text.
+    whose default is a bool takes True and False, one whose default is a string and that has no choices the path
+    of a file (None or "": none).
     """
 
     name: str
@@ -47,7 +48,7 @@ class Option:
         if self.choices:
             return " or ".join(repr(choice) for choice in self.choices)
         if isinstance(self.default, str):
-            return "text" + (f" ({self.but})" if self.but else "")
+            return "the path of a file"
         if self.low is not None and self.low == self.high:
             return f"{self.low}"
         numbers = f"from {self.low} on" if self.high is None else f"from {self.low} to {self.high}"
@@ -62,7 +63,11 @@ class Option:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(self.default, str) and not self.choices:
-            value = "" if value is None else os.fspath(value) if isinstance(value, os.PathLike) else value
+            if isinstance(value, str | os.PathLike) and str(
+                value
+            ):  # whole, for whoever unpickles it elsewhere
+                value = os.path.abspath(os.path.expanduser(value))
+            value = "" if value is None else value
         if isinstance(self.default, bool):
             fits = isinstance(value, bool)
         elif self.choices:

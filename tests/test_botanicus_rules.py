@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tomli_w
 from botanicus_tools import DATA, POLICIES, Table, choose, made_up, position
+from statistics_tools import uniform
 
 from garden_core import kernels, make
 
@@ -160,13 +161,6 @@ def test_the_specials_of_the_data_are_those_of_the_reading():
 def dealt(request):
     table = Table(num_players=request.param)
     return [table.deal(seed).now for seed in range(500)]
-
-
-def uniform(drawn, possible):
-    """Whether all that is possible was drawn, about equally often (5 standard deviations)."""
-    mean = len(drawn) / possible
-    often = Counter(drawn).values()
-    return len(often) == possible and all(abs(n - mean) < 5 * mean**0.5 for n in often)
 
 
 def test_everybody_starts_with_six_coins_no_cards_on_the_fountain_with_pieces_on_start(dealt):

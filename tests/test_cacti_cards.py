@@ -122,7 +122,7 @@ def test_a_line_that_is_not_toml_is_named(tmp_path):
 
 @pytest.mark.parametrize("value", [1, True, 2.5, ["a"]])
 def test_cards_must_be_a_path(value):
-    with pytest.raises(ValueError, match="cards must be text"):
+    with pytest.raises(ValueError, match="cards must be the path of a file"):
         Cacti(cards=value)
 
 

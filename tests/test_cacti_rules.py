@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tomli_w
 from cacti_tools import DATA, Table, counts, made_up, position
+from statistics_tools import uniform
 
 from garden_core import kernels, make
 
@@ -85,13 +86,6 @@ def test_there_are_48_cacti_four_bonus_planters_and_a_starting_arrangement_of_on
 def dealt():
     table = Table()
     return [table.deal(seed).now for seed in range(3000)]
-
-
-def uniform(drawn, possible):
-    """Whether all that is possible was drawn, about equally often (5 standard deviations)."""
-    mean = len(drawn) / possible
-    often = Counter(drawn).values()
-    return len(often) == possible and all(abs(n - mean) < 5 * mean**0.5 for n in often)
 
 
 def test_five_cacti_are_dealt_to_the_middle_and_the_first_opening_card_is_taken(dealt):
