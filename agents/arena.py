@@ -8,7 +8,6 @@ table of the other, in each seat in turn: with n equal players it would win 1/n 
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -21,43 +20,13 @@ import tyro
 from tqdm import tqdm
 
 import garden_core
-from agents.mcts import MCTSAgent
+from agents.loading import load_agent
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
+from garden_core.policies import Policy
 
-__all__ = ["Result", "load_agent", "meet", "play", "shares", "wilson"]
-
-
-def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
-    """Return the agent called `name`.
-
-    "random"; "greedy"; "mcts:400", tree search with so many simulations a move; the folder of a training run or
-    its model.zip; or "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
-    `policy(batch, rows) -> actions`.
-
-    Raises:
-        ValueError: if there is no such agent, or it was trained for other spaces.
-    """
-    if name == "random":
-        return RandomPolicy(seed)
-    if name == "greedy":
-        return GreedyPolicy(seed)
-    if name.startswith("mcts:") and name[5:].isdigit():
-        return MCTSAgent(int(name[5:]), seed=seed)
-    path = Path(name)
-    if (path / "model.zip").is_file() or (path.suffix == ".zip" and path.is_file()):
-        from agents.ppo import PPOAgent
-
-        return PPOAgent.load(path, game, seed)
-    module, _, attribute = name.partition(":")
-    if attribute:
-        return getattr(importlib.import_module(module), attribute)(game, seed)
-    raise ValueError(
-        f"unknown agent {name!r}; known are random, greedy, mcts:400 (simulations a move), the folder of a "
-        "finished run, a model.zip and module:attribute"
-    )
+__all__ = ["Result", "meet", "play", "shares", "wilson"]
 
 
 def play(

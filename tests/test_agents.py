@@ -19,7 +19,8 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from agents import arena, ppo
-from agents.arena import load_agent, meet, play, shares, wilson
+from agents.arena import meet, play, shares, wilson
+from agents.loading import load_agent
 from agents.mcts import MCTSAgent
 from agents.networks import sample
 from agents.ppo import PPOAgent, new_model, save_checkpoint
