@@ -19,8 +19,7 @@ import numpy as np
 import tyro
 from tqdm import tqdm
 
-import garden_core
-from agents.loading import load_agent
+from agents.loading import load_agent, make_game
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
@@ -191,21 +190,6 @@ def main(arguments: Arguments) -> list[Result]:
         }
         arguments.output.write_text(json.dumps(report, indent=1))
     return results
-
-
-def make_game(name: str, num_players: int | None, options: dict[str, str]) -> Game:
-    """Return the game with options given as text on a command line."""
-    values: dict[str, object] = {key: _value(text) for key, text in options.items()}
-    if num_players is not None:
-        values["num_players"] = num_players
-    return garden_core.make(name, **values)
-
-
-def _value(text: str) -> object:
-    try:
-        return json.loads(text.lower())
-    except json.JSONDecodeError:
-        return text
 
 
 if __name__ == "__main__":

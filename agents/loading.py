@@ -1,15 +1,32 @@
-"""Agents by name, for the arena, play and training."""
+"""Games and agents by name, as command lines give them."""
 
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 
+import garden_core
 from agents.mcts import MCTSAgent
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 
-__all__ = ["load_agent"]
+__all__ = ["load_agent", "make_game"]
+
+
+def make_game(name: str, num_players: int | None, options: dict[str, str]) -> Game:
+    """Return the game with options given as text on a command line."""
+    values: dict[str, object] = {key: _value(text) for key, text in options.items()}
+    if num_players is not None:
+        values["num_players"] = num_players
+    return garden_core.make(name, **values)
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text.lower())
+    except json.JSONDecodeError:
+        return text
 
 
 def load_agent(name: str, game: Game, seed: int = 0) -> Policy:

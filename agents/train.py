@@ -28,8 +28,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from agents.arena import Result, make_game, meet, shares, table
-from agents.loading import load_agent
+from agents.arena import Result, meet, shares, table
+from agents.loading import load_agent, make_game
 from agents.ppo import PPOAgent, load_checkpoint, new_model, save_checkpoint
 from agents.selfplay import OpponentPool
 from garden_core.game import Game
