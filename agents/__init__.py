@@ -1,7 +1,23 @@
 """Baseline agents, their training and an arena; run from a checkout: `python -m agents.train --help`."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agents.trained import NetworkAgent
+    from garden_core.game import Game
+
+__all__ = ["load"]
 
 # Idle threads of torch's OpenMP then sleep instead of spinning: beside one busy process, two threads keep
 # most of their speed where they would fall to a third (GNU's OpenMP; read once, when torch is imported).
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
+def load(game: str | Game, num_players: int | None = None, **arguments: Any) -> NetworkAgent:
+    """Return the trained agent that comes with a game; see `agents.trained.load`."""
+    from agents import trained  # and with it torch, which nothing else here needs
+
+    return trained.load(game, num_players, **arguments)

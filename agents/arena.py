@@ -1,146 +1,302 @@
-"""Round robin between named agents: who wins how often, with 95 % intervals.
+"""Round robin between named agents: who wins how often, with 95 % intervals, and ratings.
 
-    python -m agents.arena mars random greedy runs/mars-… --games 600
+    python -m agents.arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
 
 Every pair meets in all seats equally often. With more than two players an agent meets another as one against a
-table of the other, in each seat in turn: with n equal players it would win 1/n of those games.
+table of the other, in each seat in turn: with n equal players it would win 1/n of those games. The games are cut
+into jobs with seeds of their own, so that the results depend on neither the number of processes nor the other
+agents; with --output they are kept as they finish, and the same command goes on after an interruption.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import itertools
 import json
-import math
-from collections.abc import Callable, Sequence
+import multiprocessing
+import os
+import platform
+import shlex
+import signal
+import sys
+from collections.abc import Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Any, NamedTuple
 
 import numpy as np
 import tyro
 from tqdm import tqdm
 
 from agents.loading import load_agent, make_game
-from garden_core import loops
-from garden_core.batch import Batch
+from agents.matches import Result, alone, places, play, result_of, scores, short, table
+from agents.ratings import Rating, rate, ratings_table, zero
+from garden_core.batch import Batch, as_seed
 from garden_core.game import Game
 from garden_core.policies import Policy
+from garden_core.replay import write_atomically
 
-__all__ = ["Result", "meet", "play", "shares", "wilson"]
+__all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
-
-def play(
-    game: Game,
-    agents: Sequence[Policy],
-    lineups: np.ndarray,
-    seed: int = 0,
-    tell: Callable[[int], object] | None = None,
-) -> np.ndarray:
-    """Play one game for each row of `lineups`, all at once; return the final states, records (G,).
-
-    Args:
-        lineups: int (G, num_players), by seat an index into `agents`.
-        tell: called with the number of games that have just ended.
-    """
-    batch = Batch(game, len(lineups), autoreset=False)
-    batch.reset(seed)
-    running = np.arange(len(lineups))
-    while len(running):
-        asked = lineups[running, batch.current_player[running]]
-        actions = np.zeros(len(running), np.int64)
-        for index in np.unique(asked):
-            actions[asked == index] = agents[index](batch, running[asked == index])
-        batch.step(actions, running)
-        over = batch.terminated[running] | batch.truncated[running]
-        if tell is not None and over.any():
-            tell(int(over.sum()))
-        running = running[~over]
-    return batch.states
+BLOCK = 50  # games of a job, rounded up to a multiple of the number of players
+PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
 
 
-def shares(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return float (G, num_players): each seat's share of the win, 1 if first alone, 1/k if k are first."""
-    standings = np.zeros((len(states), game.state_dtype["paid"].shape[0]), np.int32)
-    loops.standings_rows(states, game.params, standings)
-    standings = standings[:, : game.num_players]
-    first = standings == standings.max(axis=1, keepdims=True)
-    return first / first.sum(axis=1, keepdims=True)
+# --- jobs ---
 
 
-def scores(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return int (G, num_players): the points of finished games."""
-    points = np.zeros((len(states), game.state_dtype["paid"].shape[0]), np.int32)
-    loops.points_rows(states, game.params, points)
-    return points[:, : game.num_players]
-
-
-def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of a win rate (E. B. Wilson, 1927); `wins` may count ties as ½."""
-    if games == 0:
-        return 0.0, 1.0
-    rate = wins / games
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z / (1 + z * z / games) * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-@dataclass
-class Result:
-    """How one agent did against another, alone at a table of it; by seat and in all."""
+class Job(NamedTuple):
+    """A block of the games of a pair."""
 
     agent: str
     opponent: str
+    block: int
     games: int
-    win_rate: float
-    interval: tuple[float, float]
-    mean_score: float
-    opponents_mean_score: float
-    by_seat: list[float]
-    """Win rate in each seat; every seat had games / num_players."""
 
 
-def meet(
-    game: Game,
-    names: tuple[str, str],
-    agents: tuple[Policy, Policy],
-    games: int,
-    seed: int = 0,
-    tell: Callable[[int], object] | None = None,
-) -> Result:
-    """Let the first agent meet the second, in every seat equally often (`games` is rounded up to that)."""
-    n = game.num_players
-    games = -(-games // n) * n
-    lineups = np.ones((games, n), np.int64)
-    seats = np.arange(games) % n
-    lineups[np.arange(games), seats] = 0
-    states = play(game, agents, lineups, seed, tell)
-    won = shares(game, states)[np.arange(games), seats]
-    points = scores(game, states)
-    own = points[np.arange(games), seats]
-    others = (points.sum(axis=1) - own) / max(n - 1, 1)
-    return Result(
-        *names,
-        games,
-        float(won.mean()),
-        wilson(float(won.sum()), games),
-        float(own.mean()),
-        float(others.mean()),
-        [float(won[seats == seat].mean()) for seat in range(n)],
-    )
+class Played(NamedTuple):
+    """The finished games of a job: places and scores by seat, (games, num_players)."""
+
+    places: list[list[int]]
+    scores: list[list[int]]
 
 
-def table(results: Sequence[Result]) -> str:
-    """Return the results as a table in text."""
-    lines = [
-        f"{'agent':<24} {'against':<24} {'games':>6} {'win rate':>9} {'95 % interval':>16} {'scores':>13}  by seat"
+def _jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
+    pairs = list(itertools.combinations(names, 2))
+    if num_players > 2:
+        pairs += [(b, a) for a, b in pairs]  # one A among Bs is not one B among As
+    total, block = (-(-number // num_players) * num_players for number in (games, BLOCK))
+    return [
+        Job(*pair, start // block, min(block, total - start))
+        for pair in pairs
+        for start in range(0, total, block)
     ]
-    for r in results:
-        low, high = r.interval
-        lines.append(
-            f"{r.agent[-24:]:<24} {r.opponent[-24:]:<24} {r.games:>6} {r.win_rate:>9.1%} {low:>7.1%} … {high:<6.1%}"
-            f" {r.mean_score:>5.1f} : {r.opponents_mean_score:<5.1f}  "
-            + " ".join(f"{rate:.1%}" for rate in r.by_seat)
+
+
+def play_job(game: Game, job: Job, seed: int) -> Played:
+    """Play a job with new agents; its seeds follow from `seed`, the names and the block alone.
+
+    Uses one thread of torch, which stays set, as the number can change a network's last digits.
+
+    Raises:
+        RuntimeError: if an agent fails or answers with illegal actions; it names both.
+    """
+    digest = hashlib.sha256(json.dumps([seed, job.agent, job.opponent, job.block]).encode()).digest()
+    seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
+    names = (job.agent, job.opponent)
+    agents = []
+    for name, other, agent_seed in zip(names, reversed(names), seeds, strict=True):
+        agents.append(_named(f"{name} (against {other})", load_agent(name, game, agent_seed)))
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    states = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
+    return Played(places(game, states).tolist(), scores(game, states).tolist())
+
+
+def _named(name: str, policy: Policy) -> Policy:
+    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+        try:
+            return batch.check_actions(policy(batch, rows), rows)
+        except Exception as error:
+            raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
+
+    return choose
+
+
+def _finished(
+    game: Game, jobs: Sequence[Job], seed: int, processes: int
+) -> Generator[tuple[Job, Played], None, None]:
+    """Play jobs; yield each when it is finished. Closing the generator stops the processes."""
+    if processes == 1:
+        for job in jobs:
+            yield job, play_job(game, job, seed)
+        return
+    others = set(multiprocessing.active_children())
+    spawn = multiprocessing.get_context("spawn")
+    waiting = iter(jobs)
+    running: dict[Future[Played], Job] = {}
+    # Ctrl-C is for the parent to deal with, which may get it alone.
+    with ProcessPoolExecutor(processes, spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
+        try:
+            while True:
+                for job in itertools.islice(waiting, processes - len(running)):
+                    running[executor.submit(play_job, game, job, seed)] = job
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    played = future.result()
+                    yield running.pop(future), played
+        except BrokenProcessPool as error:
+            pairs = sorted({f"{job.agent} against {job.opponent}" for job in running.values()})
+            raise RuntimeError(
+                f"a process died (killed, or out of memory?) while playing {' or '.join(pairs)}"
+            ) from error
+        finally:
+            if running:
+                for child in set(multiprocessing.active_children()) - others:
+                    child.terminate()
+
+
+def round_robin(
+    game: Game,
+    names: Sequence[str],
+    games: int = 600,
+    seed: int = 0,
+    processes: int = 1,
+    keep: Path | None = None,
+) -> tuple[list[Result], list[Rating]]:
+    """Let every pair meet in `games` games, rounded up so that all seats are equally often taken.
+
+    The results depend on the arguments up to `seed` alone. If `processes` > 1 they are spawned, so a script that
+    calls this needs `if __name__ == "__main__":`.
+
+    Args:
+        names: as `load_agent` takes them.
+        keep: a file for the finished games; what it has already is not played again.
+
+    Raises:
+        ValueError: before any game, for arguments out of range, an unknown agent or a `keep` that does not fit.
+        RuntimeError: if an agent fails or a process dies.
+    """
+    if game.cooperative or game.num_players < 2:
+        raise ValueError("the arena needs a game of at least two players against each other")
+    if len(names) < 2:
+        raise ValueError("the arena needs at least two agents")
+    if len(set(names)) < len(names):
+        raise ValueError(f"an agent is named twice: {' '.join(names)}")
+    for what, number in (("games", games), ("processes", processes)):
+        if number < 1:
+            raise ValueError(f"{what} must be at least 1, not {number}")
+    as_seed(seed)
+    sources = {name: _source(name, load_agent(name, game)) for name in names}
+    jobs = _jobs(names, game.num_players, games)
+    done = {} if keep is None else _kept(keep, game, seed, sources)
+    missing = [job for job in jobs if job not in done]
+    total, left = (sum(job.games for job in some) for some in (jobs, missing))
+    with (
+        tqdm(total=total, initial=total - left, unit="game") as bar,
+        contextlib.nullcontext() if keep is None else keep.open("a") as file,
+        contextlib.closing(_finished(game, missing, seed, processes)) as finished,
+    ):
+        for job, played in finished:
+            done[job] = played
+            if file is not None:
+                line = {"job": job, "sources": [sources[name] for name in job[:2]], "played": played}
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
+                file.flush()
+            bar.update(job.games)
+
+    results, lineups, placed = [], [], []
+    for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
+        parts = zip(*(done[job] for job in of_pair), strict=True)
+        ranks, points = (np.concatenate(part) for part in parts)
+        results.append(result_of(pair, ranks, points))
+        lineups.append(np.array([names.index(name) for name in pair])[alone(*ranks.shape)])
+        placed.append(ranks)
+    return results, rate(names, np.concatenate(lineups), np.concatenate(placed), seed)
+
+
+def _source(name: str, policy: Policy) -> str:
+    """Digest of what an agent is known to be made of: the files of its modules, the weights of its network."""
+    network = getattr(policy, "network", None) or policy
+    digest = hashlib.sha256()
+    for module in (policy.__module__, network.__module__, *name.split(":")[:-1]):
+        path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    weights: Any = getattr(network, "policy", None)
+    if hasattr(weights, "state_dict"):
+        for tensor in weights.state_dict().values():
+            digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Job, Played]:
+    """Return the jobs in `path`, which is made if it is missing: a line that says of what, then one for each."""
+    advice = f"choose another --output, or delete {path} to play anew"
+    here = {
+        "game": game.name,
+        **{f"option {key}": value for key, value in game.chosen.items()},
+        "data": game.data_digest,
+        "rules": game.state_dtype.descr[-1][0],
+        "seed": seed,
+        "garden-envs": version("garden-envs"),
+    }
+    lines = path.read_text().split("\n")[:-1] if path.exists() else []  # without one that a crash cut short
+    lines = lines or [json.dumps(here)]
+    try:
+        there, *rest = map(json.loads, lines)
+    except json.JSONDecodeError:
+        raise ValueError(f"{path} is damaged, or no file of games; {advice}") from None
+    differ = [
+        f"{key} is {there.get(key)!r}, not {here[key]!r}" for key in here if there.get(key) != here[key]
+    ]
+    if differ:
+        raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
+    done = {}
+    for line in rest:
+        job = Job(*line["job"])
+        for name, source in zip(job[:2], line["sources"], strict=True):
+            if sources.get(name, source) != source:
+                raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
+        done[job] = Played(*line["played"])
+    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    return done
+
+
+# --- output ---
+
+
+def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], title: str) -> None:
+    """Draw who wins how often against whom, and the ratings, in the rows of the same agents, best first."""
+    import font_lato
+    import matplotlib
+    from matplotlib import font_manager
+    from matplotlib.colors import TwoSlopeNorm
+    from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
+
+    n, fair = len(ratings), 1 / len(results[0].by_seat)
+    width = 0.8 * max(n, 3)
+    row = {r.agent: i for i, r in enumerate(ratings)}
+    cells = {(row[r.agent], row[r.opponent]): (r.win_rate, *r.interval) for r in results}
+    if fair == 1 / 2:
+        cells |= {(j, i): (1 - won, 1 - high, 1 - low) for (i, j), (won, low, high) in cells.items()}
+    rates = np.full((n, n), np.nan)
+    for cell, (won, _, _) in cells.items():
+        rates[cell] = won
+    names = [short(r.agent, 26) for r in ratings]
+    font_manager.fontManager.addfont(font_lato.font_files["Lato"])
+    with matplotlib.rc_context({"font.family": "Lato"}):
+        figure = Figure(figsize=(6 + width, 2.6 + 0.5 * n), dpi=150, layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(width, 3.5))
+        image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
+        for (i, j), (won, low, high) in cells.items():
+            style: dict[str, Any] = {"ha": "center", "va": "center"}
+            style["color"] = "white" if abs(image.norm(won) - 0.5) > 0.3 else "black"
+            left.text(j, i - 0.13, f"{won:.0%}", **style)
+            left.text(j, i + 0.22, f"{100 * low:.0f} … {100 * high:.0f}", size=7, **style)
+        left.set_yticks(range(n), names)
+        left.set_xticks(range(n), names, rotation=30, ha="left", rotation_mode="anchor")
+        left.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+        left.set_xlabel("win rate of row against column", loc="left")
+        right.errorbar(
+            [r.rating for r in ratings], range(n), None, [r.uncertainty for r in ratings], "o", capsize=3
         )
-    return "\n".join(lines)
+        for i, r in enumerate(ratings):
+            right.annotate(f"{r.rating:.0f}", (r.rating, i), (0, 7), textcoords="offset points", ha="center")
+        right.set_xlabel(f"rating ± 2 sigma on Elo's scale, {zero(ratings)} = 0")
+        right.tick_params(left=False, labelleft=False)
+        right.grid(color="#e5e5e5")
+        right.margins(x=0.12)
+        for axes in (left, right):
+            axes.spines[:].set_visible(False)
+        figure.suptitle(
+            f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}", x=0.01, ha="left", size=11
+        )
+        figure.savefig(path)
 
 
 @dataclass
@@ -150,45 +306,64 @@ class Arguments:
     game: tyro.conf.Positional[str]
     """name of an installed game"""
     agents: tyro.conf.Positional[list[str]]
-    """two or more of: random, greedy, a run's folder, a model.zip, module:attribute"""
+    """two or more of: random, greedy, mcts:400, ppo, ppo-mcts:100, a run's folder, module:attribute"""
     games: int = 600
     """games of each pair (rounded up so that all seats are equally often taken)"""
-    num_players: Annotated[int | None, tyro.conf.arg(name="num-players")] = None
+    num_players: int | None = None
     """players at the table; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
     """other options of the game, for example --options peaks 2"""
     seed: int = 0
     """of the games and of the agents' choices"""
+    processes: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """games are shared among so many; the results are the same"""
     output: Path | None = None
-    """file for the results as JSON"""
+    """file for the results as JSON; the games go beside it, and what is there already is not played again"""
+    picture: Path | None = None
+    """file for a picture of the results; beside the output if not given"""
 
 
 def main(arguments: Arguments) -> list[Result]:
-    """Play the round robin and print its table."""
-    if len(arguments.agents) < 2:
-        raise SystemExit("the arena needs at least two agents")
-    game = make_game(arguments.game, arguments.num_players, arguments.options)
-    pairs = [(a, b) for i, a in enumerate(arguments.agents) for b in arguments.agents[i + 1 :]]
-    if game.num_players > 2:
-        pairs += [(b, a) for a, b in pairs]  # one A among Bs is not one B among As
-    results = []
-    with tqdm(total=len(pairs) * arguments.games, unit="game") as bar:
-        for first, second in pairs:
-            agents = (
-                load_agent(first, game, arguments.seed),
-                load_agent(second, game, arguments.seed + 1),
-            )
-            bar.set_description(f"{first[-16:]} - {second[-16:]}")
-            results.append(meet(game, (first, second), agents, arguments.games, arguments.seed, bar.update))
-    print(table(results))
-    if arguments.output is not None:
+    """Play the round robin, print its tables, write its files.
+
+    Raises:
+        SystemExit: for arguments that do not fit, or after Ctrl-C.
+        RuntimeError: if an agent fails or a process dies.
+    """
+    output, keep, drawing = arguments.output, None, arguments.picture
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        keep, drawing = output.with_suffix(".games.jsonl"), drawing or output.with_suffix(".png")
+    try:
+        game = make_game(arguments.game, arguments.num_players, arguments.options)
+        results, ratings = round_robin(
+            game, arguments.agents, arguments.games, arguments.seed, arguments.processes, keep
+        )
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("stopped" + (f"; the same command goes on from {keep}" if keep else "")) from None
+    print(f"{table(results)}\n\n{ratings_table(ratings)}")
+    if output is not None:
+        options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
+        command = [
+            *("python", "-m", "agents.arena", game.name, *arguments.agents, "--games", str(arguments.games)),
+            *("--num-players", str(game.num_players), *options, "--seed", str(arguments.seed)),
+        ]
         report = {
+            "command": shlex.join(command),
             "game": game.name,
             "options": game.chosen,
             "seed": arguments.seed,
             "results": [asdict(r) for r in results],
+            "ratings": [asdict(r) for r in ratings],
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
-        arguments.output.write_text(json.dumps(report, indent=1))
+        write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
+    if drawing is not None:
+        picture(
+            drawing, results, ratings, f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
+        )
     return results
 
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import garden_core
 from agents.mcts import MCTSAgent
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 
-__all__ = ["load_agent", "make_game"]
+__all__ = ["NETWORK", "SUFFIX", "load_agent", "make_game"]
+
+NETWORK, SUFFIX = "network.safetensors", ".safetensors"  # the network in the folder of a run
+_SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
 def make_game(name: str, num_players: int | None, options: dict[str, str]) -> Game:
@@ -32,9 +38,12 @@ def _value(text: str) -> object:
 def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
     """Return the agent called `name`.
 
-    "random"; "greedy"; "mcts:400", tree search with so many simulations a move; the folder of a training run or
-    its model.zip; or "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
-    `policy(batch, rows) -> actions`.
+    - "random" and "greedy";
+    - "mcts:400", tree search with so many simulations a move, or "mcts:0.5s" with so much time;
+    - "ppo", the trained network that comes with the game, and "ppo-mcts:100", search that it guides;
+    - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" behind it, search likewise;
+    - "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
+      `policy(batch, rows) -> actions`.
 
     Raises:
         ValueError: if there is no such agent, or it was trained for other spaces.
@@ -43,17 +52,33 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
         return RandomPolicy(seed)
     if name == "greedy":
         return GreedyPolicy(seed)
-    if name.startswith("mcts:") and name[5:].isdigit():
-        return MCTSAgent(int(name[5:]), seed=seed)
+    search = _SEARCH.fullmatch(name)
+    if search:
+        limit: Any = (
+            {"seconds": float(search["seconds"])}
+            if search["seconds"]
+            else {"simulations": int(search["count"])}
+        )
+        network: Any = load_agent(search["network"], game, seed) if search["network"] else None
+        return MCTSAgent(**limit, network=network, seed=seed)
     path = Path(name)
-    if (path / "model.zip").is_file() or (path.suffix == ".zip" and path.is_file()):
-        from agents.ppo import PPOAgent
+    if name == "ppo" or (path / NETWORK).is_file() or (path.suffix == SUFFIX and path.is_file()):
+        from agents import trained  # torch is loaded where a network plays, and not for the others
 
-        return PPOAgent.load(path, game, seed)
+        return trained.load(game, seed=seed) if name == "ppo" else trained.NetworkAgent.load(path, game, seed)
     module, _, attribute = name.partition(":")
     if attribute:
-        return getattr(importlib.import_module(module), attribute)(game, seed)
+        return _imported(module, attribute)(game, seed)
     raise ValueError(
-        f"unknown agent {name!r}; known are random, greedy, mcts:400 (simulations a move), the folder of a "
-        "finished run, a model.zip and module:attribute"
+        f"unknown agent {name!r}; known are random, greedy, mcts:400 (simulations a move), mcts:0.5s (time), ppo, "
+        "ppo-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
     )
+
+
+def _imported(module: str, attribute: str) -> Callable[[Game, int], Policy]:
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"agent {module}:{attribute} cannot be imported: {error}") from None
+    except AttributeError:
+        raise ValueError(f"agent {module}:{attribute}: the module has no {attribute!r}") from None

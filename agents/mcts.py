@@ -2,21 +2,62 @@
 
 Source: information-set Monte Carlo tree search with a single observer (P. Cowling, E. Powley, D. Whitehouse,
 "Information Set Monte Carlo Tree Search", 2012), which selects by how often an action was available; the
-selection itself is PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017) with equal
-priors. The tree is one of actions: what chance and hidden cards make of them is averaged over.
+selection itself is PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017). The tree is
+one of actions: what chance and hidden cards make of them is averaged over.
+
+Priors and values come from a network, if there is one: the searches of a batch then go in step, and the leaves of
+all of them are judged in one pass. Else priors come from what greedy play would think of the actions, and values
+from playing on for some decisions and counting points.
 """
 
 from __future__ import annotations
+
+import time
+from typing import Protocol
 
 import numpy as np
 
 from garden_core import kernels, rewards
 from garden_core.batch import Batch
 from garden_core.compiled import compiled, records
-from garden_core.policies import BUILT_IN, choose, workspace
+from garden_core.game import Game
+from garden_core.policies import BUILT_IN, choose, greedy_worths, workspace
 from garden_core.rng import next_uint64, seed_rows
 
-__all__ = ["MCTSAgent", "search"]
+__all__ = ["PRIORS", "MCTSAgent", "Network"]
+
+EQUAL, GREEDY, GIVEN = 0, 1, 2
+PRIORS = ("equal", "greedy")  # in the order of the codes above
+SHARPNESS = (
+    10.0  # of greedy priors: how much more likely an action is for each unit of margin, as an exponent
+)
+CLOCK = 16  # simulations between two looks at the clock
+
+
+class Network(Protocol):
+    """What judges leaves: a policy and value for the player to move."""
+
+    def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
+
+
+def node_type(game: Game) -> np.dtype:
+    """Return the record of a node."""
+    seats, actions = game.state_dtype["paid"].shape[0], game.num_actions
+    return np.dtype(
+        [
+            ("totals", "f8", seats),  # by seat, the sum of the values of all simulations that came through
+            ("priors", "f4", actions),  # how promising an action looked at first
+            ("children", "i4", actions),  # the node that an action leads to, or -1
+            ("visits", "i4"),  # simulations that came through
+            ("available", "i4"),  # simulations in which it could have been chosen
+            ("judged", "i4"),  # 1 if the priors are filled
+        ],
+        align=True,
+    )
+
+
+# --- compiled ---
 
 
 @compiled
@@ -41,93 +82,209 @@ def _worth(state, params, values, tally):
 
 
 @compiled
-def _select(node, player, mask, legal, exploration, children, visits, available, totals):
-    """Choose a legal action by its mean value for the player and how seldom it was taken when it could be."""
-    mean = totals[node, player] / max(visits[node], 1)
+def _open_node(node):
+    node.totals[:] = 0.0
+    node.children[:] = -1
+    node.visits = 0
+    node.available = 0
+    node.judged = 0
+
+
+@compiled
+def _fill_priors(node, kind, state, params, legal, work, masks, tally, worths, words):
+    """Give every action an equal share; with greedy priors, weigh the legal ones by what they are worth."""
+    node.judged = 1
+    node.priors[:] = np.float32(1.0 / legal)
+    if kind != GREEDY or legal == 1:
+        return
+    greedy_worths(state, params, next_uint64(words), work, masks, tally, worths)
+    unit = SHARPNESS / (params.reward_divisor * params.num_players)
+    best = np.int64(-(1 << 62))
+    for action in range(masks.shape[1]):
+        if masks[0, action]:
+            best = max(best, worths[action])
+    total = 0.0
+    for action in range(masks.shape[1]):
+        if masks[0, action]:
+            weight = np.exp((worths[action] - best) * unit)
+            node.priors[action] = weight
+            total += weight
+    for action in range(masks.shape[1]):
+        if masks[0, action]:
+            node.priors[action] /= total
+
+
+@compiled
+def _select(tree, node, player, mask, exploration):
+    """Choose a legal action by its mean value for the player, its prior, and how seldom it was taken."""
+    here = tree[node]
+    mean = here.totals[player] / max(here.visits, 1)
     best, chosen = -np.inf, -1
     for action in range(mask.shape[0]):
         if mask[action]:
-            child = children[node, action]
-            value, taken, could = mean, 0, visits[node]
+            child = here.children[action]
+            value, taken, could = mean, 0, here.visits
             if child >= 0:
-                value, taken, could = totals[child, player] / visits[child], visits[child], available[child]
-            score = value + exploration / legal * np.sqrt(could + 1.0) / (1 + taken)
+                below = tree[child]
+                below.available += 1
+                taken, could = below.visits, below.available
+                value = below.totals[player] / taken
+            score = value + exploration * here.priors[action] * np.sqrt(could + 1.0) / (1 + taken)
             if score > best:
                 best, chosen = score, action
     return chosen
 
 
 @compiled
-def search(
-    root, params, simulations, exploration, depth, kind,
-    children, visits, available, totals, path, values, work, masks, tally, words,
-):  # fmt: skip
-    """Search from the record `root` for the player to move; return the action taken most often.
-
-    Each simulation copies the root, redraws what that player cannot see, goes down the tree, adds a node, and
-    plays on by the built-in policy `kind` for `depth` decisions at most. Overwrites the tree (`children`, int32
-    (simulations + 1, num_actions); `visits`, `available`, int32; `totals`, float64 (…, seats)) and the workspace.
-    """
-    player = np.int64(root.current_player)
-    state = work[2]
-    children[0, :] = -1
-    visits[0] = 0
-    totals[0, :] = 0.0
-    nodes = 1
-    for _ in range(simulations):
-        work[2] = root
-        kernels.resample(state, params, player, next_uint64(words))
-        node, length, grown = 0, 0, False
-        path[0] = 0
-        while not grown and not (state.terminated or state.truncated):
-            legal = kernels.legal_actions(state, params, masks[2])
-            mover = np.int64(state.current_player)
-            action = _select(node, mover, masks[2], legal, exploration, children, visits, available, totals)
-            for other in range(masks.shape[1]):
-                if masks[2, other] and children[node, other] >= 0:
-                    available[children[node, other]] += 1
-            if children[node, action] < 0:
-                children[node, action] = nodes
-                children[nodes, :] = -1
-                visits[nodes] = 0
-                available[nodes] = visits[node] + 1  # as if it could always have been taken so far
-                totals[nodes, :] = 0.0
-                nodes += 1
-                grown = True
-            kernels.apply_action(state, params, action)
-            node = np.int64(children[node, action])
-            length += 1
-            path[length] = node
-        for _ in range(depth):
-            if state.terminated or state.truncated:
+def _descend(root, params, prior, exploration, tree, used, path, state, work, masks, tally, worths, words):
+    """Redraw the root, go down the tree and add a node, leaving `state` there; return the length of `path`."""
+    if used[0] == 0:
+        _open_node(tree[0])
+        used[0] = 1
+    kernels.resample(state, params, np.int64(root.current_player), next_uint64(words))
+    node, length, grown = 0, 0, False
+    path[0] = 0
+    while not grown and not (state.terminated or state.truncated):
+        legal = kernels.legal_actions(state, params, masks[2])
+        if not tree[node].judged:
+            if prior == GIVEN:  # the root of a search that begins
                 break
-            legal = kernels.legal_actions(state, params, masks[2])
-            action = choose(kind, state, params, masks[2], legal, work, masks, tally, words)
-            kernels.apply_action(state, params, action)
-        _worth(state, params, values, tally)
-        for i in range(length + 1):
-            visits[path[i]] += 1
-            for p in range(params.num_players):
-                totals[path[i], p] += values[p]
-    best, chosen = -1, -1
-    for action in range(children.shape[1]):
-        if children[0, action] >= 0 and visits[children[0, action]] > best:
-            best, chosen = visits[children[0, action]], action
-    return chosen
+            _fill_priors(tree[node], prior, state, params, legal, work, masks, tally, worths, words)
+        action = _select(tree, node, np.int64(state.current_player), masks[2], exploration)
+        child = np.int64(tree[node].children[action])
+        if child < 0:
+            child = np.int64(used[0])
+            used[0] += 1
+            tree[node].children[action] = child
+            _open_node(tree[child])
+            tree[child].available = tree[node].visits + 1  # as if it could always have been taken so far
+            grown = True
+        kernels.apply_action(state, params, action)
+        node = child
+        length += 1
+        path[length] = node
+    return length
 
 
 @compiled
-def search_rows(
-    states, params, rows, simulations, exploration, depth, kind,
-    children, visits, available, totals, path, values, work, masks, tally, words, actions,
+def _back_up(tree, path, length, seats, values):
+    for i in range(length + 1):
+        node = tree[path[i]]
+        node.visits += 1
+        for p in range(seats):
+            node.totals[p] += values[p]
+
+
+@compiled
+def simulate(
+    states, params, row, simulations, prior, exploration, depth, rollout,
+    tree, used, path, values, leaf, work, masks, tally, worths, words,
 ):  # fmt: skip
-    """Search for the player to move in each of `rows`, one after the other."""
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        actions[i] = search(
-            states[row], params[0], simulations, exploration, depth, kind,
-            children, visits, available, totals, path, values, work, masks, tally, words[row],
+    """Go on with the search from `states[row]`; return the decisions made in its simulations.
+
+    `tree`, node records (nodes,), of which `used[0]` are in use; 0 begins a new search. `rollout` is the built-in
+    policy that plays on from a new node for `depth` decisions at most.
+    """
+    state = leaf[0]
+    decisions = 0
+    for _ in range(simulations):
+        leaf[0] = states[row]
+        length = _descend(
+            states[row], params[0], prior, exploration, tree, used, path, state,
+            work, masks, tally, worths, words[row],
         )  # fmt: skip
+        decisions += length
+        for _ in range(depth):
+            if state.terminated or state.truncated:
+                break
+            legal = kernels.legal_actions(state, params[0], masks[2])
+            action = choose(
+                rollout, state, params[0], masks[2], legal, work, masks, tally, worths, words[row]
+            )
+            kernels.apply_action(state, params[0], action)
+            decisions += 1
+        _worth(state, params[0], values, tally)
+        _back_up(tree, path, length, params[0].num_players, values)
+    return decisions
+
+
+@compiled
+def descend_rows(
+    states, params, rows, exploration, trees, used, paths, lengths, leaves, observations, leaf_masks,
+    work, masks, tally, worths, words,
+):  # fmt: skip
+    """One step of all searches: go down each tree, and show what the player to move sees at the leaf."""
+    for i in range(rows.shape[0]):
+        leaves[i] = states[rows[i]]
+        state = leaves[i]
+        lengths[i] = _descend(
+            states[rows[i]], params[0], GIVEN, exploration, trees[i], used[i], paths[i], state,
+            work, masks, tally, worths, words[rows[i]],
+        )  # fmt: skip
+        kernels.legal_actions(state, params[0], leaf_masks[i])
+        kernels.observe(state, params[0], np.int64(state.current_player), observations[i])
+
+
+@compiled
+def back_up_rows(params, trees, paths, lengths, leaves, leaf_masks, probabilities, judgements, values, tally):
+    """Enter what the network says of each leaf, or how its game ended, and tell the nodes above.
+
+    The network speaks for the player to move; the others share the opposite, or in cooperative games the same.
+    """
+    n = params[0].num_players
+    for i in range(leaves.shape[0]):
+        state, node = leaves[i], trees[i, paths[i, lengths[i]]]
+        if state.terminated or state.truncated:
+            _worth(state, params[0], values, tally)
+        else:
+            node.judged = 1
+            node.priors[:] = np.float32(1.0 / max(1, probabilities.shape[1]))
+            for action in range(probabilities.shape[1]):
+                if leaf_masks[i, action]:
+                    node.priors[action] = probabilities[i, action]
+            for p in range(n):
+                if p == state.current_player or params[0].cooperative:
+                    values[p] = judgements[i]
+                else:
+                    values[p] = -judgements[i] / (n - 1)
+        _back_up(trees[i], paths[i], lengths[i], n, values)
+
+
+@compiled
+def root_visits(trees, out):
+    """Fill `out`, int32 (N, num_actions), with how often each action was taken at the root of each tree."""
+    for i in range(out.shape[0]):
+        for action in range(out.shape[1]):
+            child = trees[i, 0].children[action]
+            out[i, action] = trees[i, child].visits if child >= 0 else 0
+
+
+# --- agent ---
+
+ROOTS = 64  # searches in step at most: their trees are kept at the same time
+
+
+class _Memory:
+    """What searches write to, for `rows` trees of `nodes` nodes."""
+
+    def __init__(self, game: Game, rows: int, nodes: int) -> None:
+        self.game = game
+        size = int(np.prod(game.observation_shape))
+        self.trees = np.zeros((rows, nodes), node_type(game))
+        self.paths = np.zeros((rows, nodes), np.int64)
+        self.used = np.zeros((rows, 1), np.int64)
+        self.lengths = np.zeros(rows, np.int64)
+        self.leaves = records(rows, game.state_dtype)
+        self.observations = np.zeros((rows, size), np.int8)
+        self.leaf_masks = np.zeros((rows, game.num_actions), np.int8)
+        _, masks, tally, worths = workspace(game)
+        self.values = np.zeros(len(tally), np.float32)
+        self.work = records(3, game.state_dtype), np.concatenate([masks, masks[:1]]), tally, worths
+
+    def grow(self) -> None:
+        """Make room for twice as many nodes; the trees stay as they are."""
+        self.trees = np.concatenate([self.trees, np.zeros_like(self.trees)], 1)
+        self.paths = np.concatenate([self.paths, np.zeros_like(self.paths)], 1)
 
 
 class MCTSAgent:
@@ -135,9 +292,12 @@ class MCTSAgent:
 
     Args:
         simulations: of each move.
-        exploration: how much seldom taken actions are preferred.
-        depth: decisions that a simulation plays on outside the tree.
-        rollout: "random" or "greedy", the policy that plays on.
+        seconds: time for each move, in place of `simulations`; what is played then depends on the machine.
+        exploration: how much actions are preferred that look promising and were seldom taken.
+        prior: "greedy", by what greedy play thinks of the actions, or "equal"; unused with a network.
+        rollout: "random" or "greedy", the policy that plays on from the tree; unused with a network.
+        depth: decisions that a simulation plays on outside the tree; unused with a network.
+        network: what gives priors and values in place of playing on.
         seed: of all draws.
 
     Raises:
@@ -147,33 +307,146 @@ class MCTSAgent:
     def __init__(
         self,
         simulations: int = 400,
-        exploration: float = 1.5,
-        depth: int = 8,
+        seconds: float | None = None,
+        exploration: float = 1.0,
+        prior: str = "greedy",
         rollout: str = "greedy",
+        depth: int = 16,
+        network: Network | None = None,
         seed: int = 0,
     ) -> None:
         if simulations < 1 or depth < 0 or exploration < 0:
             raise ValueError("simulations must be at least 1, depth and exploration at least 0")
-        if rollout not in BUILT_IN:
-            raise ValueError(f"rollout must be {' or '.join(map(repr, BUILT_IN))}, not {rollout!r}")
-        self.simulations, self.exploration, self.depth = simulations, exploration, depth
-        self.kind, self.seed = BUILT_IN.index(rollout), seed
+        if seconds is not None and not seconds > 0:
+            raise ValueError(f"seconds must be more than 0, not {seconds}")
+        for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
+            if value not in known:
+                raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
+        self.simulations, self.seconds, self.exploration, self.depth = (
+            simulations,
+            seconds,
+            exploration,
+            depth,
+        )
+        self.prior, self.rollout = PRIORS.index(prior), BUILT_IN.index(rollout)
+        self.network, self.seed = network, seed
+        self.decisions = 0
+        """Decisions simulated so far."""
         self._words = np.zeros((0, 4), np.uint64)
+        self._memory: _Memory | None = None
+        self._last: dict[int, tuple[np.ndarray, float]] = {}
+        """By row, what the last search found."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return an action, int64 (len(rows),), for the player to move in each of `rows`."""
+        """Return the action taken most often, int64 (len(rows),), for the player to move in each of `rows`."""
+        visits, values = self.search(batch, rows)
+        self._last = {int(row): (visits[i], float(values[i])) for i, row in enumerate(rows)}
+        return visits.argmax(1)
+
+    def search(
+        self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Search for the player to move in each of `rows`.
+
+        Args:
+            noise: float (len(rows), num_actions) or None; mixed into a network's priors at the root, a quarter.
+
+        Returns:
+            How often each action was taken, int32 (len(rows), num_actions), and the mean value for the player,
+            float64 (len(rows),), from -1 to 1. An only legal action is not searched: once, value 0.
+        """
         if len(self._words) < batch.num_envs:
             self._words = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rows(self._words, np.uint64(self.seed))
-        game, nodes = batch.game, self.simulations + 1
-        seats = game.state_dtype["paid"].shape[0]
-        _, masks, tally = workspace(game)
-        actions = np.zeros(len(rows), np.int64)
-        search_rows(
-            batch.states, game.params, np.asarray(rows, np.int64), self.simulations, self.exploration, self.depth,
-            self.kind, np.empty((nodes, game.num_actions), np.int32), np.zeros(nodes, np.int32),
-            np.zeros(nodes, np.int32), np.zeros((nodes, seats)), np.zeros(nodes + 1, np.int64),
-            np.zeros(seats, np.float32), records(3, game.state_dtype),
-            np.concatenate([masks, masks[:1]]), tally, self._words, actions,
-        )  # fmt: skip
-        return actions
+        rows = np.asarray(rows, np.int64)
+        visits = batch.action_mask[rows].astype(np.int32)
+        values = np.zeros(len(rows))
+        open_ = np.flatnonzero(visits.sum(1) > 1)
+        if self.network is None:
+            for i in open_:
+                self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
+        else:
+            for start in range(0, len(open_), ROOTS):
+                part = open_[start : start + ROOTS]
+                visits[part], values[part] = self._search_rows(
+                    batch, rows[part], None if noise is None else noise[part]
+                )
+        return visits, values
+
+    def _search_row(self, batch: Batch, row: int, visits: np.ndarray, values: np.ndarray) -> None:
+        """One search without a network."""
+        memory = self._room(batch.game, 1)
+        memory.used[:] = 0
+        until = time.perf_counter() + (self.seconds or 0.0)
+        done = 0
+        while done == 0 or (done < self.simulations if self.seconds is None else time.perf_counter() < until):
+            count = self.simulations if self.seconds is None else CLOCK
+            if memory.used[0, 0] + count >= memory.trees.shape[1]:
+                memory.grow()
+            self.decisions += simulate(
+                batch.states, batch.game.params, row, count, self.prior, self.exploration, self.depth, self.rollout,
+                memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work,
+                self._words,
+            )  # fmt: skip
+            done += count
+        self._read(batch, np.array([row]), visits, values)
+
+    def _search_rows(
+        self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """All searches in step, judged by the network; `seconds` is shared out between them."""
+        assert self.network is not None
+        n = len(rows)
+        memory = self._room(batch.game, n)
+        memory.used[:] = 0
+        trees, used, paths, lengths = memory.trees[:n], memory.used[:n], memory.paths[:n], memory.lengths[:n]
+        leaves, masks = memory.leaves[:n], memory.leaf_masks[:n]
+        until = time.perf_counter() + (self.seconds or 0.0) * n
+        step = 0  # the first judges the roots, every other one is a simulation
+        while step < 2 or (step <= self.simulations if self.seconds is None else time.perf_counter() < until):
+            if step + 1 >= memory.trees.shape[1]:
+                memory.grow()
+                trees, paths = memory.trees[:n], memory.paths[:n]
+            descend_rows(
+                batch.states, batch.game.params, rows, self.exploration, trees, used, paths, lengths, leaves,
+                memory.observations[:n], masks, *memory.work, self._words,
+            )  # fmt: skip
+            probabilities, judgements = self.network.judge(memory.observations[:n], masks)
+            back_up_rows(
+                batch.game.params, trees, paths, lengths, leaves, masks, probabilities, judgements, memory.values,
+                memory.work[2],
+            )  # fmt: skip
+            if step == 0 and noise is not None:
+                trees["priors"][:, 0] = 0.75 * trees["priors"][:, 0] + 0.25 * noise
+            step += 1
+            self.decisions += int(lengths.sum())
+        visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros(n)
+        self._read(batch, rows, visits, values)
+        return visits, values
+
+    def _room(self, game: Game, rows: int) -> _Memory:
+        memory, nodes = self._memory, max(self.simulations + 2, 4 * CLOCK)
+        if (
+            memory is None
+            or memory.game is not game
+            or len(memory.used) < rows
+            or memory.trees.shape[1] < nodes
+        ):
+            self._memory = memory = _Memory(game, rows, nodes)
+        return memory
+
+    def _read(self, batch: Batch, rows: np.ndarray, visits: np.ndarray, values: np.ndarray) -> None:
+        assert self._memory is not None
+        roots = self._memory.trees[: len(rows)]
+        root_visits(roots, visits)
+        players = batch.current_player[rows]
+        values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
+
+    def estimate(self, batch: Batch, row: int) -> str:
+        """Return in words what the last search in a row found: value and the three actions taken most."""
+        if row not in self._last:
+            self(batch, np.array([row]))
+        visits, value = self._last[row]
+        order = np.argsort(-visits, kind="stable")[:3]
+        best = ", ".join(f"{batch.game.labels[a]} {visits[a] / visits.sum():.0%}" for a in order if visits[a])
+        return f"value {value:+.2f}; {best}"

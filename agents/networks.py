@@ -14,31 +14,31 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from agents.features import SCALE, cell_features, num_cell_features
 from garden_core.game import Board, Game
 
 __all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]
 
-SCALE = 0.1  # counts up to a few tens become numbers of about 1
 _NEVER = torch.tensor(-1e8)  # the logit of an action that is not legal
 
 
-def policy_for(game: Game, network: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
-    """Return policy class and policy_kwargs: `network` is "auto" (by the game), "board" or "flat".
+def policy_for(game: Game, kind: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
+    """Return policy class and policy_kwargs: `kind` is "auto" (by the game), "board" or "flat".
 
     Raises:
         ValueError: for another name, or "board" with a game that has none.
     """
     board = game.board
-    if network == "auto":
-        network = "flat" if board is None else "board"
-    if network == "flat":
+    if kind == "auto":
+        kind = "flat" if board is None else "board"
+    if kind == "flat":
         return FlatPolicy, {
             "net_arch": [],
             "features_extractor_class": _FlatTrunk,
             "features_extractor_kwargs": {"hidden": hidden},
         }
-    if network != "board" or board is None:
-        raise ValueError(f"network must be 'auto', 'flat' or, for games on a board, 'board'; not {network!r}")
+    if kind != "board" or board is None:
+        raise ValueError(f"network must be 'auto', 'flat' or, for games on a board, 'board'; not {kind!r}")
     return BoardPolicy, {"board": board, "channels": channels, "hidden": hidden}
 
 
@@ -106,67 +106,65 @@ class FlatPolicy(_Masked):
 
 
 class _Trunk(BaseFeaturesExtractor):
-    """Two 3 x 3 convolutions over the board planes; the scalars join after the first, as a bias everywhere.
+    """Two layers that all cells share; between them the whole position is summed up and told to every cell.
 
-    Output (N, channels * cells + hidden): the features of every cell, then those of the whole position.
+    Each cell is given what `cell_features` tells of it. The summary is made of the mean and maximum over cells,
+    of the cells under the board's marks, and of the scalars. Output (N, cells * channels + hidden).
     """
 
     def __init__(self, observation_space: spaces.Box, board: Board, channels: int, hidden: int) -> None:
-        size = len(board.cells)
-        super().__init__(observation_space, channels * size + hidden)
-        self.cells: torch.Tensor
-        self.on_board: torch.Tensor
+        cells = len(board.neighbours)
+        super().__init__(observation_space, channels * cells + hidden)
         self.board = board
-        self.split = board.planes * size
+        self.split = board.planes * cells
         scalars = int(np.prod(observation_space.shape)) - self.split
-        self.register_buffer("cells", torch.as_tensor(board.cells, dtype=torch.int64))
-        on_board = torch.zeros(1, 1, board.height * board.width)
-        on_board[:, :, self.cells] = 1
-        self.register_buffer("on_board", on_board.view(1, 1, board.height, board.width))
-        self.first = nn.Conv2d(board.planes + 1, channels, 3, padding=1)
-        self.second = nn.Conv2d(channels, channels, 3, padding=1)
+        features, marks = num_cell_features(board), len(board.marks)
+        self.first = nn.Linear(features, channels)
         self.from_scalars = nn.Linear(scalars, channels)
-        self.whole = nn.Linear(2 * channels + scalars, hidden)
+        self.whole = nn.Linear((2 + marks) * channels + marks * features + scalars, hidden)
+        self.second = nn.Linear(channels, channels)
+        self.from_whole = nn.Linear(hidden, channels)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        n, board = observation.shape[0], self.board
         scalars = observation[:, self.split :] * SCALE
-        planes = observation.new_zeros(n, board.planes + 1, board.height * board.width)
-        planes[:, : board.planes, self.cells] = observation[:, : self.split].view(n, board.planes, -1)
-        planes = planes.view(n, board.planes + 1, board.height, board.width)
-        planes[:, board.planes] = self.on_board[:, 0]
-        x = torch.relu(self.first(planes) + self.from_scalars(scalars)[:, :, None, None])
-        x = torch.relu(self.second(x)).flatten(2)[:, :, self.cells]
-        whole = torch.cat([x.mean(2), x.amax(2), scalars], 1)
-        return torch.cat([x.flatten(1), torch.relu(self.whole(whole))], 1)
+        told = torch.from_numpy(cell_features(self.board, observation.to(torch.int8).numpy()))
+        x = torch.relu(self.first(told) + self.from_scalars(scalars)[:, None])
+        marked = told[:, :, list(self.board.marks)].transpose(1, 2)
+        summary = [x.mean(1), x.amax(1), (marked @ x).flatten(1), (marked @ told).flatten(1), scalars]
+        whole = torch.relu(self.whole(torch.cat(summary, 1)))
+        x = torch.relu(self.second(x) + self.from_whole(whole)[:, None])
+        return torch.cat([x.flatten(1), whole], 1)
 
 
 class _BoardActions(nn.Module):
-    """Logits: actions on the board from the features of their cell and the whole, the others from the whole."""
+    """Logits: actions on the board from the features of their cell, the others from the summary."""
 
     def __init__(self, board: Board, channels: int, hidden: int, num_actions: int) -> None:
         super().__init__()
-        self.channels, self.cells = channels, len(board.cells)
-        self.cell_logits = nn.Conv1d(channels, board.action_blocks, 1)
-        self.query = nn.Linear(hidden, channels)
+        self.channels, self.cells = channels, len(board.neighbours)
+        self.cell_logits = nn.Linear(channels, board.action_blocks)
         self.other_logits = nn.Linear(hidden, num_actions - board.action_blocks * self.cells)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         split = self.channels * self.cells
-        cells = features[:, :split].view(-1, self.channels, self.cells)
-        whole = features[:, split:]
-        on_board = self.cell_logits(cells * (1 + self.query(whole)[:, :, None]))
-        return torch.cat([on_board.flatten(1), self.other_logits(whole)], 1)
+        cells = features[:, :split].view(-1, self.cells, self.channels)
+        on_board = self.cell_logits(cells).transpose(1, 2).flatten(1)
+        return torch.cat([on_board, self.other_logits(features[:, split:])], 1)
 
 
 class _BoardValue(nn.Module):
-    def __init__(self, hidden: int) -> None:
+    """Value from the summary and the mean over cells."""
+
+    def __init__(self, channels: int, hidden: int) -> None:
         super().__init__()
-        self.hidden = hidden
+        self.channels, self.hidden = channels, hidden
+        self.middle = nn.Linear(channels + hidden, hidden)
         self.value = nn.Linear(hidden, 1)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return self.value(features[:, -self.hidden :])
+        cells = features[:, : -self.hidden].view(len(features), -1, self.channels)
+        whole = torch.cat([cells.mean(1), features[:, -self.hidden :]], 1)
+        return self.value(torch.relu(self.middle(whole)))
 
 
 class BoardPolicy(_Masked):
@@ -189,7 +187,7 @@ class BoardPolicy(_Masked):
         assert isinstance(self.action_space, spaces.Discrete)
         num_actions = int(self.action_space.n)
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
-        self.value_net = _BoardValue(self.hidden)
+        self.value_net = _BoardValue(self.channels, self.hidden)
         for name, parameter in self.action_net.named_parameters():  # start close to uniform play
             if "logits" in name and parameter.dim() > 1:
                 nn.init.orthogonal_(parameter, gain=0.01)

@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3-contrib for any game: making a model, keeping it safely on disk, playing with it."""
+"""MaskablePPO of sb3-contrib for any game: making a model, and keeping it safely on disk."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from agents.networks import policy_for, sample
+from agents.networks import policy_for
 from agents.selfplay import OpponentPool
-from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import write_atomically
 from garden_core.sb3 import GardenVecEnv
 
-__all__ = ["PPOAgent", "load_checkpoint", "new_model", "save_checkpoint"]
+__all__ = ["load_checkpoint", "new_model", "save_checkpoint"]
 
 
 def new_model(
     game: Game,
     env: GardenVecEnv,
+    network: dict[str, Any],
     *,
-    network: str = "auto",
-    channels: int = 32,
-    hidden: int = 128,
     rollout: int = 32,
     epochs: int = 4,
     minibatches: int = 4,
@@ -36,8 +32,11 @@ def new_model(
     entropy: float = 0.01,
     seed: int = 0,
 ) -> MaskablePPO:
-    """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`."""
-    policy, policy_kwargs = policy_for(game, network, channels, hidden)
+    """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`.
+
+    `network` has the arguments of `agents.networks.policy_for`: kind, channels, hidden.
+    """
+    policy, policy_kwargs = policy_for(game, **network)
     return MaskablePPO(
         policy,
         env,
@@ -80,36 +79,3 @@ def load_checkpoint(folder: Path, env: GardenVecEnv, pool: OpponentPool) -> Mask
     model = MaskablePPO.load(folder / "model.zip", env=env, device="cpu")
     pool.load_state_dict(torch.load(folder / "pool.pt", weights_only=True), model.policy)
     return model
-
-
-class PPOAgent:
-    """A trained network as a policy for a batch; plays its most likely action, or draws with `sampled`."""
-
-    def __init__(self, policy: Any, sampled: bool = False) -> None:
-        self.policy = policy
-        self.sampled = sampled
-        policy.set_training_mode(False)
-
-    @classmethod
-    def load(cls, path: Path, game: Game, seed: int = 0, sampled: bool = False) -> PPOAgent:
-        """Load a run's folder or a model.zip.
-
-        Raises:
-            ValueError: if it was trained for other observations or actions than `game` has.
-        """
-        path = path / "model.zip" if path.is_dir() else path
-        policy: Any = MaskablePPO.load(path, device="cpu").policy
-        shape, actions = policy.observation_space.shape, int(policy.action_space.n)
-        if shape != game.observation_shape or actions != game.num_actions:
-            raise ValueError(
-                f"{path} was trained on observations {shape} and {actions} actions; {game} has "
-                f"{game.observation_shape} and {game.num_actions}"
-            )
-        torch.manual_seed(seed)
-        return cls(policy, sampled)
-
-    @torch.inference_mode()
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Choose an action for each of `rows`."""
-        logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
-        return (sample(logits) if self.sampled else logits.argmax(1)).numpy()

@@ -1,4 +1,4 @@
-"""Self-play: the pool of opponents that a learner meets, among them frozen copies of itself."""
+"""Self-play: the pool of opponents that a learner meets, and the environment that it learns in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import numpy as np
 import torch
 
 from agents.networks import sample
+from garden_core import loops, rewards
 from garden_core.batch import Batch
+from garden_core.game import Game
 from garden_core.learner import Opponent
+from garden_core.sb3 import GardenVecEnv
 
-__all__ = ["OpponentPool", "PastSelf"]
+__all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
+
+MEMORY = 0.98  # weight of what was known of a win rate, when a game is added to it
 
 
 class PastSelf:
@@ -37,48 +42,119 @@ class PastSelf:
 
 
 class OpponentPool:
-    """The opponents random and greedy, and the last `size` frozen selves.
+    """The opponents random and greedy, and up to `size` frozen selves, the hard ones more often.
+
+    A past self is drawn in proportion to (1 - w)² + 0.05, w being how often the learner comes out ahead of it; when
+    a new one needs room, the one that is beaten most often goes (prioritised fictitious self-play: O. Vinyals et
+    al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019).
 
     Args:
-        shares: how often to draw random, greedy and a past self (any of them, equally). The share of past
-            selves goes to random until there is one.
-        size: number of past selves kept; the oldest makes room for the newest.
+        shares: how often to draw random, greedy and a past self. The share of past selves goes to random until
+            there is one.
+        size: number of past selves kept.
     """
 
     def __init__(self, shares: tuple[float, float, float], size: int) -> None:
         self.shares = shares
         self.selves = [PastSelf() for _ in range(size)]
         self.opponents: list[Opponent] = ["random", "greedy", *self.selves]
-        self.names = ("random", "greedy", *["self"] * size)
         self.frozen = 0
+        self.ahead = np.full(2 + size, 0.5)
+        """By opponent, how often the learner has come out ahead of it lately."""
 
     def freeze(self, policy: Any) -> None:
         """Add a frozen copy of `policy`."""
-        if self.selves:
-            self.selves[self.frozen % len(self.selves)].freeze(policy)
+        if not self.selves:
+            return
+        place = self.frozen
+        if self.frozen == len(self.selves):
+            place = int(self.ahead[2:].argmax())
+        else:
             self.frozen += 1
+        self.selves[place].freeze(policy)
+        self.ahead[2 + place] = 0.5
+
+    def count(self, opponent: int, result: float) -> None:
+        """Remember that the learner came out ahead (1), level (½) or behind (0) of an opponent."""
+        self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
     @property
     def weights(self) -> np.ndarray:
         """How often each opponent is drawn, float (2 + size,)."""
         random, greedy, own = self.shares
-        present = min(self.frozen, len(self.selves))
         weights = np.zeros(2 + len(self.selves))
         weights[:2] = random, greedy
-        if present:
-            weights[2 : 2 + present] = own / present
+        if self.frozen:
+            hard = (1 - self.ahead[2 : 2 + self.frozen]) ** 2 + 0.05
+            weights[2 : 2 + self.frozen] = own * hard / hard.sum()
         else:
             weights[0] += own
         return weights
 
+    def rates(self) -> dict[str, float]:
+        """How often the learner comes out ahead of random, greedy and, on average, past selves; where known."""
+        known = {"random": self.ahead[0], "greedy": self.ahead[1]}
+        rates = {name: rate for (name, rate), share in zip(known.items(), self.shares, strict=False) if share}
+        if self.frozen:
+            rates["self"] = self.ahead[2 : 2 + self.frozen].mean()
+        return {name: float(rate) for name, rate in rates.items()}
+
     def state_dict(self) -> dict[str, Any]:
-        """Return the frozen networks, for a checkpoint."""
-        present = self.selves[: min(self.frozen, len(self.selves))]
-        return {"frozen": self.frozen, "selves": [past.policy.state_dict() for past in present]}
+        """Return the frozen networks and win rates, for a checkpoint."""
+        present = self.selves[: self.frozen]
+        return {"selves": [past.policy.state_dict() for past in present], "ahead": self.ahead.tolist()}
 
     def load_state_dict(self, state: dict[str, Any], policy: Any) -> None:
         """Restore the frozen networks; `policy` is a network of the same shape."""
-        self.frozen = state["frozen"]
+        self.frozen = len(state["selves"])
+        self.ahead[:] = state["ahead"]
         for past, weights in zip(self.selves, state["selves"], strict=False):
             past.freeze(policy)
             past.policy.load_state_dict(weights)
+
+
+class SelfPlayVecEnv(GardenVecEnv):
+    """Games against a pool, paid by a mix of margin and outcome.
+
+    Args:
+        game: with the reward "margin"; the outcome is added here.
+        num_envs: number of games.
+        pool: of opponents; told how every game ended.
+    """
+
+    def __init__(self, game: Game, num_envs: int, pool: OpponentPool) -> None:
+        super().__init__(game, num_envs, pool.opponents, pool.weights)
+        self.pool = pool
+        self.outcome_share = 0.0
+        """How much of the reward is outcome; the rest is margin."""
+        seats = game.state_dtype["paid"].shape[0]
+        self._tally = np.zeros((num_envs, seats), np.int32)
+        self._outcome = np.zeros(seats, np.float32)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Take the actions; return observations, rewards, dones and infos."""
+        observation, paid, dones, infos = super().step_wait()
+        paid *= 1 - self.outcome_share
+        rows = np.flatnonzero(dones)
+        if len(rows):
+            paid[rows] += self.outcome_share * self._settle(rows)
+        return observation, paid, dones, infos
+
+    def _settle(self, rows: np.ndarray) -> np.ndarray:
+        """Tell the pool how the games of `rows` ended; return the learner's outcome in each."""
+        learner, game = self.learner, self.game
+        states, tally = learner.batch.last_states[rows], self._tally[: len(rows)]
+        outcomes = np.zeros(len(rows), np.float32)
+        if game.cooperative:
+            loops.points_rows(states, game.params, tally)
+            return tally[:, : game.num_players].min(1) / np.float32(game.reward_divisor)
+        loops.standings_rows(states, game.params, tally)
+        for i, row in enumerate(rows):
+            seat = learner.final_seats[row]
+            rewards.outcome(tally[i], game.num_players, self._outcome)
+            outcomes[i] = self._outcome[seat]
+            for other in range(game.num_players):
+                if other != seat:
+                    ahead = (np.sign(int(tally[i, seat]) - int(tally[i, other])) + 1) / 2
+                    self.pool.count(int(learner.final_drawn[row, other]), ahead)
+        return outcomes

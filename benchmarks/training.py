@@ -20,12 +20,11 @@ import torch
 import tyro
 
 from agents.ppo import new_model
-from agents.selfplay import OpponentPool
+from agents.selfplay import OpponentPool, SelfPlayVecEnv
 from agents.train import MODEL_SETTINGS, train
 from agents.train import Arguments as Defaults
 from benchmarks import common
 from garden_core import list_games, make
-from garden_core.sb3 import GardenVecEnv
 
 FLAT = {"network": "flat", "hidden": 64, "envs": 256, "rollout": 32, "epochs": 4, "minibatches": 4}
 
@@ -50,10 +49,11 @@ def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rol
     """Return the decisions a second of one game with some of the training's arguments."""
     torch.set_num_threads(threads)
     arguments = dataclasses.replace(Defaults(), **settings)
-    game = make(name)
+    game = make(name, reward="margin")
     pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
-    env = GardenVecEnv(game, arguments.envs, pool.opponents, pool.weights, seed=0)
-    model = new_model(game, env, **{key: getattr(arguments, key) for key in MODEL_SETTINGS})
+    env = SelfPlayVecEnv(game, arguments.envs, pool)
+    network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
+    model = new_model(game, env, network, **{key: getattr(arguments, key) for key in MODEL_SETTINGS})
     for _ in range(arguments.past_selves):
         pool.freeze(model.policy)
     env.learner.set_weights(pool.weights)

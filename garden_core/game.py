@@ -87,15 +87,22 @@ class Option:
 class Board:
     """How the first entries of a flat observation, and the first actions, lie on a board; for networks.
 
-    Entry `plane * len(cells) + i` of an observation is cell `cells[i]` of board plane `plane`, and action
-    `block * len(cells) + i` goes to that cell; a cell is row * width + column. The other entries of the
-    observation are scalars, the other actions have no place.
+    Entry `plane * cells + i` of an observation is cell i of board plane `plane`, and action
+    `block * cells + i` goes to that cell. The other entries of the observation are scalars, the other actions have
+    no place.
+
+    Attributes:
+        planes: number of board planes.
+        neighbours: int8 (cells, directions), the neighbours of each cell, -1 off the board.
+        colours: the first so many planes hold pieces that form groups with neighbours of the same plane.
+        marks: planes with a single piece each that matters to decisions far from it.
+        action_blocks: number of actions for each cell.
     """
 
     planes: int
-    cells: np.ndarray
-    height: int
-    width: int
+    neighbours: np.ndarray
+    colours: int
+    marks: tuple[int, ...]
     action_blocks: int
 
 

@@ -256,7 +256,7 @@ def _new_game(states, params, row, bases, streams, games, desk, cumulative, fixe
 
 
 @compiled
-def _let_others_move(state, params, mine, kinds, mask, work, masks, tally):
+def _let_others_move(state, params, mine, kinds, mask, work, masks, tally, worths):
     """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
@@ -266,7 +266,7 @@ def _let_others_move(state, params, mine, kinds, mask, work, masks, tally):
         if kind == _OUTSIDE:
             return EXTERNAL
         n = kernels.legal_actions(state, params, mask)
-        action = choose(kind, state, params, mask, n, work, masks, tally, mine.words)
+        action = choose(kind, state, params, mask, n, work, masks, tally, worths, mine.words)
         kernels.apply_action(state, params, action)
         mine.owed += state.rewards[mine.seat]
     return OVER
@@ -276,13 +276,15 @@ def _let_others_move(state, params, mine, kinds, mask, work, masks, tally):
 def _play_row(
     states, last_states, params, bases, streams, games, observations, action_masks, current_player,
     desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
-    work, masks, tally, row,
+    work, masks, tally, worths, row,
 ):  # fmt: skip
     """Go on in a row until somebody outside is asked; deliver what the learner is owed."""
     mine = desk[row]
     state = states[row]
     while True:
-        status = _let_others_move(state, params[0], mine, kinds, action_masks[row], work, masks, tally)
+        status = _let_others_move(
+            state, params[0], mine, kinds, action_masks[row], work, masks, tally, worths
+        )
         mine.status = status
         if status != OVER:
             if status == ASKED:
@@ -322,7 +324,7 @@ def _play_row(
 def play_rows(
     states, last_states, params, bases, streams, games, observations, action_masks, current_player,
     desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
-    work, masks, tally, rows, actions,
+    work, masks, tally, worths, rows, actions,
 ):  # fmt: skip
     """Take actions[i] of whoever is asked in rows[i], or deal a game where one is due, and play on."""
     for i in range(rows.shape[0]):
@@ -339,5 +341,5 @@ def play_rows(
         _play_row(
             states, last_states, params, bases, streams, games, observations, action_masks, current_player,
             desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats,
-            final_drawn, work, masks, tally, row,
+            final_drawn, work, masks, tally, worths, row,
         )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.compiled import compiled
-from garden_core.policies import choose, nth_legal
+from garden_core.policies import nth_legal
 from garden_core.rng import bounded, game_seed
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "deal_rows",
     "first_illegal",
     "observe_rows",
-    "play_out",
     "points_rows",
     "random_play",
     "refresh",
@@ -141,15 +140,3 @@ def random_play(states, params, steps, with_views, observations, masks, bases, s
                 games[row] += np.uint64(1)
                 kernels.deal(state, params[0], game_seed(bases[row], streams[row], games[row]))
     return ended
-
-
-@compiled
-def play_out(state, params, kind, work, masks, tally, words):
-    """Play one game, a record, to its end with every seat on the built-in policy `kind`; return decisions."""
-    decisions = 0
-    while not (state.terminated or state.truncated):
-        n = kernels.legal_actions(state, params, masks[0])
-        action = choose(kind, state, params, masks[0], n, work, masks, tally, words)
-        kernels.apply_action(state, params, action)
-        decisions += 1
-    return decisions

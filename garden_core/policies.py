@@ -29,6 +29,7 @@ __all__ = [
     "RandomPolicy",
     "choose",
     "greedy_action",
+    "greedy_worths",
 ]
 
 Policy = Callable[["Batch", np.ndarray], np.ndarray]
@@ -85,15 +86,15 @@ def _best_second(work, params, player, masks, tally):
 
 
 @compiled
-def greedy_action(state, params, seed, work, masks, tally, words):
-    """Choose for the player to move what is worth most at the end of its row of decisions, two deep at most.
+def greedy_worths(state, params, seed, work, masks, tally, worths):
+    """Fill `worths`, int64 (num_actions,), for each legal action with the worth at the end of the row of decisions.
 
-    Judges copies resampled from `seed` for that seat, by public points (margin; in cooperative games the
-    team's score). Ties are broken by the generator `words`, uint64 (4,). Overwrites the workspace: `work`,
-    two states; `masks`, int8 (2, num_actions); `tally`, int32 (max players,).
+    The row is that of the player to move, two deep at most. Judges copies resampled from `seed` for that seat, by
+    public points (margin; in cooperative games the team's score), x the number of seats; leaves the legal actions
+    in `masks[0]`. Overwrites the workspace: `work`, two states; `masks`, int8 (2, num_actions); `tally`, int32
+    (max players,).
     """
     player = np.int64(state.current_player)
-    best, ties, chosen = np.int64(-(1 << 62)), 0, -1
     kernels.legal_actions(state, params, masks[0])
     for action in range(masks.shape[1]):
         if not masks[0, action]:
@@ -103,12 +104,25 @@ def greedy_action(state, params, seed, work, masks, tally, words):
         kernels.apply_action(work[0], params, action)
         over = work[0].terminated or work[0].truncated
         if not over and work[0].current_player == player:
-            worth = _best_second(work, params, player, masks, tally)
+            worths[action] = _best_second(work, params, player, masks, tally)
         else:
-            worth = _worth(work[0], params, player, tally)
-        if worth > best:
-            best, ties, chosen = worth, 1, action
-        elif worth == best:
+            worths[action] = _worth(work[0], params, player, tally)
+
+
+@compiled
+def greedy_action(state, params, seed, work, masks, tally, worths, words):
+    """Choose for the player to move what is worth most by `greedy_worths`.
+
+    Ties are broken by the generator `words`, uint64 (4,).
+    """
+    greedy_worths(state, params, seed, work, masks, tally, worths)
+    best, ties, chosen = np.int64(-(1 << 62)), 0, -1
+    for action in range(masks.shape[1]):
+        if not masks[0, action]:
+            continue
+        if worths[action] > best:
+            best, ties, chosen = worths[action], 1, action
+        elif worths[action] == best:
             ties += 1
             if bounded(words, ties) == 0:  # every one of the best is equally likely in the end
                 chosen = action
@@ -116,21 +130,23 @@ def greedy_action(state, params, seed, work, masks, tally, words):
 
 
 @compiled
-def choose(kind, state, params, mask, n, work, masks, tally, words):
+def choose(kind, state, params, mask, n, work, masks, tally, worths, words):
     """Choose for the player to move by the built-in policy `kind`; `mask` and `n` as legal_actions gave them."""
     if kind == GREEDY:
-        return greedy_action(state, params, next_uint64(words), work, masks, tally, words)
+        return greedy_action(state, params, next_uint64(words), work, masks, tally, worths, words)
     return nth_legal(mask, bounded(words, n))
 
 
 @compiled
-def choose_rows(kind, states, params, rows, masks, work, two_masks, tally, words, actions):
+def choose_rows(kind, states, params, rows, masks, work, two_masks, tally, worths, words, actions):
     for i in range(rows.shape[0]):
         row = rows[i]
         n = 0
         for action in range(masks.shape[1]):
             n += masks[row, action]
-        actions[i] = choose(kind, states[row], params[0], masks[row], n, work, two_masks, tally, words[row])
+        actions[i] = choose(
+            kind, states[row], params[0], masks[row], n, work, two_masks, tally, worths, words[row]
+        )
 
 
 class _BuiltIn:
@@ -174,7 +190,12 @@ class GreedyPolicy(_BuiltIn):
     kind = GREEDY
 
 
-def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the memory that `choose` overwrites: two states, two masks, one tally."""
+def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the memory that `choose` overwrites: two states, two masks, a tally by seat, worths by action."""
     seats = game.state_dtype["paid"].shape[0]
-    return records(2, game.state_dtype), np.zeros((2, game.num_actions), np.int8), np.zeros(seats, np.int32)
+    return (
+        records(2, game.state_dtype),
+        np.zeros((2, game.num_actions), np.int8),
+        np.zeros(seats, np.int32),
+        np.zeros(game.num_actions, np.int64),
+    )

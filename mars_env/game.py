@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from garden_core.game import Board, Game, Option, Part
 from mars_env import rules
-from mars_env.board import CELLS, COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDTH
+from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.drawing import svg, text
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
@@ -81,10 +81,14 @@ class Mars(Game):
 
     @property
     def board(self) -> Board | None:
-        """14 planes on 11 x 11 cells; a block of actions for each gardener."""
+        """14 planes on 91 hexes; the marks are the gardeners of this seat and the next, and the pending hex."""
         if self.chosen["view"] == "planes":
             return None
-        return Board(rules.NUM_BOARD_PLANES, CELLS, WIDTH, WIDTH, self.chosen["gardeners"])
+        each = self.chosen["gardeners"]
+        first, last = rules.GARDENER_PLANES, rules.NUM_BOARD_PLANES - 1
+        return Board(
+            rules.NUM_BOARD_PLANES, NEIGHBOURS, NUM_COLOURS, (*range(first, first + 2 * each), last), each
+        )
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

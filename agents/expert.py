@@ -1,0 +1,354 @@
+"""Train a network by expert iteration: `python -m agents.expert mars --minutes 30`.
+
+Search plays games against itself; the network learns to choose as search chose and to foresee how the games ended;
+search is then guided by the network, and so on (T. Anthony et al., "Thinking fast and slow with deep learning and
+tree search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
+through self-play", 2018). Chance and hidden cards are search's affair (`agents.mcts`). In the beginning, while the
+network knows nothing, search plays on greedily instead of asking it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import signal
+import time
+import tomllib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import torch
+import tyro
+from tqdm import tqdm
+
+from agents.loading import make_game
+from agents.mcts import MCTSAgent
+from agents.runs import CONFIG, Run, new_folder
+from agents.trained import NetworkAgent, new_policy
+from garden_core import loops, rewards
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.replay import write_atomically
+
+__all__ = ["Arguments", "main", "train"]
+
+CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass
+class Arguments:
+    """Train a network by expert iteration on one game, evaluate it, and keep everything in a folder."""
+
+    game: tyro.conf.Positional[str] = "mars"
+    """name of an installed game"""
+    num_players: int | None = None
+    """players at the table; the game's default if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, for example: --options peaks 2 gardeners 2"""
+    minutes: float = 30.0
+    """of training, evaluations left out"""
+    seed: int = 0
+    """of the games, the network and all draws"""
+    run: Path | None = None
+    """folder for the results; runs/GAME-DATE-TIME if not given"""
+    resume: Path | None = None
+    """go on with the run in this folder, by its own config; of the other arguments only minutes count"""
+
+    envs: int = 64
+    """games played at once"""
+    simulations: int = 32
+    """of each move"""
+    exploration: float = 1.5
+    """of search: how much actions are preferred that look promising and were seldom taken"""
+    noise: float = 0.3
+    """of search's priors: the concentration of Dirichlet noise, x 10 / legal actions"""
+    temperature: float = 0.5
+    """moves are drawn by visits ** (1 / temperature)"""
+    teaching: float = 0.2
+    """share of the time in which search plays on greedily, before the network guides it"""
+
+    positions: int = 200_000
+    """kept to learn from, the latest ones"""
+    reuse: float = 4.0
+    """how often the network learns from each position"""
+    minibatch: int = 512
+    """positions in an update"""
+    learning_rate: float = 2e-3
+    """of AdamW, when training begins"""
+    final_learning_rate: float = 2e-4
+    """the same when it ends; in between it changes evenly"""
+    lookahead: float = 0.5
+    """share of search's own value in what the value learns; the rest is the outcome"""
+
+    network: str = "auto"
+    """auto (board where the game has one), board or flat"""
+    channels: int = 32
+    """channels of the board network"""
+    hidden: int = 128
+    """width of the hidden layers"""
+    threads: int = 1
+    """threads of torch"""
+
+    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
+    """agents that the network is held against while it trains; the best network by these is kept"""
+    evaluations: int = 8
+    """how often that is done, evenly spread over the training"""
+    panel_games: int = 60
+    """games against each of the panel"""
+    eval_games: int = 600
+    """games against random and against greedy at the end; 0 for none"""
+
+
+class _Positions:
+    """The latest positions: what the player to move saw, what search chose, and how it ended."""
+
+    def __init__(self, game: Game, size: int) -> None:
+        self.observation = np.zeros((size, *game.observation_shape), np.int8)
+        self.mask = np.zeros((size, game.num_actions), np.int8)
+        self.choice = np.zeros((size, game.num_actions), np.float16)
+        self.value = np.zeros(size, np.float32)
+        self.added = 0
+
+    def add(self, observation: np.ndarray, mask: np.ndarray, choice: np.ndarray, value: float) -> None:
+        """Add a position in place of the oldest."""
+        i = self.added % len(self.value)
+        self.observation[i], self.mask[i], self.choice[i], self.value[i] = observation, mask, choice, value
+        self.added += 1
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[torch.Tensor, ...]:
+        """Return `n` random positions."""
+        rows = rng.integers(min(self.added, len(self.value)), size=n)
+        return tuple(
+            torch.from_numpy(a[rows]) for a in (self.observation, self.mask, self.choice, self.value)
+        )
+
+
+class _Games:
+    """Games that search plays against itself; finished ones go to `positions`."""
+
+    def __init__(
+        self, game: Game, arguments: Arguments, positions: _Positions, rng: np.random.Generator
+    ) -> None:
+        self.game, self.arguments, self.positions, self.rng = game, arguments, positions, rng
+        self.batch = Batch(game, arguments.envs)
+        self.batch.reset(int(rng.integers(2**32)))
+        self.told: list[list[tuple[np.ndarray, np.ndarray, np.ndarray, int, float]]] = [
+            [] for _ in range(arguments.envs)
+        ]
+
+    def step(self, search: MCTSAgent) -> None:
+        """Make one move in every game."""
+        batch, a = self.batch, self.arguments
+        masks, players = batch.action_mask.copy(), batch.current_player.copy()
+        visits, values = search.search(batch, batch.all_rows, self._noise(masks))
+        for row in np.flatnonzero(masks.sum(1) > 1):
+            choice = visits[row] / visits[row].sum()
+            seen = batch.observation[row].copy()
+            self.told[row].append((seen, masks[row], choice, int(players[row]), float(values[row])))
+        weights = (visits / visits.max(1, keepdims=True)) ** (1 / a.temperature)
+        drawn = (
+            weights.cumsum(1) >= self.rng.random((len(weights), 1)) * weights.sum(1, keepdims=True)
+        ).argmax(1)
+        batch.step(drawn)
+        for row in np.flatnonzero(batch.terminated | batch.truncated):
+            self._finish(int(row))
+
+    def _noise(self, masks: np.ndarray) -> np.ndarray:
+        """Return Dirichlet noise over the legal actions, float (N, num_actions)."""
+        concentration = self.arguments.noise * 10 / masks.sum(1, keepdims=True)
+        noise = self.rng.gamma(np.broadcast_to(concentration, masks.shape)) * masks + 1e-9 * masks
+        return noise / noise.sum(1, keepdims=True)
+
+    def _finish(self, row: int) -> None:
+        game, share = self.game, self.arguments.lookahead
+        outcome = outcomes(game, self.batch.last_states[[row]])
+        for observation, mask, choice, player, value in self.told[row]:
+            self.positions.add(observation, mask, choice, share * value + (1 - share) * outcome[player])
+        self.told[row] = []
+
+
+def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
+    """Return float32 (seats,): what the reward "outcome" pays for the finished game `states[0]`."""
+    seats = game.state_dtype["paid"].shape[0]
+    tally, paid = np.zeros((1, seats), np.int32), np.zeros(seats, np.float32)
+    if game.cooperative:
+        loops.points_rows(states, game.params, tally)
+        paid[:] = tally[0, : game.num_players].min() / game.reward_divisor
+        return paid / (1 + np.abs(paid))  # as search sees it
+    loops.standings_rows(states, game.params, tally)
+    rewards.outcome(tally[0], game.num_players, paid)
+    return paid
+
+
+class _Training:
+    """The loop: games, updates, evaluations, checkpoints."""
+
+    def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
+        self.arguments, self.run, self.game = arguments, run, game
+        torch.manual_seed(arguments.seed)
+        self.rng = np.random.default_rng(arguments.seed)
+        self.policy = new_policy(game, run.network)
+        self.optimizer = torch.optim.AdamW(
+            self.policy.parameters(), arguments.learning_rate, weight_decay=1e-4
+        )
+        self.positions = _Positions(game, arguments.positions)
+        self.learned = 0
+        """Positions that the network has learned from."""
+        self.decisions, self.stopping, self.idle = 0, False, 0.0
+        a, network = arguments, NetworkAgent(self.policy)
+        self.teacher = MCTSAgent(a.simulations, exploration=a.exploration, seed=a.seed)
+        self.student = MCTSAgent(a.simulations, exploration=a.exploration, network=network, seed=a.seed)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training since the run began, evaluations left out."""
+        return self.run.seconds_before + time.monotonic() - self.start - self.idle
+
+    def go(self) -> None:
+        """Train until the time is over or Ctrl-C is pressed."""
+        a = self.arguments
+        games = _Games(self.game, a, self.positions, self.rng)
+        for search in (self.teacher, self.student):
+            games.step(search)  # compiles, which is not to count
+        self.start = time.monotonic()
+        limit = a.minutes * 60
+        next_evaluation = self.seconds + limit / max(1, a.evaluations)
+        next_log = self.seconds
+        previous = signal.signal(signal.SIGINT, self._interrupted)
+        self.bar = tqdm(total=round(limit), initial=round(min(self.seconds, limit)), unit="s")
+        while (now := self.seconds) < limit and not self.stopping:
+            games.step(self.teacher if now < limit * a.teaching else self.student)
+            self.decisions += a.envs
+            losses = self._learn(now / limit)
+            if losses and now >= next_log:
+                next_log = now + 10
+                self._log(losses)
+            if now >= next_evaluation:
+                next_evaluation += limit / a.evaluations
+                self.evaluate()
+            self.bar.update(round(min(now, limit)) - self.bar.n)
+        self.bar.close()
+        signal.signal(signal.SIGINT, previous)
+        self.save()
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        if self.stopping:
+            raise KeyboardInterrupt
+        self.stopping = True
+        self.bar.write("stopping after this move; press Ctrl-C again to drop what is not yet saved")
+
+    def _learn(self, done: float) -> tuple[float, float] | None:
+        """Make the updates that the new positions are worth; return the last losses of policy and value."""
+        a = self.arguments
+        for group in self.optimizer.param_groups:
+            group["lr"] = a.learning_rate + (a.final_learning_rate - a.learning_rate) * min(1.0, done)
+        losses = None
+        self.policy.set_training_mode(True)
+        while self.positions.added >= 4 * a.minibatch and self.learned < a.reuse * self.positions.added:
+            observation, mask, choice, value = self.positions.draw(self.rng, a.minibatch)
+            logits, values = self.policy.logits_and_values(observation.float(), mask)
+            policy_loss = -(choice.float() * logits.log_softmax(1)).sum(1).mean()
+            value_loss = (values[:, 0] - value).square().mean()
+            self.optimizer.zero_grad()
+            (policy_loss + value_loss).backward()
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+            self.optimizer.step()
+            self.learned += a.minibatch
+            losses = policy_loss.item(), value_loss.item()
+        self.policy.set_training_mode(False)
+        return losses
+
+    def _log(self, losses: tuple[float, float]) -> None:
+        policy, value = losses
+        self.bar.set_postfix_str(f"{self.decisions:,} decisions, policy {policy:.3f}, value {value:.3f}")
+        row = {
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "policy_loss": policy,
+            "value_loss": value,
+        }
+        self.run.log(row)
+
+    def evaluate(self) -> None:
+        """Hold the network against the panel; that time does not count as training."""
+        start, seconds = time.monotonic(), self.seconds
+        self.run.evaluate(self.policy, self.decisions, seconds)
+        self.save()
+        self.idle += time.monotonic() - start
+
+    def save(self) -> None:
+        """Write the checkpoint; the positions are not kept, as new games bring new ones."""
+        buffer = io.BytesIO()
+        state = {
+            "policy": self.policy.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "decisions": self.decisions,
+        }
+        torch.save(state, buffer)
+        write_atomically(self.run.folder / CHECKPOINT, buffer.getvalue())
+
+    def load(self) -> None:
+        """Go on from the checkpoint."""
+        state = torch.load(self.run.folder / CHECKPOINT, weights_only=True)
+        self.policy.load_state_dict(state["policy"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.decisions = state["decisions"]
+        self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
+
+
+def train(arguments: Arguments) -> Path:
+    """Train, evaluate and write the run's folder; return it.
+
+    Raises:
+        SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
+    """
+    if arguments.resume is not None:
+        folder = arguments.resume
+        arguments = _resumed(arguments)
+    else:
+        folder = arguments.run or new_folder(arguments.game)
+        if (folder / CONFIG).exists():
+            raise SystemExit(
+                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
+            )
+    torch.set_num_threads(arguments.threads)
+    game = make_game(arguments.game, arguments.num_players, arguments.options)
+    network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
+    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed)
+    training = _Training(arguments, run, game)
+    if arguments.resume is not None:
+        training.load()
+    else:
+        run.write_config(
+            {k: v for k, v in asdict(arguments).items() if v is not None and k not in ("resume", "run")}
+        )
+    print(f"expert iteration on {game!r} in {folder}; compiling on first use")
+    training.go()
+    if training.stopping:
+        raise SystemExit(f"stopped at {training.decisions:,} decisions; go on with: --resume {folder}")
+    training.evaluate()
+    run.finish(arguments.eval_games, training.decisions)
+    return folder
+
+
+def _resumed(arguments: Arguments) -> Arguments:
+    assert arguments.resume is not None
+    path = arguments.resume / CONFIG
+    if not path.is_file() or not (arguments.resume / CHECKPOINT).is_file():
+        raise SystemExit(f"{arguments.resume} holds no run to resume: {CONFIG} or {CHECKPOINT} is missing")
+    stored = tomllib.loads(path.read_text())["arguments"]
+    stored["resume"] = arguments.resume
+    if arguments.minutes != Arguments.minutes:
+        stored["minutes"] = arguments.minutes
+    return dataclasses.replace(Arguments(), **stored)
+
+
+def main() -> None:
+    """Run from the command line."""
+    train(tyro.cli(Arguments))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""Play a game in the terminal, against agents or several people at one keyboard.
+
+    python -m agents.play mars --seats human greedy --save game.json
+
+A person sees the position as their seat does. For --show-estimate an agent has a method `estimate(batch, row) ->
+str`, what it thinks of the position in that row; it is called after the agent chose there, before the step.
+"""
+
+from __future__ import annotations
+
+import cmd
+import importlib.util
+import secrets
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import tyro
+
+from agents.loading import load_agent, make_game
+from garden_core import kernels
+from garden_core.batch import Batch, as_seed
+from garden_core.policies import Policy
+from garden_core.replay import Replay
+from garden_core.rng import game_seed
+
+__all__ = ["Arguments", "Table", "find", "set_up"]
+
+ADVISER = "mcts:400"
+HELP = f"""\
+Type an action's number, its name, or as much of it as no other in the list has; or
+  hint       what {ADVISER} would do
+  save FILE  keep the game so far, and again when it ends or you leave
+  quit       leave, as do Ctrl-D and Ctrl-C
+  help       this"""
+
+
+@dataclass
+class Arguments:
+    """Play a game in the terminal, against agents or several people at one keyboard."""
+
+    game: tyro.conf.Positional[str]
+    """name of an installed game"""
+    seats: list[str] = field(default_factory=lambda: ["human", "greedy"])
+    """one name a seat: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
+    num_players: int | None = None
+    """players at the table; as many as there are seats if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, for example --options peaks 2"""
+    seed: int | None = None
+    """of the game and the agents' choices; a random one if not given"""
+    save: Path | None = None
+    """file for the replay, written when the game ends or you leave"""
+    resume: Path | None = None
+    """go on with the unfinished game in this file, with its options, and save it there again"""
+    show_estimate: bool = False
+    """show what agents think of the position; this can give their hidden cards away"""
+
+
+def find(text: str, labels: Sequence[str]) -> int:
+    """Return the index of the label meant by its number from 1 on, its name, or the beginning of it or of a word.
+
+    Raises:
+        ValueError: if none or several are meant; the message tells what would do.
+    """
+    text = " ".join(text.lower().split())
+    if text.isdecimal() and 1 <= int(text) <= len(labels):
+        return int(text) - 1
+    names = [f" {label.lower()}" for label in labels]  # a space begins every word
+    found: list[int] = []
+    for fits in (str.__eq__, str.startswith, str.__contains__):
+        found = found or [i for i, name in enumerate(names) if text and fits(name, f" {text}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        some = "; ".join(labels[i] for i in found[:8]) + ("; …" if len(found) > 8 else "")
+        raise ValueError(f"{text!r} fits {len(found)} actions: {some}")
+    raise ValueError(f"{text!r} is not in the list: type a number from 1 to {len(labels)}, a name, or help")
+
+
+class Table:
+    """A game in the terminal, as far as `replay` has it; `agents` has None for each seat of a person."""
+
+    def __init__(self, arguments: Arguments, replay: Replay, agents: Sequence[Policy | None]) -> None:
+        self.arguments, self.agents, self.path = arguments, agents, arguments.save or arguments.resume
+        self.game, self.seed, self.actions = replay.game, replay.seed, list(replay.actions)
+        people = [seat for seat, agent in enumerate(agents) if agent is None]
+        called = ["you" if [seat] == people else name for seat, name in enumerate(arguments.seats)]
+        self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
+        self.adviser = load_agent(ADVISER, self.game)
+        self.secret = len(people) > 1 and self.game.information != "perfect"
+        self.moves: list[str] = []
+        self.at_keyboard, self.seen = -1, [0] * len(agents)  # seat; how many moves each seat has seen
+        self.batch = Batch(self.game, 1, autoreset=False)
+        self.batch.reset(0)
+        *_, self.batch.states[0] = replay.states()
+        self.batch.refresh()
+        self.state = self.batch.states[0]
+
+    def play(self) -> None:
+        """Play to the end, or until somebody leaves, save the game if it has a file, and tell how it went."""
+        try:
+            while not (self.state["terminated"] or self.state["truncated"]):
+                self._turn()
+            self._tell_end()
+        except (EOFError, KeyboardInterrupt):
+            words = [self.game.name, "--seats", *self.arguments.seats, "--resume", str(self.path)]
+            again = f"to go on: python -m agents.play {shlex.join(words)}"
+            print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
+        finally:
+            if self.path:
+                self.save(self.path)
+
+    def _turn(self) -> None:
+        """Let the player to move choose, and carry it out."""
+        seat = int(self.state["current_player"])
+        agent = self.agents[seat]
+        action, thought = (self._choose(seat), "") if agent is None else self._ask(agent)
+        self.batch.step([action])
+        self.actions.append(self.game.labels[action])
+        self.moves.append(f"{self.names[seat]}: {self.game.labels[action]}{thought}")
+        self.seen[seat] = len(self.moves)
+        print(self.moves[-1], flush=True)
+
+    def _ask(self, agent: Policy) -> tuple[int, str]:
+        """Return the agent's choice, and what it thinks if that is to be shown."""
+        action = int(agent(self.batch, np.zeros(1, np.int64))[0])
+        estimate = getattr(agent, "estimate", None) if self.arguments.show_estimate else None
+        return action, "" if estimate is None else "\n" + textwrap.indent(estimate(self.batch, 0), "    ")
+
+    def _choose(self, seat: int) -> int:
+        """Show the position to the person on `seat` and return the action that they type."""
+        if self.secret and self.at_keyboard != seat:
+            self._pass_keyboard(seat)
+        actions = np.flatnonzero(self.batch.action_mask[0])
+        labels = [self.game.labels[action] for action in actions]
+        text = self.game.text(self.state, seat).partition("\n\nlegal: ")[0]  # they are listed below
+        points = zip(self.names, self._tally(kernels.public_points), strict=True)
+        told = ", ".join(f"{name} {own}" for name, own in points)
+        print("", "-" * 79, text, "", f"points on the table: {told}", "", sep="\n")
+        print(f"{self.names[seat]} can choose (or: help, hint, save FILE, quit)")
+        numbered = [f"{number:>2} {label}" for number, label in enumerate(labels, 1)]
+        cmd.Cmd(stdout=sys.stdout).columnize(numbered, shutil.get_terminal_size().columns)
+        while True:
+            line = typed(f"{self.names[seat]}> ").strip()
+            command, _, rest = line.partition(" ")
+            try:
+                if line.lower() == "help":
+                    print(self._help())
+                elif line.lower() == "hint":
+                    action, thought = self._ask(self.adviser)
+                    print(f"{ADVISER} would choose {self.game.labels[action]}{thought}")
+                elif command.lower() == "save":
+                    self.save(Path(rest.strip()).expanduser() if rest else self.path)
+                elif line.lower() == "quit":
+                    raise EOFError
+                else:
+                    return int(actions[find(line, labels)])
+            except (ValueError, OSError) as error:
+                print(error)
+
+    def _pass_keyboard(self, seat: int) -> None:
+        """Hide what the last person saw, wait for the next, and tell them what they missed."""
+        if sys.stdout.isatty():
+            print("\033[H\033[2J\033[3J", end="")  # the screen, and what was scrolled off it
+        typed(f"{self.names[seat]}, take the keyboard and press Enter: ")
+        self.at_keyboard = seat
+        if self.seen[seat] < len(self.moves):
+            print("since your last move:", *self.moves[self.seen[seat] :], sep="\n")
+
+    def _help(self) -> str:
+        """Return what can be typed, and what the game's actions mean."""
+        lines, first = [HELP, "The game's actions:"], 0
+        for part in self.game.action_parts:
+            name = self.game.labels[first] + (" …" if part.size > 1 else "")
+            lines += textwrap.wrap(f"  {name}: {part.meaning}", 79, subsequent_indent="      ")
+            first += part.size
+        return "\n".join([*lines, f"The rules: docs/{self.game.name}.md"])
+
+    def _tally(self, count: Callable[..., None]) -> list[int]:
+        """Return what a kernel counts for each seat."""
+        out = np.zeros(len(self.state["paid"]), np.int32)
+        count(self.state, self.game.params[0], out)
+        return out[: self.game.num_players].tolist()
+
+    def save(self, path: Path | None) -> None:
+        """Write the replay to `path`, the game's file from now on; ValueError if that is another's, or None."""
+        if path is None or (path.exists() and path != self.path):
+            raise ValueError(f"save FILE needs the name of a new file, not {path or 'none'}")
+        Replay.of(self.game, self.seed, self.actions).save(path)
+        self.path = path
+        print(f"saved in {path}")
+
+    def _tell_end(self) -> None:
+        """Print the final position and who won."""
+        scores, ranks = self._tally(kernels.points), self._tally(kernels.standings)
+        print("", "-" * 79, self.game.text(self.state), "", sep="\n")
+        if self.state["truncated"]:
+            print(f"cut at {self.game.max_game_length} decisions")
+        if self.game.cooperative:
+            print(f"the team has {min(scores)} points, the least that one of its players has")
+            return
+        for seat in sorted(range(len(ranks)), key=lambda seat: -ranks[seat]):
+            tied = ", tied" if ranks.count(ranks[seat]) > 1 else ""
+            place = 1 + sum(rank > ranks[seat] for rank in ranks)
+            print(f"{place}. {self.names[seat]}: {scores[seat]} points{tied}")
+        if len(set(scores)) < len(set(ranks)):
+            print("equal points are ranked by the rules for ties")
+
+
+def typed(prompt: str) -> str:
+    """Return a typed line, EOFError if there is none; print a piped one, so that the output can be read."""
+    line = input(prompt)
+    if not sys.stdin.isatty():
+        print(line)
+    return line
+
+
+def set_up(arguments: Arguments) -> Table:
+    """Return the table, its game dealt or taken up again; SystemExit tells what is wrong with the arguments."""
+    names, resume, path = arguments.seats, arguments.resume, arguments.save or arguments.resume
+    seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
+    try:
+        base, options = as_seed(seed), {"num_players": str(len(names)), **arguments.options}
+        replay = Replay.load(resume) if resume else None
+        game = replay.game if replay else make_game(arguments.game, arguments.num_players, options)
+        if len(names) != game.num_players:
+            raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
+        if replay and (game.name != arguments.game or replay.ended != "running"):
+            raise ValueError(f"{resume} holds no unfinished game of {arguments.game}")
+        if path and path != resume and (path.exists() or not path.parent.is_dir()):
+            raise ValueError(f"--save {path} must name a new file in a folder that exists")
+        agents = [None if n == "human" else load_agent(n, game, seed + i) for i, n in enumerate(names)]
+    except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
+        raise SystemExit(str(error)) from error
+    print(f"{game.title}, seed {seed}: {', '.join(names)}; compiling on first use", flush=True)
+    return Table(arguments, replay or Replay.of(game, int(game_seed(base, 0, 0)), []), agents)
+
+
+if __name__ == "__main__":
+    if sys.stdin.isatty() and importlib.util.find_spec("readline"):  # Windows has none
+        import readline
+
+        readline.set_auto_history(False)  # nobody can call up what another has typed
+    set_up(tyro.cli(Arguments)).play()

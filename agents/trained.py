@@ -1,0 +1,150 @@
+"""Trained networks: playing with them, and keeping them in files that hold no code.
+
+A file is in the format safetensors: the weights, and as metadata a JSON text that says how the network is built,
+which game it plays and where it comes from.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+import garden_core
+from agents.loading import NETWORK, SUFFIX
+from agents.networks import policy_for, sample
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.replay import write_atomically
+
+__all__ = ["NetworkAgent", "load", "new_policy", "save_network", "shipped"]
+
+_ALIASES = (
+    "pi_features_extractor.",
+    "vf_features_extractor.",
+)  # Stable-Baselines3's other names of one module
+
+
+class NetworkAgent:
+    """A network as a policy for a batch; plays its most likely action, or draws with `sampled`.
+
+    Attributes:
+        config: how the network is built, and where it comes from; {} for one that is being trained.
+    """
+
+    def __init__(self, policy: Any, sampled: bool = False, config: dict[str, Any] | None = None) -> None:
+        self.policy = policy
+        self.sampled = sampled
+        self.config = config or {}
+        policy.set_training_mode(False)
+
+    @classmethod
+    def load(cls, path: Path, game: Game, seed: int = 0, sampled: bool = False) -> NetworkAgent:
+        """Load a network from its file, or from the folder of a run.
+
+        Raises:
+            ValueError: if the file is broken, or of a network for another game or other observations or actions.
+        """
+        path = path / NETWORK if path.is_dir() else path
+        try:
+            with safe_open(path, "pt") as file:
+                config = json.loads((file.metadata() or {})["config"])
+                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path} is no network of garden-envs: {error}") from None
+        wanted = {
+            "game": game.name, "observation": list(game.observation_shape), "actions": game.num_actions
+        }  # fmt: skip
+        found = {key: config.get(key) for key in wanted}
+        if found != wanted:
+            raise ValueError(f"{path} holds a network for {found}, but {game} needs {wanted}")
+        policy = new_policy(game, config["network"])
+        policy.load_state_dict(weights, strict=False)
+        missing = [name for name in _own(policy.state_dict()) if name not in weights]
+        if missing:
+            raise ValueError(f"{path} is incomplete: {', '.join(missing)} missing")
+        torch.manual_seed(seed)
+        return cls(policy, sampled, config)
+
+    @torch.inference_mode()
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Choose an action, int64 (len(rows),), for the player to move in each of `rows`."""
+        logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
+        return (sample(logits) if self.sampled else logits.argmax(1)).numpy()
+
+    @torch.inference_mode()
+    def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,)."""
+        logits, values = self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
+        return logits.softmax(1).numpy(), values[:, 0].numpy()
+
+    def estimate(self, batch: Batch, row: int) -> str:
+        """Return in words what the network thinks of a position: value and the three likeliest actions."""
+        probabilities, values = self.judge(batch.observation[[row]], batch.action_mask[[row]])
+        order = np.argsort(-probabilities[0], kind="stable")[:3]
+        best = ", ".join(
+            f"{batch.game.labels[a]} {probabilities[0, a]:.0%}" for a in order if probabilities[0, a] > 0
+        )
+        return f"value {values[0]:+.2f}; {best}"
+
+
+def new_policy(game: Game, network: dict[str, Any]) -> Any:
+    """Return an untrained network; `network` has the arguments of `policy_for`: kind, channels, hidden."""
+    policy, arguments = policy_for(game, **network)
+    observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
+    return policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
+
+
+def save_network(
+    path: Path, game: Game, policy: Any, network: dict[str, Any], origin: dict[str, Any]
+) -> None:
+    """Write a network, whole or not at all; `origin` tells where it comes from (command, seed, versions, ...).
+
+    Raises:
+        OSError: if the disk is full or the folder cannot be written.
+    """
+    config = {
+        "game": game.name, "options": game.chosen, "observation": list(game.observation_shape),
+        "actions": game.num_actions, "network": network, "origin": origin,
+    }  # fmt: skip
+    weights = {name: tensor.contiguous() for name, tensor in _own(policy.state_dict()).items()}
+    write_atomically(path, save(weights, {"config": json.dumps(config)}))
+
+
+def _own(weights: dict[str, Any]) -> dict[str, Any]:
+    return {name: tensor for name, tensor in weights.items() if not name.startswith(_ALIASES)}
+
+
+def shipped(game: Game) -> dict[int, Path]:
+    """Return the files of the networks that come with a game, by number of players."""
+    folder = Path(inspect.getfile(type(game))).parent / "networks"
+    return {int(path.stem): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+
+
+def load(
+    game: str | Game, num_players: int | None = None, seed: int = 0, sampled: bool = False
+) -> NetworkAgent:
+    """Return the trained agent that comes with a game.
+
+    Args:
+        game: its name, or the game itself.
+        num_players: where the name is given; the game's default if None.
+        seed, sampled: see `NetworkAgent`.
+
+    Raises:
+        ValueError: if none comes with the game for so many players.
+    """
+    if isinstance(game, str):
+        game = garden_core.make(game, **({} if num_players is None else {"num_players": num_players}))
+    files = shipped(game)
+    if game.num_players not in files:
+        known = ", ".join(map(str, files)) or "none"
+        raise ValueError(f"no network comes with {game.name} for {game.num_players} players; known: {known}")
+    return NetworkAgent.load(files[game.num_players], game, seed, sampled)

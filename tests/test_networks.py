@@ -1,0 +1,269 @@
+"""Networks: what they are told, how they are built, and how trained ones are kept."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from safetensors.torch import save_file
+
+import agents
+from agents import trained
+from agents.features import cell_features
+from agents.loading import load_agent
+from agents.networks import sample
+from agents.ppo import new_model
+from agents.trained import NetworkAgent, new_policy, save_network
+from garden_core import list_games, make
+from garden_core.batch import Batch
+from garden_core.policies import RandomPolicy
+from garden_core.sb3 import GardenVecEnv
+from mars_env import Mars
+
+SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+
+
+def first_legal(game, seed):
+    """An agent by import path: `tests.test_networks:first_legal`."""
+    return lambda batch, rows: batch.action_mask[rows].argmax(1)
+
+
+def played(game, rows=8, decisions=40, seed=0) -> Batch:
+    batch = Batch(game, rows)
+    batch.reset(seed)
+    policy = RandomPolicy(seed)
+    for _ in range(decisions):
+        batch.step(policy(batch, batch.all_rows))
+    return batch
+
+
+# --- what a cell is told ---
+
+
+def groups_by_hand(board, plane) -> dict[int, set[int]]:
+    """By cell of a plane's pieces, the group that it belongs to."""
+    groups: dict[int, set[int]] = {}
+    for start in np.flatnonzero(plane).tolist():
+        if start not in groups:
+            group, pending = {start}, [start]
+            while pending:
+                for neighbour in board.neighbours[pending.pop()].tolist():
+                    if neighbour >= 0 and plane[neighbour] and neighbour not in group:
+                        group.add(neighbour)
+                        pending.append(neighbour)
+            groups |= dict.fromkeys(group, group)
+    return groups
+
+
+@pytest.mark.parametrize("options", [{}, {"gardeners": 2}, {"num_players": 5}])
+def test_cells_are_told_groups_and_empty_neighbours(options):
+    game = Mars(**options)
+    board = game.board
+    batch = played(game, rows=12, decisions=60)
+    told = cell_features(board, batch.observation)
+    cells = len(board.neighbours)
+    planes = batch.observation[:, : board.planes * cells].reshape(-1, board.planes, cells)
+    np.testing.assert_array_equal(told[:, :, : board.planes], planes.transpose(0, 2, 1))
+    sizes = set()
+    for row in range(12):
+        held = planes[row, : board.colours].any(0)
+        for cell in range(cells):
+            around = [n for n in board.neighbours[cell].tolist() if n >= 0]
+            assert told[row, cell, -1] == pytest.approx(0.1 * sum(not held[n] for n in around))
+        for colour in range(board.colours):
+            groups = groups_by_hand(board, planes[row, colour])
+            for cell in range(cells):
+                joined = {cell}.union(*(groups[n] for n in board.neighbours[cell].tolist() if n in groups))
+                size = len(groups.get(cell, joined))
+                sizes.add(size)
+                assert told[row, cell, board.planes + colour] == pytest.approx(0.1 * size)
+    assert max(sizes) > 3
+
+
+# --- the networks ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("board", {}), ("board", {"gardeners": 2}), ("flat", {}), ("flat", {"view": "planes"})],
+)
+def test_network_gives_a_logit_an_action(kind, options):
+    game = Mars(**options)
+    env = GardenVecEnv(game, 4, seed=0)
+    model = new_model(game, env, SMALL | {"kind": kind}, rollout=8)
+    observation = env.reset()
+    logits = model.policy.masked_logits(observation, env.action_masks())
+    assert logits.shape == (4, game.num_actions)
+    assert (logits[~torch.as_tensor(env.action_masks())] == -1e8).all()
+    assert set(sample(logits).tolist()) <= set(np.flatnonzero(env.action_masks().any(0)))
+    distribution = model.policy.get_distribution(torch.as_tensor(observation), env.action_masks())
+    expected = distribution.distribution.logits
+    torch.testing.assert_close(torch.log_softmax(logits, 1), expected, atol=1e-4, rtol=1e-3)
+    model.learn(64)
+
+
+@pytest.mark.parametrize("kind", ["board", "flat"])
+def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(kind):
+    batch = played(Mars(), rows=64, decisions=20)
+    policy = new_policy(batch.game, SMALL | {"kind": kind})
+    torch.nn.init.normal_(
+        policy.action_net.weight if kind == "flat" else policy.action_net.other_logits.weight
+    )
+    observation, masks = torch.as_tensor(batch.observation), batch.action_mask.astype(bool)
+    with torch.no_grad():
+        distribution = policy.get_distribution(observation, masks)
+        best, values, _ = policy(observation, deterministic=True, action_masks=masks)
+        actions, _, log_probabilities = policy(observation, action_masks=masks)
+        again = policy.evaluate_actions(observation, actions, torch.as_tensor(masks))
+        expected = policy.predict_values(observation), distribution.log_prob(actions), distribution.entropy()
+    assert masks[np.arange(64), actions.numpy()].all()
+    assert (best == distribution.mode()).all()
+    for got, should in zip((*again, values, log_probabilities), (*expected, *expected[:2]), strict=True):
+        torch.testing.assert_close(got, should, atol=1e-4, rtol=1e-4)
+
+
+def test_board_network_reads_all_cells_alike():
+    """Two positions that mirror each other get mirrored logits."""
+    game = Mars()
+    policy = new_policy(game, SMALL)
+    torch.nn.init.normal_(policy.action_net.cell_logits.weight)
+    empty, mirrored = (np.zeros((1, 1335), np.int8) for _ in range(2))
+    empty[0, [0, 91 + 3, 6 * 91 + 40]] = 1
+    mirrored[0, [90, 91 + 87, 6 * 91 + 50]] = 1  # hex i and hex 90 - i lie opposite each other
+    mask = np.ones((1, 103), np.int8)
+    with torch.no_grad():
+        one, other = (policy.masked_logits(seen, mask)[0] for seen in (empty, mirrored))
+    torch.testing.assert_close(one[:91], other[:91].flip(0), atol=1e-5, rtol=1e-5)
+    assert one[:91].std() > 1e-3
+
+
+def test_network_names_are_checked():
+    game = Mars(view="planes")
+    with pytest.raises(ValueError, match="network must be"):
+        new_policy(game, SMALL | {"kind": "board"})
+
+
+# --- files ---
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A small network in a file."""
+    game = Mars(num_players=3)
+    policy = new_policy(game, SMALL)
+    save_network(tmp_path / "network.safetensors", game, policy, SMALL, {"seed": 5})
+    return tmp_path / "network.safetensors", policy
+
+
+@pytest.mark.parametrize("kind", ["board", "flat"])
+def test_a_network_comes_back_as_it_was(kind, tmp_path):
+    batch = played(Mars(num_players=3))
+    network = SMALL | {"kind": kind}
+    policy = new_policy(batch.game, network)
+    path = tmp_path / "network.safetensors"
+    save_network(path, batch.game, policy, network, {"seed": 5})
+    agent = NetworkAgent.load(path, batch.game)
+    assert agent.config["origin"] == {"seed": 5}
+    assert agent.config["options"]["num_players"] == 3
+    again = NetworkAgent(policy).judge(batch.observation, batch.action_mask)
+    for got, expected in zip(agent.judge(batch.observation, batch.action_mask), again, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    probabilities, values = again
+    np.testing.assert_allclose(probabilities.sum(1), 1, rtol=1e-5)
+    assert not probabilities[batch.action_mask == 0].any()
+    assert values.shape == (8,)
+    np.testing.assert_array_equal(agent(batch, batch.all_rows), probabilities.argmax(1))
+    label = batch.game.labels[probabilities[2].argmax()]
+    assert agent.estimate(batch, 2).startswith(f"value {values[2]:+.2f}; {label} ")
+
+
+def test_sampled_play_draws(kept):
+    batch = played(Mars(num_players=3), rows=64)
+    agent = NetworkAgent.load(kept[0], batch.game, seed=1, sampled=True)
+    first = agent(batch, batch.all_rows)
+    assert batch.action_mask[batch.all_rows, first].all()
+    assert (first != agent(batch, batch.all_rows)).any()
+
+
+def test_files_are_checked(kept, tmp_path):
+    path, _ = kept
+    with pytest.raises(ValueError, match=r"'actions': 103\}, but .* needs .*'actions': 194"):
+        NetworkAgent.load(path, Mars(gardeners=2))
+    with pytest.raises(ValueError, match=r"'game': 'mars'.*'game': 'cacti'"):
+        NetworkAgent.load(path, make("cacti"))
+    (tmp_path / "broken.safetensors").write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is no network of garden-envs"):
+        NetworkAgent.load(tmp_path / "broken.safetensors", Mars())
+    save_file({"weight": torch.zeros(3)}, tmp_path / "other.safetensors")
+    with pytest.raises(ValueError, match="is no network of garden-envs"):
+        NetworkAgent.load(tmp_path / "other.safetensors", Mars())
+    config = json.dumps(NetworkAgent.load(path, Mars()).config)
+    save_file({"action_net.query": torch.zeros(3)}, tmp_path / "less.safetensors", {"config": config})
+    with pytest.raises(ValueError, match=r"is incomplete: .*first\.weight.* missing"):
+        NetworkAgent.load(tmp_path / "less.safetensors", Mars())
+
+
+def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
+    path, policy = kept
+    before = path.read_bytes()
+
+    def full_disk(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(path), "write_bytes", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save_network(path, Mars(), policy, SMALL, {})
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+
+
+def test_agents_by_name(kept):
+    batch = played(Mars(num_players=3), rows=5)
+    path = kept[0]
+    names = [
+        "random", "greedy", "mcts:8", "mcts:0.01s", str(path), str(path.parent), f"{path}-mcts:8",
+        "tests.test_networks:first_legal",
+    ]  # fmt: skip
+    for name in names:
+        actions = load_agent(name, batch.game)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("grandmaster", "unknown agent 'grandmaster'; known are random, greedy"),
+        ("mcts:", "unknown agent|cannot be imported|has no"),
+        ("mcts:0", "simulations must be at least 1"),
+        ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
+        ("tests.test_networks:last_legal", "the module has no 'last_legal'"),
+    ],
+)
+def test_unknown_agents_are_explained(name, message):
+    with pytest.raises(ValueError, match=message):
+        load_agent(name, Mars())
+
+
+# --- the networks that come with the games ---
+
+
+def all_shipped() -> list[tuple[str, int]]:
+    return [(name, players) for name in list_games() for players in trained.shipped(make(name))]
+
+
+@pytest.mark.parametrize(("name", "players"), all_shipped())
+def test_a_network_that_comes_with_a_game_plays(name, players):
+    agent = agents.load(name, players)
+    path = trained.shipped(make(name))[players]
+    assert path.stat().st_size < 3e6
+    assert agent.config["options"]["num_players"] == players
+    assert agent.config["origin"]["command"].startswith("python -m agents.")
+    assert {"seed", "decisions", "seconds", "versions"} <= set(agent.config["origin"])
+    batch = played(make(name, num_players=players), rows=16, decisions=10)
+    actions = load_agent("ppo", batch.game)(batch, batch.all_rows)
+    assert batch.action_mask[batch.all_rows, actions].all()

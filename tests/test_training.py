@@ -1,0 +1,412 @@
+"""Training: the pool of opponents, rewards, and runs by PPO and by expert iteration that can be interrupted and resumed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+
+from agents import expert, ppo
+from agents.expert import outcomes
+from agents.loading import load_agent
+from agents.ppo import new_model, save_checkpoint
+from agents.runs import Run
+from agents.selfplay import OpponentPool, PastSelf, SelfPlayVecEnv
+from agents.train import Arguments, train
+from agents.trained import NetworkAgent, new_policy
+from garden_core import make
+from garden_core.batch import Batch
+from garden_core.policies import RandomPolicy
+from garden_core.replay import Replay
+from mars_env import Mars
+
+SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+LEFT = {
+    "config.toml", "metrics.csv", "evaluations.csv", "network.safetensors", "curve.png", "evaluation.json", "game.json",
+}  # fmt: skip
+
+
+def tiny(**changes) -> Arguments:
+    settings = {
+        "steps": 1024, "envs": 16, "rollout": 32, "minibatches": 2, "channels": 4, "hidden": 16, "eval_games": 6,
+        "threads": 1, "snapshot_every": 500, "checkpoint_every": 500, "panel": ("random", "greedy"), "panel_games": 4,
+        "evaluations": 2,
+    }  # fmt: skip
+    return Arguments(**(settings | changes))
+
+
+def tiny_expert(**changes) -> expert.Arguments:
+    settings = {
+        "minutes": 0.05, "envs": 16, "simulations": 4, "minibatch": 32, "channels": 4, "hidden": 16, "eval_games": 6,
+        "panel": ("random", "greedy"), "panel_games": 4, "evaluations": 2, "options": {"max_decisions": "40"},
+    }  # fmt: skip
+    return expert.Arguments(**(settings | changes))
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory) -> Path:
+    """A run of a few thousand decisions."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    return train(tiny(run=folder))
+
+
+# --- self-play ---
+
+
+def test_pool_draws_past_selves_once_there_are_some():
+    pool = OpponentPool((0.2, 0.3, 0.5), 2)
+    np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
+    policy = new_policy(Mars(), SMALL)
+    pool.freeze(policy)
+    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
+    pool.freeze(policy)
+    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
+    assert policy.optimizer is not None
+
+
+def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
+    pool = OpponentPool((0.0, 0.0, 1.0), 3)
+    policies = [new_policy(Mars(), SMALL) for _ in range(4)]
+    for policy in policies[:3]:
+        pool.freeze(policy)
+    for _ in range(200):
+        pool.count(2, 0.0)
+        pool.count(3, 1.0)
+        pool.count(4, 0.5)
+    assert pool.weights[2] > pool.weights[4] > pool.weights[3] > 0
+    assert pool.rates()["self"] == pytest.approx(0.5, abs=0.01)
+    pool.freeze(policies[3])
+    kept = [next(iter(past.policy.parameters())) for past in pool.selves]
+    for place, number in enumerate((0, 3, 2)):
+        assert (kept[place] == next(iter(policies[number].parameters()))).all()
+
+
+def test_pool_is_kept_and_restored():
+    pool, other = OpponentPool((0.1, 0.2, 0.7), 3), OpponentPool((0.1, 0.2, 0.7), 3)
+    policy = new_policy(Mars(), SMALL)
+    pool.freeze(policy)
+    pool.freeze(policy)
+    pool.count(1, 1.0)
+    other.load_state_dict(pool.state_dict(), new_policy(Mars(), SMALL))
+    np.testing.assert_array_equal(pool.weights, other.weights)
+    assert other.frozen == 2
+    for one, two in zip(pool.selves[1].policy.parameters(), other.selves[1].policy.parameters(), strict=True):
+        assert (one == two).all()
+
+
+def test_a_frozen_self_stays_as_it_was():
+    game = Mars()
+    policy = new_policy(game, SMALL)
+    past = PastSelf()
+    past.freeze(policy)
+    batch = Batch(game, 8)
+    batch.reset(0)
+    before = past.policy.masked_logits(batch.observation, batch.action_mask).detach()
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.add_(1.0)
+    torch.testing.assert_close(
+        past.policy.masked_logits(batch.observation, batch.action_mask).detach(), before
+    )
+    actions = past(batch, np.arange(8))
+    assert batch.action_mask[np.arange(8), actions].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("cacti", {}), ("mars", {"num_players": 3}), ("mars", {"num_players": 2, "cooperative": True})],
+)
+def test_reward_is_a_mix_of_margin_and_outcome(name, options):
+    """Held against the game itself, played with the reward "outcome" and with "margin"."""
+    paid = {}
+    for share in (0.0, 0.25, 1.0):
+        env = SelfPlayVecEnv(
+            make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
+        )
+        env.outcome_share = share
+        env.seed(3)
+        env.reset()
+        totals, ended = np.zeros(16), []
+        for _ in range(60):
+            _, rewards, dones, _ = env.step(env.action_masks().argmax(1))
+            totals += rewards
+            ended += totals[dones].tolist()
+            totals[dones] = 0
+        paid[share] = np.array(ended)
+    assert len(paid[0.0]) > 10
+    np.testing.assert_allclose(paid[0.25], 0.75 * paid[0.0] + 0.25 * paid[1.0], atol=1e-5)
+    game = make(name, reward="outcome", max_decisions=60, **options)
+    env = SelfPlayVecEnv(
+        make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
+    )
+    plain = type(env).__mro__[1](game, 16)
+    plain.seed(3)
+    plain.reset()
+    ended = []
+    for _ in range(60):
+        _, rewards, dones, _ = plain.step(plain.action_masks().argmax(1))
+        ended += rewards[dones].tolist()
+    np.testing.assert_allclose(paid[1.0], ended, atol=1e-6)
+
+
+def test_pool_learns_how_games_ended():
+    pool = OpponentPool((0.0, 1.0, 0.0), 0)
+    env = SelfPlayVecEnv(make("cacti", reward="margin"), 16, pool)
+    env.seed(0)
+    env.reset()
+    policy = RandomPolicy(0)
+    for _ in range(200):
+        env.step(policy(env.learner.batch, env.learner.batch.all_rows))
+    assert pool.ahead[1] < 0.4
+    assert pool.ahead[0] == 0.5
+    assert pool.rates() == {"greedy": pool.ahead[1]}
+
+
+# --- training ---
+
+
+def test_a_run_leaves_everything(small_run):
+    left = {path.name for path in small_run.iterdir()}
+    assert {name for name in left if "tfevents" not in name} == LEFT | {"model.zip", "pool.pt"}
+    assert len(left) == len(LEFT) + 3
+    config = tomllib.loads((small_run / "config.toml").read_text())
+    assert config["arguments"]["steps"] == 1024
+    assert config["game"]["options"]["num_players"] == 2
+    assert config["versions"]["numpy"] == np.__version__
+    assert Replay.load(small_run / "game.json").ended in ("terminated", "truncated")
+    results = json.loads((small_run / "evaluation.json").read_text())["results"]
+    assert [r["opponent"] for r in results] == ["random", "greedy"]
+    assert all(r["games"] == 6 and len(r["by_seat"]) == 2 for r in results)
+    assert [int(row["decisions"]) for row in rows_of(small_run / "metrics.csv")] == [512, 1024]
+    evaluations = rows_of(small_run / "evaluations.csv")
+    assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy"]
+    assert float(evaluations[-1]["decisions"]) == 1024
+    agent = load_agent(str(small_run), Mars())
+    assert agent.config["network"] == SMALL
+    assert agent.config["origin"]["seed"] == 0
+
+
+def test_a_finished_run_is_not_overwritten(small_run):
+    with pytest.raises(SystemExit, match="--resume"):
+        train(tiny(run=small_run))
+
+
+def test_resume_goes_on(small_run, tmp_path):
+    folder = tmp_path / "again"
+    train(tiny(run=folder, eval_games=0))
+    train(Arguments(resume=folder, steps=2048))
+    rows = rows_of(folder / "metrics.csv")
+    assert [int(row["decisions"]) for row in rows] == [512, 1024, 1536, 2048]
+    assert float(rows[-1]["seconds"]) > float(rows[1]["seconds"])
+    with pytest.raises(SystemExit, match="no run to resume"):
+        train(Arguments(resume=tmp_path))
+
+
+def test_interrupt_saves_a_checkpoint(tmp_path):
+    folder = tmp_path / "run"
+    options = [
+        "--steps",
+        "10_000_000",
+        "--envs",
+        "16",
+        "--channels",
+        "4",
+        "--hidden",
+        "16",
+        "--threads",
+        "1",
+        "--eval-games",
+        "0",
+    ]
+    command = [sys.executable, "-m", "agents.train", "mars", "--run", str(folder), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (folder / "metrics.csv").exists():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"--resume {folder}" in errors
+    assert (folder / "model.zip").exists()
+    assert (folder / "pool.pt").exists()
+
+
+def test_a_full_disk_leaves_the_old_checkpoint_whole(small_run, monkeypatch):
+    game = Mars()
+    model = new_model(game, SelfPlayVecEnv(game, 1, OpponentPool((1, 0, 0), 1)), SMALL)
+    before = (small_run / "model.zip").read_bytes()
+
+    def full_disk(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save_checkpoint(small_run, model, OpponentPool((1, 0, 0), 1))
+    monkeypatch.undo()
+    assert (small_run / "model.zip").read_bytes() == before
+
+
+def test_same_seed_same_training(tmp_path):
+    first, second = (train(tiny(run=tmp_path / name, eval_games=0, seed=3)) for name in "ab")
+    agents = [NetworkAgent.load(folder, Mars()).policy.state_dict() for folder in (first, second)]
+    for name, weights in agents[0].items():
+        torch.testing.assert_close(weights, agents[1][name])
+
+
+@pytest.mark.slow
+def test_training_learns_to_beat_random(tmp_path):
+    folder = train(Arguments(run=tmp_path / "run", steps=100_000, eval_games=600))
+    result = json.loads((folder / "evaluation.json").read_text())["results"][0]
+    assert result["interval"][0] >= 0.95
+
+
+def test_checkpoint_errors_are_explained(tmp_path):
+    pool = OpponentPool((1, 0, 0), 1)
+    env = SelfPlayVecEnv(Mars(), 1, pool)
+    with pytest.raises(FileNotFoundError, match=r"model\.zip is missing"):
+        ppo.load_checkpoint(tmp_path, env, pool)
+
+
+def test_training_sets_the_reward_itself(tmp_path):
+    with pytest.raises(SystemExit, match="choose by --outcome and --final-outcome"):
+        train(tiny(run=tmp_path / "run", options={"reward": "margin"}))
+
+
+def test_an_unknown_panel_is_told_of_before_training(tmp_path):
+    with pytest.raises(ValueError, match="unknown agent 'grandmaster'"):
+        train(tiny(run=tmp_path / "run", panel=("random", "grandmaster")))
+
+
+def test_schedules_change_evenly(small_run):
+    first, last = rows_of(small_run / "metrics.csv")
+    for row, done in ((first, 0.5), (last, 1.0)):
+        assert float(row["outcome_share"]) == pytest.approx(done)
+        assert float(row["learning_rate"]) == pytest.approx(1e-3 - 9e-4 * done, abs=1e-5)
+        assert float(row["entropy_weight"]) == pytest.approx(0.01 - 0.008 * done, abs=1e-5)
+
+
+# --- what runs keep ---
+
+
+def test_the_best_network_is_kept(tmp_path, monkeypatch):
+    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    rates = iter([(0.9, 0.1), (0.9, 0.3), (1.0, 0.1), (0.8, 0.4)])
+    monkeypatch.setattr(run, "_rate", lambda agent, name: current[name == "greedy"])
+    policy = new_policy(Mars(), SMALL)
+    kept = []
+    for decisions, current in enumerate(rates):  # noqa: B007 - `current` is read by the line above
+        run.evaluate(policy, decisions, float(decisions))
+        kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
+    assert kept == [0, 1, 1, 3]  # of equal ones the latest
+    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1, 0.4]
+
+
+# --- expert iteration ---
+
+
+@pytest.fixture(scope="module")
+def expert_run(tmp_path_factory) -> Path:
+    return expert.train(tiny_expert(run=tmp_path_factory.mktemp("runs") / "expert"))
+
+
+def test_expert_iteration_leaves_everything(expert_run):
+    left = {path.name for path in expert_run.iterdir() if "tfevents" not in path.name}
+    assert left == LEFT | {"checkpoint.pt"}
+    config = tomllib.loads((expert_run / "config.toml").read_text())
+    assert config["arguments"]["simulations"] == 4
+    assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
+    assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "num_players", "options"),
+    [
+        ("cacti", 2, {}),
+        ("mars", 3, {"max_decisions": "40"}),
+        ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
+    ],
+)
+def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
+    arguments = tiny_expert(
+        game=name, num_players=num_players, options=options, run=tmp_path / "run", minutes=0.03
+    )
+    folder = expert.train(arguments)
+    assert (folder / "network.safetensors").is_file()
+
+
+def test_expert_iteration_goes_on(expert_run, tmp_path):
+    folder = tmp_path / "again"
+    folder.mkdir()
+    for name in ("config.toml", "checkpoint.pt", "metrics.csv", "evaluations.csv", "network.safetensors"):
+        (folder / name).write_bytes((expert_run / name).read_bytes())
+    before = rows_of(folder / "evaluations.csv")
+    expert.train(expert.Arguments(resume=folder, minutes=0.1))
+    after = rows_of(folder / "evaluations.csv")
+    assert after[: len(before)] == before
+    assert float(after[-1]["decisions"]) > float(before[-1]["decisions"])
+    assert float(after[-1]["seconds"]) == pytest.approx(6, abs=2)
+    with pytest.raises(SystemExit, match="no run to resume"):
+        expert.train(expert.Arguments(resume=tmp_path))
+
+
+def test_expert_iteration_learns_what_search_chose(tmp_path):
+    """Positions hold visits and a mix of search's value and the outcome; learning lowers both losses."""
+    game = make("cacti")
+    arguments = tiny_expert(
+        game="cacti", options={}, envs=32, simulations=16, positions=2000, minibatch=64, lookahead=0.0
+    )
+    training = expert._Training(arguments, Run(tmp_path, game, SMALL, (), 1, 0), game)
+    games = expert._Games(game, arguments, training.positions, training.rng)
+    while training.positions.added < 1000:
+        games.step(training.teacher)
+    held = training.positions
+    np.testing.assert_allclose(held.choice[:1000].sum(1), 1, atol=2e-3)
+    assert not held.choice[:1000][held.mask[:1000] == 0].any()
+    assert set(np.unique(held.value[:1000])) <= {-1.0, 0.0, 1.0}
+    before = losses(training)
+    for _ in range(10):
+        training.learned = 0
+        training._learn(0.0)
+    after = losses(training)
+    assert after[0] < before[0] - 0.02
+    assert after[1] < before[1] - 0.02
+
+
+def losses(training) -> tuple[float, float]:
+    """Losses of policy and value over the first thousand positions."""
+    held = training.positions
+    with torch.no_grad():
+        seen, choice = (
+            torch.as_tensor(held.observation[:1000]).float(),
+            torch.as_tensor(held.choice[:1000]).float(),
+        )
+        logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
+        policy = -(choice * logits.log_softmax(1)).sum(1).mean()
+        return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
+
+
+def test_outcomes():
+    game = Mars(num_players=3)
+    states = game.new_states(1)
+    states["score"][0, :3] = [5, 3, 9]
+    assert outcomes(game, states)[:3].tolist() == [0.0, -1.0, 1.0]
