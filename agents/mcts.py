@@ -277,9 +277,9 @@ class _Memory:
         self.leaves = records(rows, game.state_dtype)
         self.observations = np.zeros((rows, size), np.int8)
         self.leaf_masks = np.zeros((rows, game.num_actions), np.int8)
-        _, masks, tally, worths = workspace(game)
+        work, masks, tally, worths = workspace(game)
         self.values = np.zeros(len(tally), np.float32)
-        self.work = records(3, game.state_dtype), np.concatenate([masks, masks[:1]]), tally, worths
+        self.work = work, np.concatenate([masks, masks[:1]]), tally, worths
 
     def grow(self) -> None:
         """Make room for twice as many nodes; the trees stay as they are."""
@@ -311,7 +311,7 @@ class MCTSAgent:
         exploration: float = 1.0,
         prior: str = "greedy",
         rollout: str = "greedy",
-        depth: int = 16,
+        depth: int = 12,
         network: Network | None = None,
         seed: int = 0,
     ) -> None:

@@ -27,6 +27,8 @@ from agents.selfplay import OpponentPool, SelfPlayVecEnv
 
 __all__ = ["Arguments", "main", "train"]
 
+FIRST_OUTCOME = {"cacti": 1.0}  # by game; 0 for others
+
 
 @dataclass
 class Arguments:
@@ -49,8 +51,9 @@ class Arguments:
     resume: Path | None = None
     """go on with the run in this folder, by its own config; of the other arguments only steps and minutes count"""
 
-    outcome: float = 0.0
-    """share of the outcome in the reward when training begins; the rest is the margin of points"""
+    outcome: float | None = None
+    """share of the outcome in the reward when training begins, the rest is the margin of points; if not given 0, but
+    1 for cacti, where a margin is mostly luck"""
     final_outcome: float = 1.0
     """the same when it ends; in between it changes evenly"""
 
@@ -99,7 +102,7 @@ class Arguments:
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
     """agents that the network is held against while it trains; the best network by these is kept"""
-    evaluations: int = 8
+    evaluations: int = 4
     """how often that is done, evenly spread over the training"""
     panel_games: int = 60
     """games against each of the panel"""
@@ -198,6 +201,7 @@ class _Progress(BaseCallback):
         def between(first: float, last: float) -> float:
             return first + (last - first) * done
 
+        assert a.outcome is not None
         self.env.outcome_share = between(a.outcome, a.final_outcome)
         rate = between(a.learning_rate, a.final_learning_rate)
         self._ppo.lr_schedule = lambda _: rate
@@ -267,6 +271,8 @@ def train(arguments: Arguments) -> Path:
             )
     if "reward" in arguments.options:
         raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
+    if arguments.outcome is None:
+        arguments = dataclasses.replace(arguments, outcome=FIRST_OUTCOME.get(arguments.game, 0.0))
     torch.set_num_threads(arguments.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     game = make_game(arguments.game, arguments.num_players, arguments.options | {"reward": "margin"})

@@ -89,7 +89,9 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
-    parts = {"speed": speed, "strength": strength}
+    parts = {
+        "speed": speed, "strength": strength, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search
+    }  # fmt: skip
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
@@ -160,6 +162,62 @@ def strength() -> str:
     ]
     head = ("game", "training from nothing", "against", "win rate", "95 % interval", "mean scores")
     return _table(head, rows)
+
+
+def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
+    """Return game, number of players and content of every arena's result file."""
+    found = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("arena-*.json"))]
+    return [(each["game"], each["options"]["num_players"], each) for each in found]
+
+
+def ratings() -> str:
+    """Return the ratings of all arenas."""
+    rows = [
+        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
+        for game, players, arena in _arenas()
+        for r in arena["ratings"]
+    ]
+    return _table(("game", "players", "agent", "rating ± 2 sigma"), rows)
+
+
+def pairs() -> str:
+    """Return who won how often against whom in all arenas."""
+    rows = [
+        (
+            game,
+            players,
+            f"`{r['agent']}`",
+            f"`{r['opponent']}`",
+            r["games"],
+            f"{r['win_rate']:.1%}",
+            f"{r['interval'][0]:.1%} … {r['interval'][1]:.1%}",
+            f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}",
+        )
+        for game, players, arena in _arenas()
+        for r in arena["results"]
+    ]
+    head = ("game", "players", "agent", "against", "games", "win rate", "95 % interval", "mean scores")
+    return _table(head, rows)
+
+
+def curves() -> str:
+    """Return what the trainings of the learning curves ended with."""
+    rows = []
+    for found in _result("learning")["measurements"]:
+        rates = {r["opponent"]: f"{r['win_rate']:.1%}" for r in found["final"]}
+        decisions = found["evaluations"]["decisions"][-1]
+        text = f"{found['minutes']:g} minutes, {decisions / 1000:,.0f} thousand decisions"
+        rows.append((found["game"], found["seed"], text, rates["random"], rates["greedy"]))
+    return _table(("game", "seed", "training", "against random", "against greedy"), rows)
+
+
+def search() -> str:
+    """Return how fast search is."""
+    rows = [
+        (found["game"], found["search"], _short(found["decisions_per_second"]["median"]))
+        for found in _result("search")["measurements"]
+    ]
+    return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
 
 
 def _result(name: str) -> dict[str, Any]:

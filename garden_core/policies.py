@@ -91,16 +91,17 @@ def greedy_worths(state, params, seed, work, masks, tally, worths):
 
     The row is that of the player to move, two deep at most. Judges copies resampled from `seed` for that seat, by
     public points (margin; in cooperative games the team's score), x the number of seats; leaves the legal actions
-    in `masks[0]`. Overwrites the workspace: `work`, two states; `masks`, int8 (2, num_actions); `tally`, int32
+    in `masks[0]`. Overwrites the workspace: `work`, three states; `masks`, int8 (2, num_actions); `tally`, int32
     (max players,).
     """
     player = np.int64(state.current_player)
+    work[2] = state
+    kernels.resample(work[2], params, player, seed)
     kernels.legal_actions(state, params, masks[0])
     for action in range(masks.shape[1]):
         if not masks[0, action]:
             continue
-        work[0] = state
-        kernels.resample(work[0], params, player, seed)
+        work[0] = work[2]
         kernels.apply_action(work[0], params, action)
         over = work[0].terminated or work[0].truncated
         if not over and work[0].current_player == player:
@@ -191,10 +192,10 @@ class GreedyPolicy(_BuiltIn):
 
 
 def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the memory that `choose` overwrites: two states, two masks, a tally by seat, worths by action."""
+    """Return the memory that `choose` overwrites: three states, two masks, a tally by seat, worths by action."""
     seats = game.state_dtype["paid"].shape[0]
     return (
-        records(2, game.state_dtype),
+        records(3, game.state_dtype),
         np.zeros((2, game.num_actions), np.int8),
         np.zeros(seats, np.int32),
         np.zeros(game.num_actions, np.int64),

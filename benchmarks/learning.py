@@ -1,0 +1,124 @@
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`.
+
+Trains each game anew with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
+how the networks do against random, greedy and a small search, over decisions and over time. A run that was cut off
+goes on where it stopped; finished ones are taken as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+from benchmarks import common
+from garden_core import list_games
+
+MINUTES = {"mars": 15.0, "cacti": 4.0}
+OTHERS = 3.0  # minutes for other games
+KEYS = ("decisions", "seconds")
+
+
+@dataclass
+class Arguments:
+    """Train every game with several seeds and draw the learning curves."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """names of games; all installed ones if none is given"""
+    seeds: int = 3
+    """runs of each game, with seeds 0, 1, ..."""
+    minutes: float | None = None
+    """of each training; 15 for mars, 4 for cacti and 3 for the others if not given"""
+    processes: int = 2
+    """trainings at the same time"""
+    runs: Path = Path("runs/learning")
+    """folder for the runs"""
+    output: Path = common.RESULTS
+    """folder for learning.json and learning.png"""
+
+
+def run(game: str, seed: int, minutes: float, folder: Path) -> dict[str, Any]:
+    """Train once, or take what is there; return the evaluations, one list a column, and the final results.
+
+    Raises:
+        RuntimeError: if the training fails; it gives the last lines that it wrote.
+    """
+    if not (folder / "evaluation.json").exists():
+        command = [sys.executable, "-m", "agents.train"]
+        if (folder / "model.zip").exists():
+            command += ["--resume", str(folder)]
+        else:
+            command += [game, "--minutes", f"{minutes:g}", "--threads", "1", "--seed", str(seed)]
+            command += [
+                "--steps",
+                "1_000_000_000",
+                "--evaluations",
+                "10",
+                "--panel-games",
+                "100",
+                "--run",
+                str(folder),
+            ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    with (folder / "evaluations.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    evaluations = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
+    final = json.loads((folder / "evaluation.json").read_text())["results"]
+    return {"game": game, "seed": seed, "minutes": minutes, "evaluations": evaluations, "final": final}
+
+
+def main(arguments: Arguments) -> None:
+    """Train, print the final results, write the result file and the picture."""
+    games = arguments.games or tuple(list_games())
+    jobs = [(game, seed) for game in games for seed in range(arguments.seeds)]
+
+    def one(job: tuple[str, int]) -> dict[str, Any]:
+        game, seed = job
+        minutes = arguments.minutes or MINUTES.get(game, OTHERS)
+        found = run(game, seed, minutes, arguments.runs / f"{game}-{seed}")
+        rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
+        print(
+            f"{game} seed {seed}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True
+        )
+        return found
+
+    with ThreadPoolExecutor(arguments.processes) as executor:
+        measurements = list(executor.map(one, jobs))
+    settings = {"seeds": arguments.seeds, "processes": arguments.processes}
+    common.save(arguments.output, "learning", settings, measurements)
+    draw(arguments.output / "learning.png", measurements)
+
+
+def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
+    """Draw the mean of the seeds, and between the lowest and the highest a band."""
+    games = sorted({found["game"] for found in measurements})
+    with common.plot(path, 2 * len(games), (4.2 * len(games), 3.2), sharey=True) as axes:
+        for i, game in enumerate(games):
+            runs = [found["evaluations"] for found in measurements if found["game"] == game]
+            points = min(len(each["seconds"]) for each in runs)
+            for axis, key, unit in zip(axes[2 * i :], KEYS, (1e3, 60), strict=False):
+                x = np.mean([each[key][:points] for each in runs], axis=0) / unit
+                for colour, opponent in zip(
+                    common.COLOURS, [k for k in runs[0] if k not in KEYS], strict=False
+                ):
+                    rates = np.array([each[opponent][:points] for each in runs])
+                    axis.plot(x, rates.mean(0), "o-", color=colour, label=opponent)
+                    axis.fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
+                axis.set(ylim=(0, 1.02), xlim=(0, None))
+            axes[2 * i].set(title=game, xlabel="thousand decisions", ylabel="win rate" if i == 0 else None)
+            axes[2 * i + 1].set(xlabel="minutes")
+        axes[0].legend(title="against", loc="upper left", fontsize=8)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))

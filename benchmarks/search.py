@@ -1,0 +1,97 @@
+"""How fast tree search is: `python -m benchmarks.search [GAMES...]`.
+
+Simulated decisions (down the tree and beyond it) and simulations a second on one core, over positions of random
+games, with 400 simulations a move: for the default search, for random playouts of the same length and to the end, and
+for search guided by the network that comes with the game, 64 searches in step.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+import agents
+from agents.mcts import MCTSAgent
+from benchmarks import common
+from garden_core import list_games, make
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.policies import RandomPolicy
+
+POSITIONS = 64
+SEARCHES: dict[str, dict[str, Any]] = {
+    "greedy playouts of 12": {},
+    "random playouts of 12": {"rollout": "random", "prior": "equal"},
+    "random playouts to the end": {"rollout": "random", "prior": "equal", "depth": 1000},
+    "network": {},
+}
+
+
+@dataclass
+class Arguments:
+    """Measure how many decisions a second search simulates."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """names of games; all installed ones if none is given"""
+    windows: int = 5
+    """measured windows"""
+    seconds: float = 1.0
+    """length of a window"""
+    output: Path = common.RESULTS
+    """folder for search.json"""
+
+
+def positions(game: Game) -> Batch:
+    """Return games in which 0 to 30 random decisions have been made."""
+    batch = Batch(game, POSITIONS)
+    batch.reset(0)
+    policy = RandomPolicy(0)
+    for number in range(30):
+        rows = batch.all_rows[number:]
+        batch.step(policy(batch, rows), rows)
+    return batch
+
+
+def work(batch: Batch, agent: MCTSAgent) -> common.Work:
+    """Return what searches `amount` positions, or with a network all of them so often, and counts decisions."""
+
+    def search(amount: int) -> tuple[float, float]:
+        before, start = agent.decisions, time.perf_counter()
+        for number in range(amount):
+            rows = batch.all_rows if agent.network else batch.all_rows[[number % POSITIONS]]
+            agent.search(batch, rows)
+        return agent.decisions - before, time.perf_counter() - start
+
+    return search
+
+
+def main(arguments: Arguments) -> None:
+    """Measure every game, print a table and write the result file."""
+    measurements = []
+    print(f"{'game':<12} {'search':<28} {'decisions/s':>12}")
+    for name in arguments.games or list_games():
+        game = make(name)
+        batch = positions(game)
+        searches = {
+            what: MCTSAgent(400, network=agents.load(game) if what == "network" else None, **settings)
+            for what, settings in SEARCHES.items()
+        }
+        others = common.OtherCores()
+        works = [work(batch, agent) for agent in searches.values()]
+        found = common.measure(*works, windows=arguments.windows, seconds=arguments.seconds)
+        for what, rates in zip(searches, found, strict=True):
+            rate = common.spread(rates)
+            measurements.append(
+                {"game": name, "search": what, "decisions_per_second": rate, "other_cores": others()}
+            )
+            print(f"{name:<12} {what:<28} {rate['median']:>12,.0f}", flush=True)
+    settings = {"windows": arguments.windows, "seconds": arguments.seconds, "simulations": 400}
+    common.save(arguments.output, "search", settings, measurements)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
