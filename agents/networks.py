@@ -109,7 +109,8 @@ class _Trunk(BaseFeaturesExtractor):
     """Two layers that all cells share; between them the whole position is summed up and told to every cell.
 
     Each cell is given what `cell_features` tells of it. The summary is made of the mean and maximum over cells,
-    of the cells under the board's marks, and of the scalars. Output (N, cells * channels + hidden).
+    of the cells under the board's marks, and of the scalars. Returns the cells, (N, cells, channels), and the
+    summary, (N, hidden); Stable-Baselines3 passes them on to the two heads as they are.
     """
 
     def __init__(self, observation_space: spaces.Box, board: Board, channels: int, hidden: int) -> None:
@@ -125,15 +126,14 @@ class _Trunk(BaseFeaturesExtractor):
         self.second = nn.Linear(channels, channels)
         self.from_whole = nn.Linear(hidden, channels)
 
-    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+    def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         scalars = observation[:, self.split :] * SCALE
         told = torch.from_numpy(cell_features(self.board, observation.to(torch.int8).numpy()))
-        x = torch.relu(self.first(told) + self.from_scalars(scalars)[:, None])
+        x = self.first(told).add_(self.from_scalars(scalars)[:, None]).relu_()
         marked = told[:, :, list(self.board.marks)].transpose(1, 2)
-        summary = [x.mean(1), x.amax(1), (marked @ x).flatten(1), (marked @ told).flatten(1), scalars]
+        summary = [x.mean(1), x.max(1).values, (marked @ x).flatten(1), (marked @ told).flatten(1), scalars]
         whole = torch.relu(self.whole(torch.cat(summary, 1)))
-        x = torch.relu(self.second(x) + self.from_whole(whole)[:, None])
-        return torch.cat([x.flatten(1), whole], 1)
+        return self.second(x).add_(self.from_whole(whole)[:, None]).relu_(), whole
 
 
 class _BoardActions(nn.Module):
@@ -141,15 +141,12 @@ class _BoardActions(nn.Module):
 
     def __init__(self, board: Board, channels: int, hidden: int, num_actions: int) -> None:
         super().__init__()
-        self.channels, self.cells = channels, len(board.neighbours)
         self.cell_logits = nn.Linear(channels, board.action_blocks)
-        self.other_logits = nn.Linear(hidden, num_actions - board.action_blocks * self.cells)
+        self.other_logits = nn.Linear(hidden, num_actions - board.action_blocks * len(board.neighbours))
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        split = self.channels * self.cells
-        cells = features[:, :split].view(-1, self.cells, self.channels)
-        on_board = self.cell_logits(cells).transpose(1, 2).flatten(1)
-        return torch.cat([on_board, self.other_logits(features[:, split:])], 1)
+    def forward(self, features: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        cells, whole = features
+        return torch.cat([self.cell_logits(cells).transpose(1, 2).flatten(1), self.other_logits(whole)], 1)
 
 
 class _BoardValue(nn.Module):
@@ -157,14 +154,12 @@ class _BoardValue(nn.Module):
 
     def __init__(self, channels: int, hidden: int) -> None:
         super().__init__()
-        self.channels, self.hidden = channels, hidden
         self.middle = nn.Linear(channels + hidden, hidden)
         self.value = nn.Linear(hidden, 1)
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        cells = features[:, : -self.hidden].view(len(features), -1, self.channels)
-        whole = torch.cat([cells.mean(1), features[:, -self.hidden :]], 1)
-        return self.value(torch.relu(self.middle(whole)))
+    def forward(self, features: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        cells, whole = features
+        return self.value(torch.relu(self.middle(torch.cat([cells.mean(1), whole], 1))))
 
 
 class BoardPolicy(_Masked):
