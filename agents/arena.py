@@ -34,6 +34,7 @@ from tqdm import tqdm
 
 from agents.loading import load_agent, make_game
 from agents.matches import Result, alone, places, play, result_of, scores, short, table
+from agents.plots import plot
 from agents.ratings import Rating, rate, ratings_table, zero
 from garden_core.batch import Batch, as_seed
 from garden_core.game import Game
@@ -252,11 +253,7 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
 
 def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], title: str) -> None:
     """Draw who wins how often against whom, and the ratings, in the rows of the same agents, best first."""
-    import font_lato
-    import matplotlib
-    from matplotlib import font_manager
     from matplotlib.colors import TwoSlopeNorm
-    from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
 
     n, fair = len(ratings), 1 / len(results[0].by_seat)
     width = 0.8 * max(n, 3)
@@ -268,10 +265,8 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
     for cell, (won, _, _) in cells.items():
         rates[cell] = won
     names = [short(r.agent, 26) for r in ratings]
-    font_manager.fontManager.addfont(font_lato.font_files["Lato"])
-    with matplotlib.rc_context({"font.family": "Lato"}):
-        figure = Figure(figsize=(6 + width, 2.6 + 0.5 * n), dpi=150, layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(width, 3.5))
+    shape = {"sharey": True, "width_ratios": (width, 3.5)}
+    with plot(path, 2, (6 + width, 2.6 + 0.5 * n), **shape) as (left, right):
         image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
         for (i, j), (won, low, high) in cells.items():
             style: dict[str, Any] = {"ha": "center", "va": "center"}
@@ -281,6 +276,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         left.set_yticks(range(n), names)
         left.set_xticks(range(n), names, rotation=30, ha="left", rotation_mode="anchor")
         left.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+        left.grid(False)
         left.set_xlabel("win rate of row against column", loc="left")
         right.errorbar(
             [r.rating for r in ratings], range(n), None, [r.uncertainty for r in ratings], "o", capsize=3
@@ -289,14 +285,12 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
             right.annotate(f"{r.rating:.0f}", (r.rating, i), (0, 7), textcoords="offset points", ha="center")
         right.set_xlabel(f"rating ± 2 sigma on Elo's scale, {zero(ratings)} = 0")
         right.tick_params(left=False, labelleft=False)
-        right.grid(color="#e5e5e5")
         right.margins(x=0.12)
         for axes in (left, right):
             axes.spines[:].set_visible(False)
-        figure.suptitle(
+        left.figure.suptitle(
             f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}", x=0.01, ha="left", size=11
         )
-        figure.savefig(path)
 
 
 @dataclass

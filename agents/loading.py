@@ -77,8 +77,9 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
 
 def _imported(module: str, attribute: str) -> Callable[[Game, int], Policy]:
     try:
-        return getattr(importlib.import_module(module), attribute)
+        found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ValueError(f"agent {module}:{attribute} cannot be imported: {error}") from None
-    except AttributeError:
-        raise ValueError(f"agent {module}:{attribute}: the module has no {attribute!r}") from None
+    if not hasattr(found, attribute):
+        raise ValueError(f"agent {module}:{attribute}: the module has no {attribute!r}")
+    return getattr(found, attribute)

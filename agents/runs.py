@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import platform
 import shlex
@@ -21,6 +22,7 @@ from tqdm import tqdm
 
 from agents.loading import NETWORK, load_agent
 from agents.matches import Result, meet, play, scores, table
+from agents.plots import COLOURS, plot
 from agents.trained import NetworkAgent, save_network
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
@@ -126,7 +128,7 @@ class Run:
     def keep(self, policy: Any, decisions: int, seconds: float) -> None:
         """Write the network with what made it."""
         origin = {
-            "command": shlex.join(["python", "-m", _module(), *sys.argv[1:]]),
+            "command": _command(),
             "seed": self.seed,
             "decisions": decisions,
             "seconds": round(seconds),
@@ -160,31 +162,32 @@ class Run:
 
     def _plot(self) -> None:
         """Draw the win rates against the panel over decisions and over time."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        axes = figure.subplots(1, 2, sharey=True)
-        for axis, key, scale, label in (
-            (axes[0], "decisions", 1, "decisions of the learner"), (axes[1], "seconds", 60, "minutes of training")
-        ):  # fmt: skip
-            for name in self.panel:
-                axis.plot(
-                    [row[key] / scale for row in self.past],
-                    [row[name] for row in self.past],
+        with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
+            for name, colour in zip(self.panel, itertools.cycle(COLOURS), strict=False):
+                rates = [row[name] for row in self.past]
+                left.plot(
+                    [row["decisions"] for row in self.past],
+                    rates,
                     "o-",
+                    color=colour,
                     label=f"against {name}",
                 )
-            axis.set(xlabel=label, ylim=(0, 1.02))
-            axis.grid(alpha=0.3)
-        axes[0].set_ylabel("win rate")
-        if self.panel:
-            axes[0].legend()
-        figure.savefig(self.folder / "curve.png", dpi=120)
+                right.plot([row["seconds"] / 60 for row in self.past], rates, "o-", color=colour)
+            left.set(xlabel="decisions of the learner", ylabel="win rate", ylim=(0, 1.02))
+            right.set(xlabel="minutes of training")
+            if self.panel:
+                left.legend()
 
 
-def _module() -> str:
+def _command() -> str:
+    """Return the command that is running, without the folder that it writes to."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    return spec.name if spec else Path(sys.argv[0]).name
+    words = ["python", "-m", spec.name] if spec else ["python", Path(sys.argv[0]).name]
+    rest = sys.argv[1:]
+    if "--run" in rest:
+        at = rest.index("--run")
+        rest = rest[:at] + rest[at + 2 :]
+    return shlex.join(words + rest)
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""What benchmarks share: facts about the machine, timed windows, result files, plots."""
+"""What benchmarks share: facts about the machine, timed windows, result files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from garden_core.replay import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
-COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 
 Work = Callable[[int], tuple[float, float]]
 """Does an amount of work; returns how many units it has done and the seconds that they took."""
@@ -130,33 +129,3 @@ def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[d
     results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}
     write_atomically(path, (json.dumps(results, indent=1) + "\n").encode())
     print(f"\nwritten: {path}")
-
-
-@contextlib.contextmanager
-def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -> Iterator[Any]:
-    """Yield an array of `columns` axes, side by side; save them to `path` in the end."""
-    import font_lato
-    import matplotlib
-    from matplotlib import font_manager
-    from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
-
-    font_manager.fontManager.addfont(font_lato.font_files["Lato"])
-    style: dict[Any, Any] = {
-        "font.family": "Lato",
-        "font.size": 10,
-        "axes.titlesize": 11,
-        "axes.titlelocation": "left",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": "#888888",
-        "axes.axisbelow": True,
-        "axes.grid": True,
-        "grid.color": "#e5e5e5",
-        "legend.frameon": False,
-        "lines.markersize": 4,
-    }
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=size, dpi=150, layout="constrained")
-        yield figure.subplots(1, columns, squeeze=False, **subplots)[0]
-        figure.savefig(path)
-    print(f"written: {path}")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import tyro
 
+from agents.plots import COLOURS, plot
 from benchmarks import common
 from garden_core import list_games
 
@@ -102,15 +103,13 @@ def main(arguments: Arguments) -> None:
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
     """Draw the mean of the seeds, and between the lowest and the highest a band."""
     games = sorted({found["game"] for found in measurements})
-    with common.plot(path, 2 * len(games), (4.2 * len(games), 3.2), sharey=True) as axes:
+    with plot(path, 2 * len(games), (4.2 * len(games), 3.2), sharey=True) as axes:
         for i, game in enumerate(games):
             runs = [found["evaluations"] for found in measurements if found["game"] == game]
             points = min(len(each["seconds"]) for each in runs)
             for axis, key, unit in zip(axes[2 * i :], KEYS, (1e3, 60), strict=False):
                 x = np.mean([each[key][:points] for each in runs], axis=0) / unit
-                for colour, opponent in zip(
-                    common.COLOURS, [k for k in runs[0] if k not in KEYS], strict=False
-                ):
+                for colour, opponent in zip(COLOURS, [k for k in runs[0] if k not in KEYS], strict=False):
                     rates = np.array([each[opponent][:points] for each in runs])
                     axis.plot(x, rates.mean(0), "o-", color=colour, label=opponent)
                     axis.fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)

@@ -21,7 +21,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from benchmarks.common import COLOURS, RESULTS, OtherCores, plot, save, spread
+from agents.plots import COLOURS, plot
+from benchmarks.common import RESULTS, OtherCores, save, spread
 
 INTERFACES = {"env()": "aec.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")

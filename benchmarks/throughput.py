@@ -33,7 +33,8 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from benchmarks.common import COLOURS, RESULTS, OtherCores, Work, measure, plot, save, spread
+from agents.plots import COLOURS, plot
+from benchmarks.common import RESULTS, OtherCores, Work, measure, save, spread
 from garden_core import Batch, Game, aec, list_games, loops, make
 from garden_core.compiled import compiled
 from garden_core.policies import nth_legal
