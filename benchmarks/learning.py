@@ -23,8 +23,8 @@ from agents.plots import COLOURS, plot
 from benchmarks import common
 from garden_core import list_games
 
-MINUTES = {"mars": 15.0, "cacti": 4.0}
-OTHERS = 3.0  # minutes for other games
+MINUTES = {"mars": 10.0, "cacti": 3.0}
+OTHERS = 2.0  # minutes for other games
 KEYS = ("decisions", "seconds")
 
 
@@ -37,7 +37,7 @@ class Arguments:
     seeds: int = 3
     """runs of each game, with seeds 0, 1, ..."""
     minutes: float | None = None
-    """of each training; 15 for mars, 4 for cacti and 3 for the others if not given"""
+    """of each training; 10 for mars, 3 for cacti and 2 for the others if not given"""
     processes: int = 2
     """trainings at the same time"""
     runs: Path = Path("runs/learning")
