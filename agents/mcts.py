@@ -238,7 +238,7 @@ def back_up_rows(params, trees, paths, lengths, leaves, leaf_masks, probabilitie
             _worth(state, params[0], values, tally)
         else:
             node.judged = 1
-            node.priors[:] = np.float32(1.0 / max(1, probabilities.shape[1]))
+            node.priors[:] = np.float32(1.0 / probabilities.shape[1])  # for what other redraws will allow
             for action in range(probabilities.shape[1]):
                 if leaf_masks[i, action]:
                     node.priors[action] = probabilities[i, action]
@@ -322,13 +322,8 @@ class MCTSAgent:
         for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-        self.simulations, self.seconds, self.exploration, self.depth = (
-            simulations,
-            seconds,
-            exploration,
-            depth,
-        )
-        self.prior, self.rollout = PRIORS.index(prior), BUILT_IN.index(rollout)
+        self.simulations, self.seconds, self.exploration = simulations, seconds, exploration
+        self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
         self.network, self.seed = network, seed
         self.decisions = 0
         """Decisions simulated so far."""
@@ -361,13 +356,13 @@ class MCTSAgent:
         rows = np.asarray(rows, np.int64)
         visits = batch.action_mask[rows].astype(np.int32)
         values = np.zeros(len(rows))
-        open_ = np.flatnonzero(visits.sum(1) > 1)
+        unclear = np.flatnonzero(visits.sum(1) > 1)
         if self.network is None:
-            for i in open_:
+            for i in unclear:
                 self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
         else:
-            for start in range(0, len(open_), ROOTS):
-                part = open_[start : start + ROOTS]
+            for start in range(0, len(unclear), ROOTS):
+                part = unclear[start : start + ROOTS]
                 visits[part], values[part] = self._search_rows(
                     batch, rows[part], None if noise is None else noise[part]
                 )

@@ -106,7 +106,7 @@ class Run:
         agent = NetworkAgent(policy)
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
-        if rates and self._mean(row) >= max(map(self._mean, self.past), default=0.0):
+        if not rates or self._mean(row) >= max(map(self._mean, self.past), default=0.0):
             self.keep(policy, decisions, seconds)
         self.past.append(row)
         self._add("evaluations.csv", "evaluation", row)

@@ -1,14 +1,16 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`.
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--networks`, which network learns best.
 
 Trains each game anew with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
-how the networks do against random, greedy and a small search, over decisions and over time. A run that was cut off
-goes on where it stopped; finished ones are taken as they are.
+how the networks do against random, greedy and a small search, over decisions and over time; or trains the networks
+in NETWORKS for equal times with one seed. A run that was cut off goes on where it stopped; finished ones are taken as
+they are.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +28,16 @@ from garden_core import list_games
 MINUTES = {"mars": 10.0, "cacti": 3.0}
 OTHERS = 2.0  # minutes for other games
 KEYS = ("decisions", "seconds")
+FLAT = [f"--network flat --hidden {hidden}" for hidden in (64, 128, 256)]
+NETWORKS = {
+    "mars": [
+        FLAT[1],
+        "--network board --channels 16 --hidden 64",
+        "--network board --channels 32 --hidden 128",
+    ],
+    "cacti": FLAT,
+    "botanicus": FLAT,
+}
 
 
 @dataclass
@@ -38,15 +50,17 @@ class Arguments:
     """runs of each game, with seeds 0, 1, ..."""
     minutes: float | None = None
     """of each training; 10 for mars, 3 for cacti and 2 for the others if not given"""
+    networks: bool = False
+    """compare networks"""
     processes: int = 2
     """trainings at the same time"""
     runs: Path = Path("runs/learning")
     """folder for the runs"""
     output: Path = common.RESULTS
-    """folder for learning.json and learning.png"""
+    """folder for learning.json and learning.png, or networks.json"""
 
 
-def run(game: str, seed: int, minutes: float, folder: Path) -> dict[str, Any]:
+def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dict[str, Any]:
     """Train once, or take what is there; return the evaluations, one list a column, and the final results.
 
     Raises:
@@ -57,12 +71,21 @@ def run(game: str, seed: int, minutes: float, folder: Path) -> dict[str, Any]:
         if (folder / "model.zip").exists():
             command += ["--resume", str(folder)]
         else:
-            command += [game, "--minutes", f"{minutes:g}", "--threads", "1", "--seed", str(seed)]
+            command += [
+                game,
+                "--minutes",
+                f"{minutes:g}",
+                "--threads",
+                "1",
+                "--seed",
+                str(seed),
+                *network.split(),
+            ]
             command += [
                 "--steps",
                 "1_000_000_000",
                 "--evaluations",
-                "10",
+                "8",
                 "--panel-games",
                 "100",
                 "--run",
@@ -75,29 +98,35 @@ def run(game: str, seed: int, minutes: float, folder: Path) -> dict[str, Any]:
         rows = list(csv.DictReader(file))
     evaluations = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
     final = json.loads((folder / "evaluation.json").read_text())["results"]
-    return {"game": game, "seed": seed, "minutes": minutes, "evaluations": evaluations, "final": final}
+    found = {"game": game, "seed": seed, "minutes": minutes, "network": network}
+    return found | {"evaluations": evaluations, "final": final}
 
 
 def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result file and the picture."""
     games = arguments.games or tuple(list_games())
-    jobs = [(game, seed) for game in games for seed in range(arguments.seeds)]
+    if arguments.networks:
+        jobs = [(game, 0, network) for game in games for network in NETWORKS[game]]
+    else:
+        jobs = [(game, seed, "") for game in games for seed in range(arguments.seeds)]
 
-    def one(job: tuple[str, int]) -> dict[str, Any]:
-        game, seed = job
+    def one(job: tuple[str, int, str]) -> dict[str, Any]:
+        game, seed, network = job
         minutes = arguments.minutes or MINUTES.get(game, OTHERS)
-        found = run(game, seed, minutes, arguments.runs / f"{game}-{seed}")
+        folder = arguments.runs / "-".join([game, str(seed), *re.findall(r"\w+", network)])
+        found = run(game, seed, minutes, network, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
-        print(
-            f"{game} seed {seed}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True
-        )
+        print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
         return found
 
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
     settings = {"seeds": arguments.seeds, "processes": arguments.processes}
-    common.save(arguments.output, "learning", settings, measurements)
-    draw(arguments.output / "learning.png", measurements)
+    if arguments.networks:
+        common.save(arguments.output, "networks", settings, measurements)
+    else:
+        common.save(arguments.output, "learning", settings, measurements)
+        draw(arguments.output / "learning.png", measurements)
 
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:

@@ -90,7 +90,8 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
-        "speed": speed, "strength": strength, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search
+        "speed": speed, "strength": strength, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search,
+        "networks": networks,
     }  # fmt: skip
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
@@ -209,6 +210,17 @@ def curves() -> str:
         text = f"{found['minutes']:g} minutes, {decisions / 1000:,.0f} thousand decisions"
         rows.append((found["game"], found["seed"], text, rates["random"], rates["greedy"]))
     return _table(("game", "seed", "training", "against random", "against greedy"), rows)
+
+
+def networks() -> str:
+    """Return what several networks reach in equal times."""
+    rows = []
+    for found in _result("networks")["measurements"]:
+        rates = {r["opponent"]: f"{r['win_rate']:.1%}" for r in found["final"]}
+        decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
+        row = (found["game"], f"`{found['network']}`", f"{found['minutes']:g}", decisions, *rates.values())
+        rows.append(row)
+    return _table(("game", "network", "minutes", "decisions", "against random", "against greedy"), rows)
 
 
 def search() -> str:
