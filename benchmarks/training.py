@@ -1,16 +1,13 @@
-"""How fast MaskablePPO trains, and what it reaches: `python -m benchmarks.training [GAMES...]`.
+"""How fast MaskablePPO trains: `python -m benchmarks.training [GAMES...]`.
 
-- "speed": the learner's decisions a second, rollout and update together, with a third of the opponents frozen
-  selves, a third random and a third greedy: for a flat (64, 64) network with 256 games and 4 epochs x 4 minibatches,
-  and for the default network and settings of `agents.train`; each with one thread of torch and with two.
-- "learning": what `make train` does, training from nothing for two minutes and meeting random and greedy.
+The learner's decisions a second, rollout and update together, with a third of the opponents frozen selves, a third
+random and a third greedy: for a flat (64, 64) network with 256 games and 4 epochs x 4 minibatches, and for the default
+network and settings of `agents.train`; each with one thread of torch and with two.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +18,7 @@ import tyro
 
 from agents.ppo import new_model
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
-from agents.train import MODEL_SETTINGS, train
+from agents.train import MODEL_SETTINGS
 from agents.train import Arguments as Defaults
 from benchmarks import common
 from garden_core import list_games, make
@@ -39,8 +36,6 @@ class Arguments:
     """measured windows"""
     rollouts: int = 2
     """rollouts with their updates in a window"""
-    minutes: float = 2.0
-    """of training from nothing; 0 for none"""
     output: Path = common.RESULTS
     """folder for training.json"""
 
@@ -65,17 +60,8 @@ def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rol
         start = time.perf_counter()
         model.learn(decisions, reset_num_timesteps=False)
         rates.append(decisions / (time.perf_counter() - start))
-    found = {"what": "speed", "game": name, "threads": threads, "settings": settings}
+    found = {"game": name, "threads": threads, "settings": settings}
     return found | {"decisions_per_second": common.spread(rates), "other_cores": others()}
-
-
-def learn(name: str, minutes: float) -> dict[str, Any]:
-    """Return how the agent of `make train` does against random and greedy."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = train(Defaults(game=name, minutes=minutes, run=Path(folder) / "run"))
-        return {"what": "learning", "game": name, "minutes": minutes} | json.loads(
-            (run / "evaluation.json").read_text()
-        )
 
 
 def main(arguments: Arguments) -> None:
@@ -90,8 +76,6 @@ def main(arguments: Arguments) -> None:
                 measurements.append(result | {"network": network})
                 rate = result["decisions_per_second"]["median"]
                 print(f"{name:<12} {network:<10} {threads:>7} {rate:>12,.0f}", flush=True)
-        if arguments.minutes > 0:
-            measurements.append(learn(name, arguments.minutes))
     settings = {"windows": arguments.windows, "rollouts": arguments.rollouts, "default": _plain(Defaults())}
     common.save(arguments.output, "training", settings, measurements)
 

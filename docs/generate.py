@@ -90,7 +90,7 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
-        "speed": speed, "strength": strength, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search,
+        "speed": speed, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search,
         "networks": networks,
     }  # fmt: skip
     for game in map(make, list_games()):
@@ -121,7 +121,7 @@ def speed() -> str:
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
                 rows.append(("", text, f"{_short(other['decisions_per_second']['median'])} decisions/s"))
     for found in training["measurements"]:
-        if found["what"] == "speed" and found["threads"] == 2:
+        if found["threads"] == 2:
             text = f"MaskablePPO, {found['network']} network, a third of the opponents past selves"
             rows.append(
                 (
@@ -144,25 +144,6 @@ def speed() -> str:
         f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
     )
     return f"On {machine}, one thread (training: two):\n\n" + _table(("game", "what", "median"), rows)
-
-
-def strength() -> str:
-    """Return what `make train` reaches, from the result file."""
-    rows = [
-        (
-            found["game"],
-            f"{found['minutes']:g} minutes, {found['decisions'] / 1000:,.0f} thousand decisions",
-            result["opponent"],
-            f"{result['win_rate']:.1%}",
-            f"{result['interval'][0]:.1%} … {result['interval'][1]:.1%}",
-            f"{result['mean_score']:.1f} : {result['opponents_mean_score']:.1f}",
-        )
-        for found in _result("training")["measurements"]
-        if found["what"] == "learning"
-        for result in found["results"]
-    ]
-    head = ("game", "training from nothing", "against", "win rate", "95 % interval", "mean scores")
-    return _table(head, rows)
 
 
 def _arenas() -> list[tuple[str, int, dict[str, Any]]]:

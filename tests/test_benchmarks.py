@@ -80,3 +80,38 @@ def test_startup(tmp_path):
         assert set(found["seconds"]) == {"import", "make", "reset", "step", "process"}
         for spread in found["seconds"].values():
             check_spread(spread, 1)
+
+
+def quick(module, folder, *arguments):
+    """Run a benchmark that needs the packages for training; return its measurements."""
+    pytest.importorskip("sb3_contrib")
+    command = [sys.executable, "-m", f"benchmarks.{module}", "cacti", *arguments, "--output", str(folder)]
+    subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True)
+    return json.loads((folder / f"{module}.json").read_text())["measurements"]
+
+
+def test_search(tmp_path):
+    measurements = quick("search", tmp_path, "--windows", "1", "--seconds", "0.05")
+    assert [found["search"] for found in measurements][-1] == "network"
+    for found in measurements:
+        check_spread(found["decisions_per_second"], 1)
+
+
+def test_training(tmp_path):
+    measurements = quick("training", tmp_path, "--windows", "1", "--rollouts", "1")
+    assert [(found["network"], found["threads"]) for found in measurements] == [
+        ("flat 64", 1), ("flat 64", 2), ("default", 1), ("default", 2)
+    ]  # fmt: skip
+    for found in measurements:
+        check_spread(found["decisions_per_second"], 1)
+
+
+def test_learning_takes_finished_runs_as_they_are(tmp_path):
+    arguments = ("--seeds", "2", "--minutes", "0.02", "--runs", str(tmp_path / "runs"))
+    first = quick("learning", tmp_path / "results", *arguments)
+    assert [found["seed"] for found in first] == [0, 1]
+    for found in first:
+        assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(found["evaluations"])
+        assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
+    assert (tmp_path / "results" / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert quick("learning", tmp_path / "results", *arguments) == first
