@@ -43,7 +43,7 @@ class Arguments:
     steps: int = 2_000_000
     """decisions of the learner to train for"""
     minutes: float | None = None
-    """stop after so many minutes of training, even before `steps`"""
+    """stop after so many minutes of training, resumed ones included and evaluations not, even before `steps`"""
     seed: int = 0
     """of the games, the networks and all draws"""
     run: Path | None = None
@@ -128,21 +128,17 @@ class _Progress(BaseCallback):
     @property
     def seconds(self) -> float:
         """Seconds of training, evaluations left out, since the run began."""
-        return self.run.seconds_before + self._seconds_now()
-
-    def _seconds_now(self) -> float:
-        return time.monotonic() - self.start - self.idle
+        return self.run.seconds_before + time.monotonic() - self.start - self.idle
 
     def _progress(self) -> float:
         """How much of the training is done, 0 to 1, by decisions or by time."""
         done = self.num_timesteps / self.arguments.steps
         if self.arguments.minutes is not None:
-            done = max(done, self._seconds_now() / (self.arguments.minutes * 60))
+            done = max(done, self.seconds / (self.arguments.minutes * 60))
         return min(done, 1.0)
 
     def _on_training_start(self) -> None:
         self.start = time.monotonic()  # not earlier: the first reset may have compiled for a while
-        self.began = self.num_timesteps
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
         self.next_evaluation = (int(self._progress() * self.arguments.evaluations) + 1) / max(
@@ -170,7 +166,7 @@ class _Progress(BaseCallback):
     def _on_step(self) -> bool:
         self.bar.update(self.num_timesteps - self.bar.n)
         minutes = self.arguments.minutes
-        late = minutes is not None and self._seconds_now() > minutes * 60
+        late = minutes is not None and self.seconds > minutes * 60
         return not (self.stopping or late)
 
     def _on_rollout_end(self) -> None:
@@ -217,8 +213,8 @@ class _Progress(BaseCallback):
     def _expect(self) -> None:
         """With a limit of time, have the bar end where the present pace will lead."""
         if self.arguments.minutes is not None:
-            pace = (self.num_timesteps - self.began) / self._seconds_now()
-            expected = self.began + int(pace * self.arguments.minutes * 60)
+            pace = self.num_timesteps / self.seconds
+            expected = int(pace * self.arguments.minutes * 60)
             self.bar.total = max(self.num_timesteps, min(self.arguments.steps, expected))
 
     def _log(self, rates: dict[str, float]) -> None:
@@ -227,7 +223,7 @@ class _Progress(BaseCallback):
             {
                 "decisions": self.num_timesteps,
                 "seconds": self.seconds,
-                "decisions_per_second": (self.num_timesteps - self.began) / self._seconds_now(),
+                "decisions_per_second": self.num_timesteps / self.seconds,
                 **{
                     f"ahead_of_{name}": rates.get(name, float("nan")) for name in ("random", "greedy", "self")
                 },
