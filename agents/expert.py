@@ -9,12 +9,10 @@ network knows nothing, search plays on greedily instead of asking it.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import signal
 import time
-import tomllib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -25,7 +23,7 @@ from tqdm import tqdm
 
 from agents.loading import make_game
 from agents.mcts import MCTSAgent
-from agents.runs import CONFIG, Run, new_folder
+from agents.runs import Run, open_run, plain
 from agents.trained import NetworkAgent, new_policy
 from garden_core import loops, rewards
 from garden_core.batch import Batch
@@ -47,8 +45,8 @@ class Arguments:
     """players at the table; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
     """other options of the game, for example: --options peaks 2 gardeners 2"""
-    minutes: float = 30.0
-    """of training, evaluations left out"""
+    minutes: float | None = None
+    """of training, resumed ones included and evaluations not; 30 if not given"""
     seed: int = 0
     """of the games, the network and all draws"""
     run: Path | None = None
@@ -155,8 +153,10 @@ class _Games:
         for row in np.flatnonzero(batch.terminated | batch.truncated):
             self._finish(int(row))
 
-    def _noise(self, masks: np.ndarray) -> np.ndarray:
-        """Return Dirichlet noise over the legal actions, float (N, num_actions)."""
+    def _noise(self, masks: np.ndarray) -> np.ndarray | None:
+        """Return Dirichlet noise over the legal actions, float (N, num_actions); None if there is to be none."""
+        if self.arguments.noise == 0:
+            return None
         concentration = self.arguments.noise * 10 / masks.sum(1, keepdims=True)
         noise = self.rng.gamma(np.broadcast_to(concentration, masks.shape)) * masks + 1e-9 * masks
         return noise / noise.sum(1, keepdims=True)
@@ -170,13 +170,13 @@ class _Games:
 
 
 def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return float32 (seats,): what the reward "outcome" pays for the finished game `states[0]`."""
+    """Return float32 (seats,): how the finished game `states[0]` ended for each seat, -1 to 1, as search sees it."""
     seats = game.state_dtype["paid"].shape[0]
     tally, paid = np.zeros((1, seats), np.int32), np.zeros(seats, np.float32)
     if game.cooperative:
         loops.points_rows(states, game.params, tally)
         paid[:] = tally[0, : game.num_players].min() / game.reward_divisor
-        return paid / (1 + np.abs(paid))  # as search sees it
+        return paid / (1 + np.abs(paid))
     loops.standings_rows(states, game.params, tally)
     rewards.outcome(tally[0], game.num_players, paid)
     return paid
@@ -213,7 +213,7 @@ class _Training:
         for search in (self.teacher, self.student):
             games.step(search)  # compiles, which is not to count
         self.start = time.monotonic()
-        limit = a.minutes * 60
+        limit = (30.0 if a.minutes is None else a.minutes) * 60
         next_evaluation = self.seconds + limit / max(1, a.evaluations)
         next_log = self.seconds
         previous = signal.signal(signal.SIGINT, self._interrupted)
@@ -304,50 +304,36 @@ def train(arguments: Arguments) -> Path:
     Raises:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
-    if arguments.resume is not None:
-        folder = arguments.resume
-        arguments = _resumed(arguments)
-    else:
-        folder = arguments.run or new_folder(arguments.game)
-        if (folder / CONFIG).exists():
-            raise SystemExit(
-                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
-            )
+    folder, arguments, command = open_run(arguments, "agents.expert", CHECKPOINT)
+    if not arguments.temperature > 0:
+        raise ValueError(f"temperature must be more than 0, not {arguments.temperature}")
     torch.set_num_threads(arguments.threads)
     game = make_game(arguments.game, arguments.num_players, arguments.options)
     network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
-    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed)
+    new_policy(game, network)  # a network that the game cannot have is told of before there is a folder
+    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
     training = _Training(arguments, run, game)
     if arguments.resume is not None:
         training.load()
-    else:
-        run.write_config(
-            {k: v for k, v in asdict(arguments).items() if v is not None and k not in ("resume", "run")}
-        )
+    run.rewind(training.decisions)
+    run.write_config(plain(arguments))
+    training.save()
     print(f"expert iteration on {game!r} in {folder}; compiling on first use")
     training.go()
     if training.stopping:
         raise SystemExit(f"stopped at {training.decisions:,} decisions; go on with: --resume {folder}")
-    training.evaluate()
+    if not run.past or run.past[-1]["decisions"] < training.decisions:
+        training.evaluate()
     run.finish(arguments.eval_games, training.decisions)
     return folder
 
 
-def _resumed(arguments: Arguments) -> Arguments:
-    assert arguments.resume is not None
-    path = arguments.resume / CONFIG
-    if not path.is_file() or not (arguments.resume / CHECKPOINT).is_file():
-        raise SystemExit(f"{arguments.resume} holds no run to resume: {CONFIG} or {CHECKPOINT} is missing")
-    stored = tomllib.loads(path.read_text())["arguments"]
-    stored["resume"] = arguments.resume
-    if arguments.minutes != Arguments.minutes:
-        stored["minutes"] = arguments.minutes
-    return dataclasses.replace(Arguments(), **stored)
-
-
 def main() -> None:
     """Run from the command line."""
-    train(tyro.cli(Arguments))
+    try:
+        train(tyro.cli(Arguments))
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
 
 
 if __name__ == "__main__":

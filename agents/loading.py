@@ -60,6 +60,13 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
             else {"simulations": int(search["count"])}
         )
         network: Any = load_agent(search["network"], game, seed) if search["network"] else None
+        if network is not None and not hasattr(network, "judge"):
+            raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
+        if network is not None and network.config["origin"].get("outcome_share", 1.0) < 0.9:
+            raise ValueError(
+                f"{name}: the network foresees margins, not outcomes, which is no guide for search; train it with "
+                "--final-outcome 1 to the end"
+            )
         return MCTSAgent(**limit, network=network, seed=seed)
     path = Path(name)
     if name == "ppo" or (path / NETWORK).is_file() or (path.suffix == SUFFIX and path.is_file()):

@@ -21,7 +21,6 @@ __all__ = [
     "play",
     "result_of",
     "scores",
-    "shares",
     "shares_of",
     "table",
     "wilson",
@@ -70,13 +69,8 @@ def places(game: Game, states: np.ndarray) -> np.ndarray:
     return (standings[:, None, :] > standings[:, :, None]).sum(axis=2)
 
 
-def shares(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return float (G, num_players): each seat's share of the win, 1 if first alone, 1/k if k are first."""
-    return shares_of(places(game, states))
-
-
 def shares_of(placed: np.ndarray) -> np.ndarray:
-    """Return the same from `places`."""
+    """Return float (G, num_players): each seat's share of the win, 1 if first alone, 1/k if k are first."""
     first = placed == 0
     return first / first.sum(axis=1, keepdims=True)
 

@@ -92,10 +92,15 @@ def _open_node(node):
 
 @compiled
 def _fill_priors(node, kind, state, params, legal, work, masks, tally, worths, words):
-    """Give every action an equal share; with greedy priors, weigh the legal ones by what they are worth."""
+    """Share out 1 among the legal actions: equally, or by what greedy play thinks that they are worth."""
+    node.priors[:] = np.float32(1.0 / masks.shape[1])  # for what other redraws will allow
+    if legal == 1:  # there is nothing to choose yet
+        return
     node.judged = 1
-    node.priors[:] = np.float32(1.0 / legal)
-    if kind != GREEDY or legal == 1:
+    if kind != GREEDY:
+        for action in range(masks.shape[1]):
+            if masks[2, action]:
+                node.priors[action] = 1.0 / legal
         return
     greedy_worths(state, params, next_uint64(words), work, masks, tally, worths)
     unit = SHARPNESS / (params.reward_divisor * params.num_players)
@@ -130,7 +135,7 @@ def _select(tree, node, player, mask, exploration):
                 taken, could = below.visits, below.available
                 value = below.totals[player] / taken
             score = value + exploration * here.priors[action] * np.sqrt(could + 1.0) / (1 + taken)
-            if score > best:
+            if chosen < 0 or score > best:  # a score that is no number must not leave nothing chosen
                 best, chosen = score, action
     return chosen
 
@@ -147,7 +152,9 @@ def _descend(root, params, prior, exploration, tree, used, path, state, work, ma
     while not grown and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, masks[2])
         if not tree[node].judged:
-            if prior == GIVEN:  # the root of a search that begins
+            if (
+                prior == GIVEN
+            ):  # the network is to say: at the root, or where an earlier redraw ended the game
                 break
             _fill_priors(tree[node], prior, state, params, legal, work, masks, tally, worths, words)
         action = _select(tree, node, np.int64(state.current_player), masks[2], exploration)
@@ -270,7 +277,7 @@ class _Memory:
     def __init__(self, game: Game, rows: int, nodes: int) -> None:
         self.game = game
         size = int(np.prod(game.observation_shape))
-        self.trees = np.zeros((rows, nodes), node_type(game))
+        self.trees = records((rows, nodes), node_type(game))
         self.paths = np.zeros((rows, nodes), np.int64)
         self.used = np.zeros((rows, 1), np.int64)
         self.lengths = np.zeros(rows, np.int64)
@@ -283,8 +290,10 @@ class _Memory:
 
     def grow(self) -> None:
         """Make room for twice as many nodes; the trees stay as they are."""
-        self.trees = np.concatenate([self.trees, np.zeros_like(self.trees)], 1)
-        self.paths = np.concatenate([self.paths, np.zeros_like(self.paths)], 1)
+        rows, nodes = self.paths.shape
+        trees, paths = records((rows, 2 * nodes), self.trees.dtype), np.zeros((rows, 2 * nodes), np.int64)
+        trees[:, :nodes], paths[:, :nodes] = self.trees, self.paths
+        self.trees, self.paths = trees, paths
 
 
 class MCTSAgent:
@@ -301,7 +310,7 @@ class MCTSAgent:
         seed: of all draws.
 
     Raises:
-        ValueError: for arguments out of range.
+        ValueError: for arguments out of range, or while searching for a network's answer of another shape.
     """
 
     def __init__(
@@ -315,7 +324,7 @@ class MCTSAgent:
         network: Network | None = None,
         seed: int = 0,
     ) -> None:
-        if simulations < 1 or depth < 0 or exploration < 0:
+        if simulations < 1 or depth < 0 or not exploration >= 0:
             raise ValueError("simulations must be at least 1, depth and exploration at least 0")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
@@ -407,6 +416,10 @@ class MCTSAgent:
                 memory.observations[:n], masks, *memory.work, self._words,
             )  # fmt: skip
             probabilities, judgements = self.network.judge(memory.observations[:n], masks)
+            if probabilities.shape != masks.shape or judgements.shape != (n,):
+                raise ValueError(
+                    f"judge must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {judgements.shape}"
+                )
             back_up_rows(
                 batch.game.params, trees, paths, lengths, leaves, masks, probabilities, judgements, memory.values,
                 memory.work[2],
@@ -441,6 +454,8 @@ class MCTSAgent:
         """Return in words what the last search in a row found: value and the three actions taken most."""
         if row not in self._last:
             self(batch, np.array([row]))
+        if batch.action_mask[row].sum() == 1:
+            return "the only action"
         visits, value = self._last[row]
         order = np.argsort(-visits, kind="stable")[:3]
         best = ", ".join(f"{batch.game.labels[a]} {visits[a] / visits.sum():.0%}" for a in order if visits[a])

@@ -1,4 +1,4 @@
-"""Policy and value networks: convolutions for games on a board, a flat network for the others.
+"""Policy and value networks: one that treats all cells of a board alike, a flat one for other games.
 
 Both read the flat observation and are policies of sb3-contrib's MaskablePPO (`policy_for`).
 """
@@ -75,9 +75,11 @@ class _Masked(MaskableActorCriticPolicy):
         return values, _chosen(log_probabilities, actions), entropy
 
 
-def sample(logits: torch.Tensor) -> torch.Tensor:
+def sample(logits: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
     """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
-    uniform = torch.rand_like(logits).clamp_(min=1e-9)  # not 0, for which even the only legal action loses
+    uniform = torch.rand(logits.shape, generator=generator).clamp_(
+        min=1e-9
+    )  # not 0, for which even the only legal action loses
     return (logits - (-uniform.log()).log()).argmax(1)
 
 
@@ -163,7 +165,7 @@ class _BoardValue(nn.Module):
 
 
 class BoardPolicy(_Masked):
-    """A convolutional trunk shared by policy and value; the policy for a cell is read off at that cell."""
+    """A trunk shared by policy and value and by all cells; the policy for a cell is read off at that cell."""
 
     def __init__(
         self, *args: Any, board: Board, channels: int = 32, hidden: int = 128, **kwargs: Any

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import io
 import itertools
 import json
 import platform
 import shlex
-import sys
 import time
+import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import tomli_w
@@ -28,10 +29,11 @@ from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
 from garden_core.replay import record, write_atomically
 
-__all__ = ["Run"]
+__all__ = ["Run", "open_run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-CONFIG = "config.toml"
+CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
+T = TypeVar("T", bound=Any)
 TEAM = "team"  # in place of opponents in a cooperative game
 
 
@@ -59,19 +61,36 @@ class Run:
         panel: Sequence[str],
         panel_games: int,
         seed: int,
+        command: str = "",
     ) -> None:
-        self.folder, self.game, self.network = folder, game, network
+        self.folder, self.game, self.network, self.command = folder, game, network, command
         self.panel = (TEAM,) if game.cooperative else tuple(panel)
         self.panel_games, self.seed = panel_games, seed
-        folder.mkdir(parents=True, exist_ok=True)
-        self.past = [
-            {key: float(value) for key, value in row.items()} for row in _read(folder / "evaluations.csv")
-        ]
-        self.seconds_before = float(rows[-1]["seconds"]) if (rows := _read(folder / "metrics.csv")) else 0.0
-        """Seconds that the run had trained for when it was resumed."""
-        self._board = SummaryWriter(str(folder))
         for name in panel if not game.cooperative else ():
             load_agent(name, game)  # an unknown name is told of at once, not at the first evaluation
+        folder.mkdir(parents=True, exist_ok=True)
+        self.past: list[dict[str, float]] = []
+        """The evaluations so far."""
+        self.seconds_before = 0.0
+        """Seconds that the run had trained for when it was resumed."""
+        self._board = SummaryWriter(str(folder))
+
+    def rewind(self, decisions: int) -> None:
+        """Go back to what was known at so many decisions, the checkpoint's: training beyond them is lost."""
+        for name in (METRICS, EVALUATIONS):
+            rows = [row for row in _read(self.folder / name) if float(row["decisions"]) <= decisions]
+            if rows:
+                text = io.StringIO()
+                writer = csv.DictWriter(text, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+                write_atomically(self.folder / name, text.getvalue().encode())
+                if name == METRICS:
+                    self.seconds_before = float(rows[-1]["seconds"])
+                else:
+                    self.past = [{key: float(value) for key, value in row.items()} for row in rows]
+            else:
+                (self.folder / name).unlink(missing_ok=True)
 
     def write_config(self, arguments: dict[str, Any]) -> None:
         """Keep the arguments, the game and the versions."""
@@ -84,7 +103,7 @@ class Run:
 
     def log(self, row: dict[str, float]) -> None:
         """Add a row, with "decisions" and "seconds", to metrics.csv and TensorBoard."""
-        self._add("metrics.csv", "train", row)
+        self._add(METRICS, "train", row)
 
     def _add(self, name: str, group: str, row: dict[str, float]) -> None:
         for key, value in row.items():
@@ -98,18 +117,18 @@ class Run:
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
-    def evaluate(self, policy: Any, decisions: int, seconds: float) -> dict[str, float]:
+    def evaluate(self, policy: Any, decisions: int, seconds: float, **origin: Any) -> dict[str, float]:
         """Hold the network against the panel, the same games each time; keep it if it is the best so far.
 
-        Best is the highest mean of the win rates; of equal ones the latest.
+        Best is the highest mean of the win rates; of equal ones the latest. `origin` is kept with the network.
         """
         agent = NetworkAgent(policy)
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
         if not rates or self._mean(row) >= max(map(self._mean, self.past), default=0.0):
-            self.keep(policy, decisions, seconds)
+            self.keep(policy, decisions, seconds, **origin)
         self.past.append(row)
-        self._add("evaluations.csv", "evaluation", row)
+        self._add(EVALUATIONS, "evaluation", row)
         return rates
 
     def _rate(self, agent: Policy, name: str) -> float:
@@ -125,14 +144,15 @@ class Run:
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
 
-    def keep(self, policy: Any, decisions: int, seconds: float) -> None:
+    def keep(self, policy: Any, decisions: int, seconds: float, **more: Any) -> None:
         """Write the network with what made it."""
         origin = {
-            "command": _command(),
+            "command": self.command,
             "seed": self.seed,
             "decisions": decisions,
             "seconds": round(seconds),
             "versions": {name: version(name) for name in PACKAGES},
+            **more,
         }
         save_network(self.folder / NETWORK, self.game, policy, self.network, origin)
 
@@ -151,7 +171,7 @@ class Run:
                         meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
                     )
             print(table(results))
-        report = {"decisions": decisions, "results": [asdict(result) for result in results]}
+        report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
         write_atomically(self.folder / "evaluation.json", json.dumps(report, indent=1).encode())
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
@@ -173,21 +193,59 @@ class Run:
                     label=f"against {name}",
                 )
                 right.plot([row["seconds"] / 60 for row in self.past], rates, "o-", color=colour)
-            left.set(xlabel="decisions of the learner", ylabel="win rate", ylim=(0, 1.02))
+            left.set(xlabel="decisions of the learner")
+            left.set(ylabel="team score") if self.game.cooperative else left.set(
+                ylabel="win rate", ylim=(0, 1.02)
+            )
             right.set(xlabel="minutes of training")
-            if self.panel:
-                left.legend()
+            if self.panel and not self.game.cooperative:
+                left.legend(title="against")
 
 
-def _command() -> str:
-    """Return the command that is running, without the folder that it writes to."""
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    words = ["python", "-m", spec.name] if spec else ["python", Path(sys.argv[0]).name]
-    rest = sys.argv[1:]
-    if "--run" in rest:
-        at = rest.index("--run")
-        rest = rest[:at] + rest[at + 2 :]
-    return shlex.join(words + rest)
+def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
+    """Return the folder of a run, its arguments, and the command that makes it anew.
+
+    A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
+
+    Args:
+        arguments: a dataclass with `game`, `run`, `resume` and `minutes`.
+        module: of the command.
+        checkpoint: the file that a run can be resumed from.
+
+    Raises:
+        SystemExit: if the folder holds a run already, or none to resume.
+    """
+    if arguments.resume is None:
+        folder = arguments.run or Path("runs") / f"{arguments.game}-{time.strftime('%Y%m%d-%H%M%S')}"
+        if (folder / checkpoint).exists():
+            raise SystemExit(
+                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
+            )
+    else:
+        folder = arguments.resume
+        missing = [name for name in (CONFIG, checkpoint) if not (folder / name).is_file()]
+        if missing:
+            raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
+        stored = tomllib.loads((folder / CONFIG).read_text())["arguments"]
+        limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
+        if any(value is not None for value in limits.values()):
+            stored |= limits
+        arguments = dataclasses.replace(type(arguments)(), **stored, resume=folder)
+    words = ["python", "-m", module]
+    for name, value in plain(arguments).items():
+        if name == "game":
+            words.append(value)
+        elif value != getattr(type(arguments)(), name):
+            values = itertools.chain(*value.items()) if isinstance(value, dict) else value
+            words += [f"--{name.replace('_', '-')}"]
+            words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
+    return folder, arguments, shlex.join(words)
+
+
+def plain(arguments: Any) -> dict[str, Any]:
+    """Return arguments as config.toml keeps them: without what is not given, and without folders."""
+    values = dataclasses.asdict(arguments)
+    return {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
 
 
 def _read(path: Path) -> list[dict[str, str]]:
@@ -195,8 +253,3 @@ def _read(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
-
-
-def new_folder(game: str) -> Path:
-    """Return the folder of a run that was given none: runs/GAME-DATE-TIME."""
-    return Path("runs") / f"{game}-{time.strftime('%Y%m%d-%H%M%S')}"

@@ -61,6 +61,7 @@ class OpponentPool:
         self.frozen = 0
         self.ahead = np.full(2 + size, 0.5)
         """By opponent, how often the learner has come out ahead of it lately."""
+        self.met = np.zeros(2 + size, np.bool_)
 
     def freeze(self, policy: Any) -> None:
         """Add a frozen copy of `policy`."""
@@ -72,10 +73,12 @@ class OpponentPool:
         else:
             self.frozen += 1
         self.selves[place].freeze(policy)
-        self.ahead[2 + place] = 0.5
+        self.ahead[2 + place] = 0.5  # games that still go on against the old one are now against the new one
+        self.met[2 + place] = False
 
     def count(self, opponent: int, result: float) -> None:
         """Remember that the learner came out ahead (1), level (½) or behind (0) of an opponent."""
+        self.met[opponent] = True
         self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
     @property
@@ -93,21 +96,23 @@ class OpponentPool:
 
     def rates(self) -> dict[str, float]:
         """How often the learner comes out ahead of random, greedy and, on average, past selves; where known."""
-        known = {"random": self.ahead[0], "greedy": self.ahead[1]}
-        rates = {name: rate for (name, rate), share in zip(known.items(), self.shares, strict=False) if share}
-        if self.frozen:
-            rates["self"] = self.ahead[2 : 2 + self.frozen].mean()
-        return {name: float(rate) for name, rate in rates.items()}
+        groups = {"random": slice(0, 1), "greedy": slice(1, 2), "self": slice(2, 2 + self.frozen)}
+        return {
+            name: float(self.ahead[group][self.met[group]].mean())
+            for name, group in groups.items()
+            if self.met[group].any()
+        }
 
     def state_dict(self) -> dict[str, Any]:
         """Return the frozen networks and win rates, for a checkpoint."""
         present = self.selves[: self.frozen]
-        return {"selves": [past.policy.state_dict() for past in present], "ahead": self.ahead.tolist()}
+        known = {"ahead": self.ahead.tolist(), "met": self.met.tolist()}
+        return {"selves": [past.policy.state_dict() for past in present], **known}
 
     def load_state_dict(self, state: dict[str, Any], policy: Any) -> None:
         """Restore the frozen networks; `policy` is a network of the same shape."""
         self.frozen = len(state["selves"])
-        self.ahead[:] = state["ahead"]
+        self.ahead[:], self.met[:] = state["ahead"], state["met"]
         for past, weights in zip(self.selves, state["selves"], strict=False):
             past.freeze(policy)
             past.policy.load_state_dict(weights)

@@ -7,10 +7,10 @@ checkpoint; `--resume FOLDER` goes on.
 from __future__ import annotations
 
 import dataclasses
+import math
 import signal
 import time
-import tomllib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from agents.loading import make_game
 from agents.ppo import load_checkpoint, new_model, save_checkpoint
-from agents.runs import CONFIG, Run, new_folder
+from agents.runs import Run, open_run, plain
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
 
 __all__ = ["Arguments", "main", "train"]
@@ -40,8 +40,8 @@ class Arguments:
     """players at the table; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
     """other options of the game, for example: --options peaks 2 gardeners 2"""
-    steps: int = 2_000_000
-    """decisions of the learner to train for"""
+    steps: int | None = None
+    """decisions of the learner to train for; 2,000,000 if neither steps nor minutes are given"""
     minutes: float | None = None
     """stop after so many minutes of training, resumed ones included and evaluations not, even before `steps`"""
     seed: int = 0
@@ -116,9 +116,13 @@ class _Progress(BaseCallback):
     def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
+        self.steps: int = arguments.steps or (2_000_000 if arguments.minutes is None else 10**12)
+        self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
         self.stopping = False
+        self.start: float | None = None
         self.idle = 0.0
         """Seconds spent on evaluations."""
+        self.evaluated = 0
 
     @property
     def _ppo(self) -> MaskablePPO:
@@ -128,24 +132,25 @@ class _Progress(BaseCallback):
     @property
     def seconds(self) -> float:
         """Seconds of training, evaluations left out, since the run began."""
-        return self.run.seconds_before + time.monotonic() - self.start - self.idle
+        now = 0.0 if self.start is None else time.monotonic() - self.start - self.idle
+        return self.run.seconds_before + now
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds >= self.limit
 
     def _progress(self) -> float:
         """How much of the training is done, 0 to 1, by decisions or by time."""
-        done = self.num_timesteps / self.arguments.steps
-        if self.arguments.minutes is not None:
-            done = max(done, self.seconds / (self.arguments.minutes * 60))
-        return min(done, 1.0)
+        return min(1.0, max(self.num_timesteps / self.steps, self.seconds / self.limit))
 
     def _on_training_start(self) -> None:
         self.start = time.monotonic()  # not earlier: the first reset may have compiled for a while
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-        self.next_evaluation = (int(self._progress() * self.arguments.evaluations) + 1) / max(
-            1, self.arguments.evaluations
-        )
+        self.evaluated = int(self._progress() * self.arguments.evaluations)
         self.bar = tqdm(
-            total=self.arguments.steps,
+            total=self.steps,
             initial=self.num_timesteps,
             unit="decision",
             unit_scale=True,
@@ -165,9 +170,7 @@ class _Progress(BaseCallback):
 
     def _on_step(self) -> bool:
         self.bar.update(self.num_timesteps - self.bar.n)
-        minutes = self.arguments.minutes
-        late = minutes is not None and self.seconds > minutes * 60
-        return not (self.stopping or late)
+        return not (self.stopping or self.late)
 
     def _on_rollout_end(self) -> None:
         self._expect()
@@ -182,12 +185,9 @@ class _Progress(BaseCallback):
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
             save_checkpoint(self.run.folder, self._ppo, self.pool)
         self._log(rates)
-        if (
-            self.arguments.evaluations
-            and self.next_evaluation < 1
-            and self._progress() >= self.next_evaluation
-        ):
-            self.next_evaluation += 1 / self.arguments.evaluations
+        due = int(self._progress() * self.arguments.evaluations)
+        if self.evaluated < due < self.arguments.evaluations:  # the last one comes after the last update
+            self.evaluated = due
             self.evaluate()
 
     def _set_schedules(self) -> None:
@@ -206,7 +206,8 @@ class _Progress(BaseCallback):
     def evaluate(self) -> None:
         """Hold the network against the panel; that time does not count as training."""
         start, seconds = time.monotonic(), self.seconds
-        self.run.evaluate(self.model.policy, self.num_timesteps, seconds)
+        share = self.env.outcome_share
+        self.run.evaluate(self.model.policy, self.num_timesteps, seconds, outcome_share=share)
         self.model.policy.set_training_mode(True)
         self.idle += time.monotonic() - start
 
@@ -214,8 +215,7 @@ class _Progress(BaseCallback):
         """With a limit of time, have the bar end where the present pace will lead."""
         if self.arguments.minutes is not None:
             pace = self.num_timesteps / self.seconds
-            expected = int(pace * self.arguments.minutes * 60)
-            self.bar.total = max(self.num_timesteps, min(self.arguments.steps, expected))
+            self.bar.total = max(self.num_timesteps, min(self.steps, int(pace * self.limit)))
 
     def _log(self, rates: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
@@ -256,15 +256,7 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the option
             "reward", which training sets itself.
     """
-    if arguments.resume is not None:
-        folder = arguments.resume
-        arguments = _resumed(arguments)
-    else:
-        folder = arguments.run or new_folder(arguments.game)
-        if (folder / CONFIG).exists():
-            raise SystemExit(
-                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
-            )
+    folder, arguments, command = open_run(arguments, "agents.train", "model.zip")
     if "reward" in arguments.options:
         raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
     if arguments.outcome is None:
@@ -277,27 +269,28 @@ def train(arguments: Arguments) -> Path:
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
-    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed)
-    if arguments.resume is not None:
-        model = load_checkpoint(folder, env, pool)
-        env.learner.set_weights(pool.weights)
-    else:
+    if arguments.resume is None:
         settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
         model = new_model(game, env, network, **settings)
-        run.write_config(
-            {k: v for k, v in asdict(arguments).items() if v is not None and k not in ("resume", "run")}
-        )
+    else:
+        model = load_checkpoint(folder, env, pool)
+        env.learner.set_weights(pool.weights)
+    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
+    run.rewind(model.num_timesteps)
+    run.write_config(plain(arguments))
+    save_checkpoint(folder, model, pool)
     env.seed(arguments.seed + model.num_timesteps)  # after a resume other games than at the start
 
     print(f"training on {game!r} in {folder}; compiling on first use")
     progress = _Progress(arguments, run, env)
-    rest = arguments.steps - model.num_timesteps
-    if rest > 0:
+    rest = progress.steps - model.num_timesteps
+    if rest > 0 and not progress.late:
         model.learn(rest, callback=progress, reset_num_timesteps=False)
         save_checkpoint(folder, model, pool)
         if progress.stopping:
             raise SystemExit(f"stopped at {model.num_timesteps:,} decisions; go on with: --resume {folder}")
-        progress.evaluate()
+    if not run.past or run.past[-1]["decisions"] < model.num_timesteps:
+        run.evaluate(model.policy, model.num_timesteps, progress.seconds, outcome_share=env.outcome_share)
     run.finish(arguments.eval_games, model.num_timesteps)
     return folder
 
@@ -307,23 +300,12 @@ MODEL_SETTINGS = (
 )  # fmt: skip
 
 
-def _resumed(arguments: Arguments) -> Arguments:
-    assert arguments.resume is not None
-    path = arguments.resume / CONFIG
-    if not path.is_file():
-        raise SystemExit(f"{arguments.resume} holds no run to resume: {CONFIG} is missing")
-    stored = tomllib.loads(path.read_text())["arguments"]
-    stored["resume"] = arguments.resume
-    defaults = Arguments()
-    for name in ("steps", "minutes"):
-        if getattr(arguments, name) != getattr(defaults, name):
-            stored[name] = getattr(arguments, name)
-    return dataclasses.replace(defaults, **stored)
-
-
 def main() -> None:
     """Run from the command line."""
-    train(tyro.cli(Arguments))
+    try:
+        train(tyro.cli(Arguments))
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
 
 
 if __name__ == "__main__":

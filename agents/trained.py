@@ -39,10 +39,13 @@ class NetworkAgent:
         config: how the network is built, and where it comes from; {} for one that is being trained.
     """
 
-    def __init__(self, policy: Any, sampled: bool = False, config: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, policy: Any, sampled: bool = False, seed: int = 0, config: dict[str, Any] | None = None
+    ) -> None:
         self.policy = policy
         self.sampled = sampled
         self.config = config or {}
+        self._generator = torch.Generator().manual_seed(seed)
         policy.set_training_mode(False)
 
     @classmethod
@@ -53,31 +56,34 @@ class NetworkAgent:
             ValueError: if the file is broken, or of a network for another game or other observations or actions.
         """
         path = path / NETWORK if path.is_dir() else path
+        wanted = {"game": game.name, "observation": list(game.observation_shape), "actions": game.num_actions}
         try:
             with safe_open(path, "pt") as file:
                 config = json.loads((file.metadata() or {})["config"])
                 weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+            found = {key: config[key] for key in wanted}
+            with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
+                policy = new_policy(game, config["network"]) if found == wanted else None
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        wanted = {
-            "game": game.name, "observation": list(game.observation_shape), "actions": game.num_actions
-        }  # fmt: skip
-        found = {key: config.get(key) for key in wanted}
-        if found != wanted:
+        if policy is None:
             raise ValueError(f"{path} holds a network for {found}, but {game} needs {wanted}")
-        policy = new_policy(game, config["network"])
-        policy.load_state_dict(weights, strict=False)
-        missing = [name for name in _own(policy.state_dict()) if name not in weights]
-        if missing:
-            raise ValueError(f"{path} is incomplete: {', '.join(missing)} missing")
-        torch.manual_seed(seed)
-        return cls(policy, sampled, config)
+        shapes = {name: tuple(tensor.shape) for name, tensor in _own(policy.state_dict()).items()}
+        wrong = {
+            name
+            for name in shapes | weights
+            if name not in weights or tuple(weights[name].shape) != shapes.get(name)
+        }
+        if wrong:
+            raise ValueError(f"{path} does not fit its own description: {', '.join(sorted(wrong))}")
+        policy.load_state_dict(weights, strict=False)  # the aliases are not in the file
+        return cls(policy, sampled, seed, config)
 
     @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Choose an action, int64 (len(rows),), for the player to move in each of `rows`."""
         logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
-        return (sample(logits) if self.sampled else logits.argmax(1)).numpy()
+        return (sample(logits, self._generator) if self.sampled else logits.argmax(1)).numpy()
 
     @torch.inference_mode()
     def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,6 +94,8 @@ class NetworkAgent:
     def estimate(self, batch: Batch, row: int) -> str:
         """Return in words what the network thinks of a position: value and the three likeliest actions."""
         probabilities, values = self.judge(batch.observation[[row]], batch.action_mask[[row]])
+        if batch.action_mask[row].sum() == 1:
+            return "the only action"
         order = np.argsort(-probabilities[0], kind="stable")[:3]
         best = ", ".join(
             f"{batch.game.labels[a]} {probabilities[0, a]:.0%}" for a in order if probabilities[0, a] > 0

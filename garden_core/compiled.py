@@ -76,8 +76,8 @@ def _refuse_python_calls(dispatcher: Any) -> None:
     dispatcher.add_overload = add_overload
 
 
-def records(shape: int, dtype: np.dtype) -> np.ndarray:
-    """Zeroed records, shape (shape,), whose rows kernels can take in both modes (recarray without Numba)."""
+def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeroed records of a shape, whose rows kernels can take in both modes (recarray without Numba)."""
     array = np.zeros(shape, dtype)
     return array if JIT else array.view(np.recarray)
 

@@ -15,7 +15,7 @@ pytest.importorskip("openskill")
 
 from agents import arena
 from agents.arena import round_robin
-from agents.matches import alone, meet, places, play, result_of, shares, table, wilson
+from agents.matches import alone, meet, places, play, result_of, shares_of, table, wilson
 from agents.ratings import Rating, rate, ratings_table
 from garden_core import make
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -84,7 +84,7 @@ def test_places_and_shares_of_the_win():
     states["score"][:, :3] = [[5, 3, 1], [0, 0, 0], [4, 7, 2], [0, 0, 9]]
     assert places(game, states).tolist() == [[0, 1, 2], [0, 0, 0], [1, 0, 2], [1, 1, 0]]
     expected = [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3], [0, 1, 0], [0, 0, 1]]
-    np.testing.assert_allclose(shares(game, states), expected)
+    np.testing.assert_allclose(shares_of(places(game, states)), expected)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 5])

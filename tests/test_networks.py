@@ -202,10 +202,31 @@ def test_files_are_checked(kept, tmp_path):
     save_file({"weight": torch.zeros(3)}, tmp_path / "other.safetensors")
     with pytest.raises(ValueError, match="is no network of garden-envs"):
         NetworkAgent.load(tmp_path / "other.safetensors", Mars())
-    config = json.dumps(NetworkAgent.load(path, Mars()).config)
-    save_file({"action_net.query": torch.zeros(3)}, tmp_path / "less.safetensors", {"config": config})
-    with pytest.raises(ValueError, match=r"is incomplete: .*first\.weight.* missing"):
-        NetworkAgent.load(tmp_path / "less.safetensors", Mars())
+    config = NetworkAgent.load(path, Mars()).config
+    wrong = {
+        "less": (
+            config,
+            {"action_net.query": torch.zeros(3)},
+            r"does not fit .*action_net\.query.*first\.weight",
+        ),
+        "list": ([1], {}, "is no network of garden-envs"),
+        "bare": ({key: config[key] for key in ("game", "observation", "actions")}, {}, "is no network"),
+        "kind": (config | {"network": {"kind": "board"}}, {}, "is no network"),
+    }
+    for name, (described, weights, message) in wrong.items():
+        save_file(weights, tmp_path / f"{name}.safetensors", {"config": json.dumps(described)})
+        with pytest.raises(ValueError, match=message):
+            NetworkAgent.load(tmp_path / f"{name}.safetensors", Mars())
+
+
+def test_loading_leaves_torchs_own_generator_alone(kept):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    agent = NetworkAgent.load(kept[0], Mars(), seed=1, sampled=True)
+    batch = played(Mars(), rows=4)
+    agent(batch, batch.all_rows)
+    assert (torch.rand(3) == expected).all()
 
 
 def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
@@ -238,7 +259,8 @@ def test_agents_by_name(kept):
     ("name", "message"),
     [
         ("grandmaster", "unknown agent 'grandmaster'; known are random, greedy"),
-        ("mcts:", "unknown agent|cannot be imported|has no"),
+        ("mcts:", "unknown agent 'mcts:'"),
+        ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
         ("mcts:0", "simulations must be at least 1"),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
         ("tests.test_networks:last_legal", "the module has no 'last_legal'"),
@@ -247,6 +269,15 @@ def test_agents_by_name(kept):
 def test_unknown_agents_are_explained(name, message):
     with pytest.raises(ValueError, match=message):
         load_agent(name, Mars())
+
+
+def test_a_network_that_foresees_margins_does_not_guide_search(tmp_path):
+    game = Mars()
+    path = tmp_path / "network.safetensors"
+    save_network(path, game, new_policy(game, SMALL), SMALL, {"outcome_share": 0.5})
+    load_agent(str(path), game)
+    with pytest.raises(ValueError, match="foresees margins, not outcomes"):
+        load_agent(f"{path}-mcts:8", game)
 
 
 # --- the networks that come with the games ---

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+from agents import mcts
 from agents.matches import meet, play
 from agents.mcts import MCTSAgent
 from garden_core import kernels, make
 from garden_core.batch import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.rng import seed_rows
 
 GAMES = [
     ("mars", {"num_players": 3}),
@@ -77,20 +83,81 @@ def redrawn(batch: Batch) -> Batch:
     return other
 
 
-def test_a_networks_search_is_blind_to_what_is_hidden():
-    batch = started("cacti", rows=6, decisions=4)
-    searches = [MCTSAgent(60, network=Sure(0, 0.0)).search(b, b.all_rows)[0] for b in (batch, redrawn(batch))]
-    np.testing.assert_array_equal(*searches)
+class Reading:
+    """A network whose values and priors hang on everything that the player to move sees."""
+
+    def judge(self, observation, mask):
+        weights = np.random.default_rng(0).normal(size=(observation.shape[1], mask.shape[1] + 1))
+        told = np.tanh(observation @ weights / 20)
+        probabilities = mask * np.exp(told[:, :-1])
+        return (
+            (probabilities / np.maximum(probabilities.sum(1, keepdims=True), 1e-9)).astype(np.float32),
+            told[:, -1].astype(np.float32),
+        )
 
 
-def test_search_is_blind_to_what_is_hidden():
-    """Redraws depend on the order of hidden cards as well as on the seed, so the means over many seeds are compared."""
+def mean_shares(batch: Batch, network) -> np.ndarray:
+    """Mean over seeds of how often each action is taken in row 0."""
+    agents = (MCTSAgent(40, network=network, seed=seed) for seed in range(150))
+    return np.mean([agent.search(batch, batch.all_rows)[0][0] / 40 for agent in agents], axis=0)
+
+
+@pytest.mark.parametrize("network", [None, Reading()])
+def test_search_is_blind_to_what_is_hidden(network):
+    """Redraws hang on the order of hidden cards as well as on the seed, so means over many seeds are compared."""
     batch = started("cacti", rows=1, decisions=4)
-    means = [
-        np.mean([MCTSAgent(60, seed=seed).search(b, b.all_rows)[0][0] / 60 for seed in range(150)], axis=0)
-        for b in (batch, redrawn(batch))
-    ]
-    np.testing.assert_allclose(*means, atol=0.04)
+    np.testing.assert_allclose(mean_shares(batch, network), mean_shares(redrawn(batch), network), atol=0.04)
+
+
+def test_values_are_those_of_the_seats():
+    """While placing, every simulation ends at a new node where the next seat is to move; the network likes the mover."""
+    expected = {2: (0.25 - 30 * 0.25) / 31, 3: (0.25 - 30 * 0.125) / 31, "team": 0.25}
+    for players, value in expected.items():
+        options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
+        batch = started("mars", rows=2, **options)
+        _, values = MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0).search(batch, batch.all_rows)
+        np.testing.assert_allclose(values, value, rtol=1e-5)
+
+
+def test_more_searches_in_step_than_there_is_room_for():
+    batch = started("cacti", rows=150, decisions=2)
+    network = Sure(0, 0.0)
+    noise = np.zeros(batch.action_mask.shape)
+    visits, _ = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise)
+    searched = batch.action_mask.sum(1) > 1
+    assert (visits[searched].sum(1) == 5).all()
+    assert max(network.asked) == 64
+    assert sum(network.asked) == 6 * searched.sum()
+
+
+def test_scores_that_are_no_numbers_choose_something_legal():
+    batch = started("cacti", rows=3, decisions=1)
+    visits, _ = MCTSAgent(20, network=Sure(0, float("nan"))).search(batch, batch.all_rows)
+    assert not visits[batch.action_mask == 0].any()
+
+
+def test_a_network_that_answers_in_another_shape_is_refused():
+    class Odd(Sure):
+        def judge(self, observation, mask):
+            return super().judge(observation, mask)[0][:, 1:], np.zeros(len(mask), np.float32)
+
+    batch = started("cacti", rows=3)
+    with pytest.raises(ValueError, match="judge must return shapes"):
+        MCTSAgent(5, network=Odd(0, 0.0)).search(batch, batch.all_rows)
+
+
+def test_runs_as_plain_python():
+    """Without Numba, for the debugger."""
+    code = (
+        "import numpy as np; from agents.mcts import MCTSAgent; from garden_core import Batch, make;"
+        "batch = Batch(make('cacti'), 2); batch.reset(0);"
+        "print(MCTSAgent(6).search(batch, np.arange(2))[0].sum(1), MCTSAgent(1, seconds=.5)(batch, np.arange(2)))"
+    )
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("[6 6]")
 
 
 def test_every_simulation_is_counted_once_at_the_root():
@@ -143,15 +210,25 @@ def test_time_limit():
         )  # far more than the 1 simulation, which no longer counts; and the tree has grown
 
 
-def test_more_simulations_do_not_begin_anew():
-    """The tree of 400 simulations is that of 100, grown: a search cut into parts is one search."""
+def test_a_search_cut_into_parts_is_one_search():
+    """Also where its tree had to grow on the way."""
     batch = started("mars", rows=1, decisions=8)
-    one = MCTSAgent(64, seed=4)
-    whole = one.search(batch, batch.all_rows)[0]
-    timed = MCTSAgent(64, seed=4, seconds=1e-9)  # a single part of 16
-    part = timed.search(batch, batch.all_rows)[0]
-    assert part.sum() == 16
-    assert (part <= whole).all()
+    agent = MCTSAgent(96, seed=4)
+    whole = agent.search(batch, batch.all_rows)[0]
+    memory = mcts._Memory(batch.game, 1, 20)
+    words = np.zeros((1, 4), np.uint64)
+    seed_rows(words, np.uint64(4))
+    for _ in range(6):
+        if memory.used[0, 0] + 16 >= memory.trees.shape[1]:
+            memory.grow()
+        mcts.simulate(
+            batch.states, batch.game.params, 0, 16, agent.prior, agent.exploration, agent.depth, agent.rollout,
+            memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work, words,
+        )  # fmt: skip
+    parts = np.zeros_like(whole)
+    mcts.root_visits(memory.trees, parts)
+    np.testing.assert_array_equal(whole, parts)
+    assert memory.trees.shape[1] == 160
 
 
 def test_sees_a_win_at_hand():
@@ -185,6 +262,7 @@ def test_beats_greedy(name, bar):
     ("arguments", "message"),
     [
         ({"simulations": 0}, "simulations must be at least 1"),
+        ({"exploration": float("nan")}, "depth and exploration at least 0"),
         ({"depth": -1}, "depth and exploration at least 0"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
         ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),

@@ -219,6 +219,59 @@ def test_resume_goes_on(small_run, tmp_path):
         train(Arguments(resume=tmp_path))
 
 
+def test_resume_by_default_values_and_after_the_end(tmp_path):
+    folder = tmp_path / "run"
+    train(tiny(run=folder, steps=512, eval_games=0, evaluations=0))
+    assert [row["decisions"] for row in rows_of(folder / "evaluations.csv")] == ["512.0"]
+    train(Arguments(resume=folder))  # nothing is left to do, and nothing is added
+    assert [row["decisions"] for row in rows_of(folder / "evaluations.csv")] == ["512.0"]
+    train(Arguments(resume=folder, steps=1000))
+    assert [row["decisions"] for row in rows_of(folder / "evaluations.csv")] == ["512.0", "1024.0"]
+
+
+def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
+    """What came after the checkpoint is forgotten: metrics, evaluations, time."""
+    folder = tmp_path / "run"
+    train(tiny(run=folder, steps=512, eval_games=0))
+    with (folder / "metrics.csv").open("a") as file:
+        file.write(",".join(["1024", "999"] + ["0"] * 12) + "\n")
+    with pytest.raises(SystemExit, match="go on with --resume"):
+        train(tiny(run=folder))
+    train(Arguments(resume=folder, steps=1024))
+    rows = rows_of(folder / "metrics.csv")
+    assert [row["decisions"] for row in rows] == ["512", "1024"]
+    assert float(rows[1]["seconds"]) < 900
+    (folder / "model.zip").unlink()
+    with pytest.raises(SystemExit, match=r"no run to resume: model\.zip missing"):
+        train(Arguments(resume=folder))
+
+
+def test_the_origin_tells_the_command(small_run, tmp_path):
+    command = NetworkAgent.load(small_run, Mars()).config["origin"]["command"]
+    assert command.startswith("python -m agents.train mars --steps 1024 --envs 16 ")
+    assert "--panel random greedy --evaluations 2" in command
+    assert "--run" not in command
+
+
+def test_training_by_time(tmp_path):
+    start = time.monotonic()
+    folder = train(tiny(run=tmp_path / "run", steps=None, minutes=0.03, eval_games=0))
+    assert time.monotonic() - start < 60
+    last = rows_of(folder / "evaluations.csv")[-1]
+    assert float(last["seconds"]) == pytest.approx(1.8, abs=1)
+    assert NetworkAgent.load(folder, Mars()).config["origin"]["outcome_share"] > 0.5
+
+
+@pytest.mark.parametrize("options", [{}, {"cooperative": "true"}])
+def test_training_at_tables_of_three(options, tmp_path):
+    folder = train(
+        tiny(run=tmp_path / "run", num_players=3, options=options | {"max_decisions": "60"}, steps=512)
+    )
+    evaluation = rows_of(folder / "evaluations.csv")[-1]
+    assert set(evaluation) == {"decisions", "seconds"} | ({"team"} if options else {"random", "greedy"})
+    assert float(evaluation.get("team", 0)) >= 0
+
+
 def test_interrupt_saves_a_checkpoint(tmp_path):
     folder = tmp_path / "run"
     options = [
@@ -291,9 +344,27 @@ def test_training_sets_the_reward_itself(tmp_path):
         train(tiny(run=tmp_path / "run", options={"reward": "margin"}))
 
 
-def test_an_unknown_panel_is_told_of_before_training(tmp_path):
-    with pytest.raises(ValueError, match="unknown agent 'grandmaster'"):
-        train(tiny(run=tmp_path / "run", panel=("random", "grandmaster")))
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"panel": ("random", "grandmaster")}, "unknown agent 'grandmaster'"),
+        ({"network": "deep"}, "network must be"),
+    ],
+)
+def test_mistakes_are_told_of_before_there_is_a_folder(changes, message, tmp_path):
+    for run, arguments in ((train, tiny), (expert.train, tiny_expert)):
+        with pytest.raises(ValueError, match=message):
+            run(arguments(run=tmp_path / "run", **changes))
+        assert not (tmp_path / "run").exists()
+
+
+def test_mistakes_on_the_command_line_take_one_line():
+    for module in ("train", "expert"):
+        command = [sys.executable, "-m", f"agents.{module}", "chess"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("error: ")
+        assert "Traceback" not in done.stderr
 
 
 def test_schedules_change_evenly(small_run):
@@ -318,7 +389,12 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch):
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
     again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
-    assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1, 0.4]
+    again.rewind(2)
+    assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
+    assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
+    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
+    again.rewind(0)
+    assert [row["greedy"] for row in again.past] == [0.1]
 
 
 # --- expert iteration ---
@@ -403,6 +479,34 @@ def losses(training) -> tuple[float, float]:
         logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
         policy = -(choice * logits.log_softmax(1)).sum(1).mean()
         return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
+
+
+def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path):
+    game = make("cacti")
+    arguments = tiny_expert(
+        game="cacti", options={}, envs=4, simulations=8, positions=500, lookahead=0.5, noise=0.0
+    )
+    training = expert._Training(arguments, Run(tmp_path, game, SMALL, (), 1, 0), game)
+    games = expert._Games(game, arguments, training.positions, training.rng)
+    assert games._noise(games.batch.action_mask) is None
+    while training.positions.added < 100:
+        told = [value for row in games.told for *_, value in row]
+        games.step(training.student)
+    assert told
+    values = training.positions.value[:100]
+    assert ((values > -1.0001) & (values < 1.0001)).all()
+    assert len(set(values.tolist())) > 10
+
+
+def test_noise_is_over_legal_actions(tmp_path):
+    game = make("cacti")
+    arguments = tiny_expert(game="cacti", options={}, envs=64)
+    games = expert._Games(game, arguments, expert._Positions(game, 10), np.random.default_rng(0))
+    mask = games.batch.action_mask
+    noise = games._noise(mask)
+    np.testing.assert_allclose(noise.sum(1), 1)
+    assert not noise[mask == 0].any()
+    assert noise[mask == 1].std() > 0.05
 
 
 def test_outcomes():
