@@ -227,6 +227,7 @@ def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
         if missing:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored = tomllib.loads((folder / CONFIG).read_text())["arguments"]
+        stored = {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
         limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
         if any(value is not None for value in limits.values()):
             stored |= limits

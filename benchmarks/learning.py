@@ -1,6 +1,6 @@
 """Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--networks`, which network learns best.
 
-Trains each game anew with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
+Trains each game with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
 how the networks do against random, greedy and a small search, over decisions and over time; or trains the networks
 in NETWORKS for equal times with one seed. A run that was cut off goes on where it stopped; finished ones are taken as
 they are.
@@ -71,26 +71,8 @@ def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dic
         if (folder / "model.zip").exists():
             command += ["--resume", str(folder)]
         else:
-            command += [
-                game,
-                "--minutes",
-                f"{minutes:g}",
-                "--threads",
-                "1",
-                "--seed",
-                str(seed),
-                *network.split(),
-            ]
-            command += [
-                "--steps",
-                "1_000_000_000",
-                "--evaluations",
-                "8",
-                "--panel-games",
-                "100",
-                "--run",
-                str(folder),
-            ]
+            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations 8 --panel-games 100"
+            command += [game, *limits.split(), *network.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
@@ -106,14 +88,14 @@ def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result file and the picture."""
     games = arguments.games or tuple(list_games())
     if arguments.networks:
-        jobs = [(game, 0, network) for game in games for network in NETWORKS[game]]
+        jobs = [(game, 0, network) for game in games for network in NETWORKS.get(game, FLAT)]
     else:
         jobs = [(game, seed, "") for game in games for seed in range(arguments.seeds)]
 
     def one(job: tuple[str, int, str]) -> dict[str, Any]:
         game, seed, network = job
         minutes = arguments.minutes or MINUTES.get(game, OTHERS)
-        folder = arguments.runs / "-".join([game, str(seed), *re.findall(r"\w+", network)])
+        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", network)])
         found = run(game, seed, minutes, network, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
         print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)

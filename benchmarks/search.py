@@ -1,8 +1,8 @@
 """How fast tree search is: `python -m benchmarks.search [GAMES...]`.
 
-Simulated decisions (down the tree and beyond it) and simulations a second on one core, over positions of random
-games, with 400 simulations a move: for the default search, for random playouts of the same length and to the end, and
-for search guided by the network that comes with the game, 64 searches in step.
+Simulated decisions (down the tree and beyond it) a second on one core, over positions of random games, with 400
+simulations a move: for the default search, for random playouts of the same length and to the end, and for search guided
+by the network that comes with the game, 64 searches in step.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 import tyro
 
 import agents
@@ -46,12 +47,12 @@ class Arguments:
 
 
 def positions(game: Game) -> Batch:
-    """Return games in which 0 to 30 random decisions have been made."""
+    """Return games in which 0 to 31 random decisions have been made, two games for each number."""
     batch = Batch(game, POSITIONS)
     batch.reset(0)
     policy = RandomPolicy(0)
-    for number in range(30):
-        rows = batch.all_rows[number:]
+    for number in range(1, POSITIONS // 2):
+        rows = batch.all_rows[2 * number :]
         batch.step(policy(batch, rows), rows)
     return batch
 
@@ -71,6 +72,7 @@ def work(batch: Batch, agent: MCTSAgent) -> common.Work:
 
 def main(arguments: Arguments) -> None:
     """Measure every game, print a table and write the result file."""
+    torch.set_num_threads(1)
     measurements = []
     print(f"{'game':<12} {'search':<28} {'decisions/s':>12}")
     for name in arguments.games or list_games():
