@@ -87,9 +87,9 @@ class NetworkAgent:
 
     @torch.inference_mode()
     def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,)."""
+        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1."""
         logits, values = self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
-        return logits.softmax(1).numpy(), values[:, 0].numpy()
+        return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Return in words what the network thinks of a position: value and the three likeliest actions."""
