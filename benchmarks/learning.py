@@ -71,7 +71,8 @@ def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dic
         if (folder / "model.zip").exists():
             command += ["--resume", str(folder)]
         else:
-            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations 8 --panel-games 100"
+            evaluations = 1 if network else 8
+            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games 100"
             command += [game, *limits.split(), *network.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
