@@ -28,6 +28,7 @@ check: .venv/dev
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.search
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -71,8 +71,8 @@ def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dic
         if (folder / "model.zip").exists():
             command += ["--resume", str(folder)]
         else:
-            evaluations = 1 if network else 8
-            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games 100"
+            times = 1 if network else 8
+            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {times} --panel-games 100"
             command += [game, *limits.split(), *network.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -128,7 +128,8 @@ def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
                 axis.set(ylim=(0, 1.02), xlim=(0, None))
             axes[2 * i].set(title=game, xlabel="thousand decisions", ylabel="win rate" if i == 0 else None)
             axes[2 * i + 1].set(xlabel="minutes")
-        axes[0].legend(title="against", loc="upper left", fontsize=8)
+        handles, names = axes[0].get_legend_handles_labels()
+        axes[0].figure.legend(handles, names, title="against", loc="outside right center")
 
 
 if __name__ == "__main__":
