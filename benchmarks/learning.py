@@ -72,7 +72,9 @@ def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dic
             command += ["--resume", str(folder)]
         else:
             times = 1 if network else 8
-            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {times} --panel-games 100"
+            limits = (
+                f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {times} --panel-games 100"
+            )
             command += [game, *limits.split(), *network.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -197,11 +197,13 @@ def networks() -> str:
     """Return what several networks reach in equal times."""
     rows = []
     for found in _result("networks")["measurements"]:
-        rates = {r["opponent"]: f"{r['win_rate']:.1%}" for r in found["final"]}
         decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
-        row = (found["game"], f"`{found['network']}`", f"{found['minutes']:g}", decisions, *rates.values())
-        rows.append(row)
-    return _table(("game", "network", "minutes", "decisions", "against random", "against greedy"), rows)
+        row = [found["game"], f"`{found['network']}`", f"{found['minutes']:g}", decisions]
+        for r in found["final"]:
+            row += [f"{r['win_rate']:.1%}", f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}"]
+        rows.append(tuple(row))
+    head = ("game", "network", "minutes", "decisions", "against random", "scores", "against greedy", "scores")
+    return _table(head, rows)
 
 
 def search() -> str:

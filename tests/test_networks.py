@@ -287,6 +287,12 @@ def all_shipped() -> list[tuple[str, int]]:
     return [(name, players) for name in list_games() for players in trained.shipped(make(name))]
 
 
+def test_networks_come_with_the_games():
+    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= set(all_shipped())
+    with pytest.raises(ValueError, match="no network comes with mars for 5 players; known: 2, 4"):
+        agents.load("mars", 5)
+
+
 @pytest.mark.parametrize(("name", "players"), all_shipped())
 def test_a_network_that_comes_with_a_game_plays(name, players):
     agent = agents.load(name, players)
