@@ -246,7 +246,8 @@ def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
 def plain(arguments: Any) -> dict[str, Any]:
     """Return arguments as config.toml keeps them: without what is not given, and without folders."""
     values = dataclasses.asdict(arguments)
-    return {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
+    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
+    return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -24,6 +24,7 @@ from agents.loading import make_game
 from agents.ppo import load_checkpoint, new_model, save_checkpoint
 from agents.runs import Run, open_run, plain
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
+from agents.trained import NetworkAgent
 
 __all__ = ["Arguments", "main", "train"]
 
@@ -78,6 +79,8 @@ class Arguments:
     final_entropy: float = 0.002
     """the same when it ends; in between it changes evenly"""
 
+    start: Path | None = None
+    """a network's file to begin with, for example of another number of players, in place of an untrained one"""
     network: str = "auto"
     """auto (board where the game has one), board or flat"""
     channels: int = 32
@@ -272,6 +275,11 @@ def train(arguments: Arguments) -> Path:
     if arguments.resume is None:
         settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
         model = new_model(game, env, network, **settings)
+        if arguments.start is not None:
+            first = NetworkAgent.load(arguments.start, game)
+            if first.config["network"] != network:
+                raise ValueError(f"{arguments.start} is built as {first.config['network']}, not as {network}")
+            model.policy.load_state_dict(first.policy.state_dict())
     else:
         model = load_checkpoint(folder, env, pool)
         env.learner.set_weights(pool.weights)

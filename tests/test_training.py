@@ -253,6 +253,23 @@ def test_the_origin_tells_the_command(small_run, tmp_path):
     assert "--run" not in command
 
 
+def test_training_begins_with_a_network(small_run, tmp_path):
+    """With a learning rate of 0 it stays what it was, at another table."""
+    still = {
+        "learning_rate": 0.0,
+        "final_learning_rate": 0.0,
+        "eval_games": 0,
+        "num_players": 3,
+        "steps": 512,
+    }
+    folder = train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
+    one, other = (NetworkAgent.load(run, Mars()).policy.state_dict() for run in (small_run, folder))
+    assert all((one[name] == other[name]).all() for name in one)
+    assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["start"].endswith(".safetensors")
+    with pytest.raises(ValueError, match="is built as .*'channels': 4"):
+        train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
+
+
 def test_training_by_time(tmp_path):
     start = time.monotonic()
     folder = train(tiny(run=tmp_path / "run", steps=None, minutes=0.03, eval_games=0))
