@@ -266,7 +266,7 @@ def test_training_begins_with_a_network(small_run, tmp_path):
     one, other = (NetworkAgent.load(run, Mars()).policy.state_dict() for run in (small_run, folder))
     assert all((one[name] == other[name]).all() for name in one)
     assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["start"].endswith(".safetensors")
-    with pytest.raises(ValueError, match="is built as .*'channels': 4"):
+    with pytest.raises(ValueError, match=r"is built as .*'channels': 4"):
         train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
 
 
