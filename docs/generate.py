@@ -91,7 +91,6 @@ def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
         "speed": speed, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search,
-        "networks": networks,
     }  # fmt: skip
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
@@ -121,7 +120,7 @@ def speed() -> str:
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
                 rows.append(("", text, f"{_short(other['decisions_per_second']['median'])} decisions/s"))
     for found in training["measurements"]:
-        if found["threads"] == 2:
+        if found.get("threads") == 2:
             text = f"MaskablePPO, {found['network']} network, a third of the opponents past selves"
             rows.append(
                 (
@@ -191,19 +190,6 @@ def curves() -> str:
         text = f"{found['minutes']:g} minutes, {decisions / 1000:,.0f} thousand decisions"
         rows.append((found["game"], found["seed"], text, rates["random"], rates["greedy"]))
     return _table(("game", "seed", "training", "against random", "against greedy"), rows)
-
-
-def networks() -> str:
-    """Return what several networks reach in equal times."""
-    rows = []
-    for found in _result("networks")["measurements"]:
-        decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
-        row = [found["game"], f"`{found['network']}`", f"{found['minutes']:g}", decisions]
-        for r in found["final"]:
-            row += [f"{r['win_rate']:.1%}", f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}"]
-        rows.append(tuple(row))
-    head = ("game", "network", "minutes", "decisions", "against random", "scores", "against greedy", "scores")
-    return _table(head, rows)
 
 
 def search() -> str:
