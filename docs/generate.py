@@ -152,10 +152,11 @@ def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
 
 
 def ratings() -> str:
-    """Return the ratings of all arenas."""
+    """Return the ratings of all arenas in which random play took part."""
     rows = [
         (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
         for game, players, arena in _arenas()
+        if "random" in {r["agent"] for r in arena["ratings"]}
         for r in arena["ratings"]
     ]
     return _table(("game", "players", "agent", "rating ± 2 sigma"), rows)
