@@ -10,20 +10,16 @@ network knows nothing, search plays on greedily instead of asking it.
 from __future__ import annotations
 
 import io
-import signal
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 import torch
-import tyro
 from tqdm import tqdm
 
 from agents.loading import make_game
 from agents.mcts import MCTSAgent
-from agents.runs import Run, open_run, plain
+from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
 from agents.trained import NetworkAgent, new_policy
 from garden_core import loops, rewards
 from garden_core.batch import Batch
@@ -36,23 +32,11 @@ CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass
-class Arguments:
-    """Train a network by expert iteration on one game, evaluate it, and keep everything in a folder."""
+class Arguments(TrainingArguments):
+    """Train a network by expert iteration on one game, evaluate it, and keep everything in a folder.
 
-    game: tyro.conf.Positional[str] = "mars"
-    """name of an installed game"""
-    num_players: int | None = None
-    """players at the table; the game's default if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example: --options peaks 2 gardeners 2"""
-    minutes: float | None = None
-    """of training, resumed ones included and evaluations not; 30 if not given"""
-    seed: int = 0
-    """of the games, the network and all draws"""
-    run: Path | None = None
-    """folder for the results; runs/GAME-DATE-TIME if not given"""
-    resume: Path | None = None
-    """go on with the run in this folder, by its own config; of the other arguments only minutes count"""
+    Without `minutes` it takes 30.
+    """
 
     envs: int = 64
     """games played at once"""
@@ -79,24 +63,6 @@ class Arguments:
     """the same when it ends; in between it changes evenly"""
     lookahead: float = 0.5
     """share of search's own value in what the value learns; the rest is the outcome"""
-
-    network: str = "auto"
-    """auto (board where the game has one), board or flat"""
-    channels: int = 32
-    """channels of the board network"""
-    hidden: int = 128
-    """width of the hidden layers"""
-    threads: int = 1
-    """threads of torch"""
-
-    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that the network is held against while it trains; the best network by these is kept"""
-    evaluations: int = 8
-    """how often that is done, evenly spread over the training"""
-    panel_games: int = 60
-    """games against each of the panel"""
-    eval_games: int = 600
-    """games against random and against greedy at the end; 0 for none"""
 
 
 class _Positions:
@@ -196,29 +162,24 @@ class _Training:
         self.positions = _Positions(game, arguments.positions)
         self.learned = 0
         """Positions that the network has learned from."""
-        self.decisions, self.stopping, self.idle = 0, False, 0.0
+        self.decisions = 0
         a, network = arguments, NetworkAgent(self.policy)
         self.teacher = MCTSAgent(a.simulations, exploration=a.exploration, seed=a.seed)
         self.student = MCTSAgent(a.simulations, exploration=a.exploration, network=network, seed=a.seed)
 
-    @property
-    def seconds(self) -> float:
-        """Seconds of training since the run began, evaluations left out."""
-        return self.run.seconds_before + time.monotonic() - self.start - self.idle
-
-    def go(self) -> None:
-        """Train until the time is over or Ctrl-C is pressed."""
+    def go(self, interruption: Interruption) -> None:
+        """Train until the time is over or somebody wishes to stop."""
         a = self.arguments
         games = _Games(self.game, a, self.positions, self.rng)
         for search in (self.teacher, self.student):
             games.step(search)  # compiles, which is not to count
-        self.start = time.monotonic()
+        outcomes(self.game, games.batch.states[:1])
+        self.run.begin()
         limit = (30.0 if a.minutes is None else a.minutes) * 60
-        next_evaluation = self.seconds + limit / max(1, a.evaluations)
-        next_log = self.seconds
-        previous = signal.signal(signal.SIGINT, self._interrupted)
-        self.bar = tqdm(total=round(limit), initial=round(min(self.seconds, limit)), unit="s")
-        while (now := self.seconds) < limit and not self.stopping:
+        next_evaluation = self.run.seconds + limit / max(1, a.evaluations)
+        next_log = self.run.seconds
+        self.bar = tqdm(total=round(limit), initial=round(min(self.run.seconds, limit)), unit="s")
+        while (now := self.run.seconds) < limit and not interruption.wished:
             games.step(self.teacher if now < limit * a.teaching else self.student)
             self.decisions += a.envs
             losses = self._learn(now / limit)
@@ -227,17 +188,11 @@ class _Training:
                 self._log(losses)
             if now >= next_evaluation:
                 next_evaluation += limit / a.evaluations
-                self.evaluate()
+                self.run.evaluate(self.policy, self.decisions)
+                self.save()
             self.bar.update(round(min(now, limit)) - self.bar.n)
         self.bar.close()
-        signal.signal(signal.SIGINT, previous)
         self.save()
-
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        self.bar.write("stopping after this move; press Ctrl-C again to drop what is not yet saved")
 
     def _learn(self, done: float) -> tuple[float, float] | None:
         """Make the updates that the new positions are worth; return the last losses of policy and value."""
@@ -265,18 +220,11 @@ class _Training:
         self.bar.set_postfix_str(f"{self.decisions:,} decisions, policy {policy:.3f}, value {value:.3f}")
         row = {
             "decisions": self.decisions,
-            "seconds": self.seconds,
+            "seconds": self.run.seconds,
             "policy_loss": policy,
             "value_loss": value,
         }
         self.run.log(row)
-
-    def evaluate(self) -> None:
-        """Hold the network against the panel; that time does not count as training."""
-        start, seconds = time.monotonic(), self.seconds
-        self.run.evaluate(self.policy, self.decisions, seconds)
-        self.save()
-        self.idle += time.monotonic() - start
 
     def save(self) -> None:
         """Write the checkpoint; the positions are not kept, as new games bring new ones."""
@@ -309,7 +257,7 @@ def train(arguments: Arguments) -> Path:
         raise ValueError(f"temperature must be more than 0, not {arguments.temperature}")
     torch.set_num_threads(arguments.threads)
     game = make_game(arguments.game, arguments.num_players, arguments.options)
-    network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
+    network = arguments.architecture
     new_policy(game, network)  # a network that the game cannot have is told of before there is a folder
     run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
     training = _Training(arguments, run, game)
@@ -319,21 +267,17 @@ def train(arguments: Arguments) -> Path:
     run.write_config(plain(arguments))
     training.save()
     print(f"expert iteration on {game!r} in {folder}; compiling on first use")
-    training.go()
-    if training.stopping:
+    with Interruption() as interruption:
+        training.go(interruption)
+    if interruption.wished:
         raise SystemExit(f"stopped at {training.decisions:,} decisions; go on with: --resume {folder}")
-    if not run.past or run.past[-1]["decisions"] < training.decisions:
-        training.evaluate()
-    run.finish(arguments.eval_games, training.decisions)
+    run.finish(arguments.eval_games, training.policy, training.decisions)
     return folder
 
 
 def main() -> None:
     """Run from the command line."""
-    try:
-        train(tyro.cli(Arguments))
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
+    command_line(train, Arguments)
 
 
 if __name__ == "__main__":

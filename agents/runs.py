@@ -9,32 +9,100 @@ import itertools
 import json
 import platform
 import shlex
+import signal
+import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from types import FrameType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import tomli_w
+import tyro
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents.loading import NETWORK, load_agent
-from agents.matches import Result, meet, play, scores, table
+from agents.matches import meet, play, scores, table
 from agents.plots import COLOURS, plot
 from agents.trained import NetworkAgent, save_network
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
 from garden_core.replay import record, write_atomically
 
-__all__ = ["Run", "open_run"]
+__all__ = ["Interruption", "Run", "TrainingArguments", "command_line", "open_run", "plain"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
-T = TypeVar("T", bound=Any)
+T = TypeVar("T", bound="TrainingArguments")
 TEAM = "team"  # in place of opponents in a cooperative game
+
+
+@dataclass
+class TrainingArguments:
+    """What every way of training can be told."""
+
+    game: tyro.conf.Positional[str] = "mars"
+    """name of an installed game"""
+    num_players: int | None = None
+    """players at the table; the game's default if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, for example: --options peaks 2 gardeners 2"""
+    minutes: float | None = None
+    """of training, resumed ones included and evaluations not"""
+    seed: int = 0
+    """of the games, the networks and all draws"""
+    run: Path | None = None
+    """folder for the results; runs/GAME-DATE-TIME if not given"""
+    resume: Path | None = None
+    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count"""
+
+    network: str = "auto"
+    """auto (board where the game has one), board or flat"""
+    channels: int = 32
+    """channels of the board network"""
+    hidden: int = 128
+    """width of the hidden layers"""
+    threads: int = 2
+    """threads of torch; 1 is safer on a busy machine"""
+
+    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
+    """agents that the network is held against while it trains; the best network by these is kept"""
+    evaluations: int = 4
+    """how often that is done, evenly spread over the training"""
+    panel_games: int = 60
+    """games against each of the panel"""
+    eval_games: int = 600
+    """games against random and against greedy at the end; 0 for none"""
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        """How the network is built, as `agents.trained.new_policy` takes it."""
+        return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
+
+
+class Interruption:
+    """Within it Ctrl-C is a wish to stop soon, told by `wished`; a second one stops at once."""
+
+    def __init__(self) -> None:
+        self.wished = False
+
+    def __enter__(self) -> Self:
+        self._previous = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._previous)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.wished:
+            raise KeyboardInterrupt
+        self.wished = True
+        tqdm.write("stopping soon; press Ctrl-C again to drop what is not yet saved", sys.stderr)
 
 
 class Run:
@@ -73,7 +141,19 @@ class Run:
         """The evaluations so far."""
         self.seconds_before = 0.0
         """Seconds that the run had trained for when it was resumed."""
+        self._start: float | None = None
+        self._idle = 0.0
         self._board = SummaryWriter(str(folder))
+
+    def begin(self) -> None:
+        """Let the clock run."""
+        self._start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training so far, evaluations left out."""
+        now = 0.0 if self._start is None else time.monotonic() - self._start - self._idle
+        return self.seconds_before + now
 
     def rewind(self, decisions: int) -> None:
         """Go back to what was known at so many decisions, the checkpoint's: training beyond them is lost."""
@@ -117,11 +197,13 @@ class Run:
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
-    def evaluate(self, policy: Any, decisions: int, seconds: float, **origin: Any) -> dict[str, float]:
+    def evaluate(self, policy: Any, decisions: int, **origin: Any) -> None:
         """Hold the network against the panel, the same games each time; keep it if it is the best so far.
 
-        Best is the highest mean of the win rates; of equal ones the latest. `origin` is kept with the network.
+        Best is the highest mean of the win rates; of equal ones the latest. `origin` is kept with the network. The
+        time does not count as training.
         """
+        start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(policy)
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
@@ -129,7 +211,7 @@ class Run:
             self.keep(policy, decisions, seconds, **origin)
         self.past.append(row)
         self._add(EVALUATIONS, "evaluation", row)
-        return rates
+        self._idle += time.monotonic() - start
 
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against one of the panel; of a team, its mean score as the outcome pays it."""
@@ -156,8 +238,10 @@ class Run:
         }
         save_network(self.folder / NETWORK, self.game, policy, self.network, origin)
 
-    def finish(self, games: int, decisions: int) -> list[Result]:
-        """Draw the curves, let the best network meet random and greedy, keep the replay of a game against greedy."""
+    def finish(self, games: int, policy: Any, decisions: int, **origin: Any) -> None:
+        """Judge the last network too; draw the curves, let the best one meet random and greedy, keep a replay."""
+        if not self.past or self.past[-1]["decisions"] < decisions:
+            self.evaluate(policy, decisions, **origin)
         self._board.close()
         self._plot()
         agent = NetworkAgent.load(self.folder, self.game, self.seed)
@@ -178,7 +262,6 @@ class Run:
         print(
             f"left in {self.folder}: {', '.join(sorted(p.name for p in self.folder.iterdir() if 'tfevents' not in p.name))}"
         )
-        return results
 
     def _plot(self) -> None:
         """Draw the win rates against the panel over decisions and over time."""
@@ -208,7 +291,6 @@ def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
     A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
 
     Args:
-        arguments: a dataclass with `game`, `run`, `resume` and `minutes`.
         module: of the command.
         checkpoint: the file that a run can be resumed from.
 
@@ -241,6 +323,14 @@ def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
     return folder, arguments, shlex.join(words)
+
+
+def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments]) -> None:
+    """Train by the arguments of the command line; mistakes in them take one line."""
+    try:
+        train(tyro.cli(kind))
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
 
 
 def plain(arguments: Any) -> dict[str, Any]:

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import signal
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 import torch
-import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
 from agents.loading import make_game
 from agents.ppo import load_checkpoint, new_model, save_checkpoint
-from agents.runs import Run, open_run, plain
+from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
 from agents.trained import NetworkAgent
 
@@ -32,25 +28,11 @@ FIRST_OUTCOME = {"cacti": 1.0}  # by game; 0 for others
 
 
 @dataclass
-class Arguments:
+class Arguments(TrainingArguments):
     """Train MaskablePPO by self-play on one game, evaluate it, and keep everything in a folder."""
 
-    game: tyro.conf.Positional[str] = "mars"
-    """name of an installed game"""
-    num_players: int | None = None
-    """players at the table; the game's default if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example: --options peaks 2 gardeners 2"""
     steps: int | None = None
-    """decisions of the learner to train for; 2,000,000 if neither steps nor minutes are given"""
-    minutes: float | None = None
-    """stop after so many minutes of training, resumed ones included and evaluations not, even before `steps`"""
-    seed: int = 0
-    """of the games, the networks and all draws"""
-    run: Path | None = None
-    """folder for the results; runs/GAME-DATE-TIME if not given"""
-    resume: Path | None = None
-    """go on with the run in this folder, by its own config; of the other arguments only steps and minutes count"""
+    """decisions of the learner to train for, if `minutes` do not end sooner; 2,000,000 if neither is given"""
 
     outcome: float | None = None
     """share of the outcome in the reward when training begins, the rest is the margin of points; if not given 0, but
@@ -81,14 +63,6 @@ class Arguments:
 
     start: Path | None = None
     """a network's file to begin with, for example of another number of players, in place of an untrained one"""
-    network: str = "auto"
-    """auto (board where the game has one), board or flat"""
-    channels: int = 32
-    """channels of the board network"""
-    hidden: int = 128
-    """width of the hidden layers"""
-    threads: int = 2
-    """threads of torch; 1 is safer on a busy machine"""
 
     random_share: float = 0.1
     """share of opponents that play at random"""
@@ -103,28 +77,18 @@ class Arguments:
     checkpoint_every: int = 200_000
     """decisions between two checkpoints"""
 
-    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that the network is held against while it trains; the best network by these is kept"""
-    evaluations: int = 4
-    """how often that is done, evenly spread over the training"""
-    panel_games: int = 60
-    """games against each of the panel"""
-    eval_games: int = 600
-    """games against random and against greedy at the end; 0 for none"""
-
 
 class _Progress(BaseCallback):
     """What happens beside learning: schedules, progress bar, metrics, frozen selves, evaluations, checkpoints."""
 
-    def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
+    def __init__(
+        self, arguments: Arguments, run: Run, env: SelfPlayVecEnv, interruption: Interruption
+    ) -> None:
         super().__init__()
+        self.interruption = interruption
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
         self.steps: int = arguments.steps or (2_000_000 if arguments.minutes is None else 10**12)
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
-        self.stopping = False
-        self.start: float | None = None
-        self.idle = 0.0
-        """Seconds spent on evaluations."""
         self.evaluated = 0
 
     @property
@@ -133,22 +97,16 @@ class _Progress(BaseCallback):
         return self.model
 
     @property
-    def seconds(self) -> float:
-        """Seconds of training, evaluations left out, since the run began."""
-        now = 0.0 if self.start is None else time.monotonic() - self.start - self.idle
-        return self.run.seconds_before + now
-
-    @property
     def late(self) -> bool:
         """Whether the time is over."""
-        return self.seconds >= self.limit
+        return self.run.seconds >= self.limit
 
     def _progress(self) -> float:
         """How much of the training is done, 0 to 1, by decisions or by time."""
-        return min(1.0, max(self.num_timesteps / self.steps, self.seconds / self.limit))
+        return min(1.0, max(self.num_timesteps / self.steps, self.run.seconds / self.limit))
 
     def _on_training_start(self) -> None:
-        self.start = time.monotonic()  # not earlier: the first reset may have compiled for a while
+        self.run.begin()  # not earlier: the first reset may have compiled for a while
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
         self.evaluated = int(self._progress() * self.arguments.evaluations)
@@ -159,21 +117,14 @@ class _Progress(BaseCallback):
             unit_scale=True,
             smoothing=0.1,
         )
-        self.previous = signal.signal(signal.SIGINT, self._interrupted)
         self._set_schedules()
 
     def _next(self, interval: int) -> int:
         return (self.num_timesteps // interval + 1) * interval
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        self.stopping = True
-        self.bar.write("stopping after this decision; press Ctrl-C again to drop what is not yet saved")
-
     def _on_step(self) -> bool:
         self.bar.update(self.num_timesteps - self.bar.n)
-        return not (self.stopping or self.late)
+        return not (self.interruption.wished or self.late)
 
     def _on_rollout_end(self) -> None:
         self._expect()
@@ -191,7 +142,9 @@ class _Progress(BaseCallback):
         due = int(self._progress() * self.arguments.evaluations)
         if self.evaluated < due < self.arguments.evaluations:  # the last one comes after the last update
             self.evaluated = due
-            self.evaluate()
+            share = self.env.outcome_share
+            self.run.evaluate(self.model.policy, self.num_timesteps, outcome_share=share)
+            self.model.policy.set_training_mode(True)
 
     def _set_schedules(self) -> None:
         """Set what changes evenly over the training."""
@@ -206,18 +159,10 @@ class _Progress(BaseCallback):
         self._ppo.lr_schedule = lambda _: rate
         self._ppo.ent_coef = between(a.entropy, a.final_entropy)
 
-    def evaluate(self) -> None:
-        """Hold the network against the panel; that time does not count as training."""
-        start, seconds = time.monotonic(), self.seconds
-        share = self.env.outcome_share
-        self.run.evaluate(self.model.policy, self.num_timesteps, seconds, outcome_share=share)
-        self.model.policy.set_training_mode(True)
-        self.idle += time.monotonic() - start
-
     def _expect(self) -> None:
         """With a limit of time, have the bar end where the present pace will lead."""
         if self.arguments.minutes is not None:
-            pace = self.num_timesteps / self.seconds
+            pace = self.num_timesteps / self.run.seconds
             self.bar.total = max(self.num_timesteps, min(self.steps, int(pace * self.limit)))
 
     def _log(self, rates: dict[str, float]) -> None:
@@ -225,8 +170,8 @@ class _Progress(BaseCallback):
         self.run.log(
             {
                 "decisions": self.num_timesteps,
-                "seconds": self.seconds,
-                "decisions_per_second": self.num_timesteps / self.seconds,
+                "seconds": self.run.seconds,
+                "decisions_per_second": self.num_timesteps / self.run.seconds,
                 **{
                     f"ahead_of_{name}": rates.get(name, float("nan")) for name in ("random", "greedy", "self")
                 },
@@ -238,7 +183,6 @@ class _Progress(BaseCallback):
         )
 
     def _on_training_end(self) -> None:
-        signal.signal(signal.SIGINT, self.previous)
         self.bar.close()
 
 
@@ -271,7 +215,7 @@ def train(arguments: Arguments) -> Path:
         (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
-    network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
+    network = arguments.architecture
     if arguments.resume is None:
         settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
         model = new_model(game, env, network, **settings)
@@ -290,16 +234,15 @@ def train(arguments: Arguments) -> Path:
     env.seed(arguments.seed + model.num_timesteps)  # after a resume other games than at the start
 
     print(f"training on {game!r} in {folder}; compiling on first use")
-    progress = _Progress(arguments, run, env)
-    rest = progress.steps - model.num_timesteps
-    if rest > 0 and not progress.late:
-        model.learn(rest, callback=progress, reset_num_timesteps=False)
-        save_checkpoint(folder, model, pool)
-        if progress.stopping:
-            raise SystemExit(f"stopped at {model.num_timesteps:,} decisions; go on with: --resume {folder}")
-    if not run.past or run.past[-1]["decisions"] < model.num_timesteps:
-        run.evaluate(model.policy, model.num_timesteps, progress.seconds, outcome_share=env.outcome_share)
-    run.finish(arguments.eval_games, model.num_timesteps)
+    with Interruption() as interruption:
+        progress = _Progress(arguments, run, env, interruption)
+        rest = progress.steps - model.num_timesteps
+        if rest > 0 and not progress.late:
+            model.learn(rest, callback=progress, reset_num_timesteps=False)
+            save_checkpoint(folder, model, pool)
+    if interruption.wished:
+        raise SystemExit(f"stopped at {model.num_timesteps:,} decisions; go on with: --resume {folder}")
+    run.finish(arguments.eval_games, model.policy, model.num_timesteps, outcome_share=env.outcome_share)
     return folder
 
 
@@ -310,10 +253,7 @@ MODEL_SETTINGS = (
 
 def main() -> None:
     """Run from the command line."""
-    try:
-        train(tyro.cli(Arguments))
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
+    command_line(train, Arguments)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 
 import garden_core
 from agents.loading import NETWORK, SUFFIX
@@ -60,7 +60,7 @@ class NetworkAgent:
         try:
             with safe_open(path, "pt") as file:
                 config = json.loads((file.metadata() or {})["config"])
-                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            weights = load_file(path)
             found = {key: config[key] for key in wanted}
             with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
                 policy = new_policy(game, config["network"]) if found == wanted else None

@@ -47,8 +47,9 @@ def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rol
     game = make(name, reward="margin")
     pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
     env = SelfPlayVecEnv(game, arguments.envs, pool)
-    network = {"kind": arguments.network, "channels": arguments.channels, "hidden": arguments.hidden}
-    model = new_model(game, env, network, **{key: getattr(arguments, key) for key in MODEL_SETTINGS})
+    model = new_model(
+        game, env, arguments.architecture, **{key: getattr(arguments, key) for key in MODEL_SETTINGS}
+    )
     for _ in range(arguments.past_selves):
         pool.freeze(model.policy)
     env.learner.set_weights(pool.weights)

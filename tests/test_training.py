@@ -248,7 +248,8 @@ def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
 
 def test_the_origin_tells_the_command(small_run, tmp_path):
     command = NetworkAgent.load(small_run, Mars()).config["origin"]["command"]
-    assert command.startswith("python -m agents.train mars --steps 1024 --envs 16 ")
+    assert command.startswith("python -m agents.train mars ")
+    assert "--steps 1024 --envs 16 " in command
     assert "--panel random greedy --evaluations 2" in command
     assert "--run" not in command
 
@@ -397,12 +398,12 @@ def test_schedules_change_evenly(small_run):
 
 def test_the_best_network_is_kept(tmp_path, monkeypatch):
     run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
-    rates = iter([(0.9, 0.1), (0.9, 0.3), (1.0, 0.1), (0.8, 0.4)])
-    monkeypatch.setattr(run, "_rate", lambda agent, name: current[name == "greedy"])
+    rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
+    monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
     policy = new_policy(Mars(), SMALL)
     kept = []
-    for decisions, current in enumerate(rates):  # noqa: B007 - `current` is read by the line above
-        run.evaluate(policy, decisions, float(decisions))
+    for decisions in range(4):
+        run.evaluate(policy, decisions)
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
     again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
@@ -453,23 +454,27 @@ def test_expert_iteration_goes_on(expert_run, tmp_path):
     for name in ("config.toml", "checkpoint.pt", "metrics.csv", "evaluations.csv", "network.safetensors"):
         (folder / name).write_bytes((expert_run / name).read_bytes())
     before = rows_of(folder / "evaluations.csv")
-    expert.train(expert.Arguments(resume=folder, minutes=0.1))
+    seconds = float(rows_of(folder / "metrics.csv")[-1]["seconds"]) + 3
+    expert.train(expert.Arguments(resume=folder, minutes=seconds / 60))
     after = rows_of(folder / "evaluations.csv")
     assert after[: len(before)] == before
     assert float(after[-1]["decisions"]) > float(before[-1]["decisions"])
-    assert float(after[-1]["seconds"]) == pytest.approx(6, abs=2)
+    assert seconds <= float(after[-1]["seconds"]) < seconds + 30  # the last move ends after the limit
     with pytest.raises(SystemExit, match="no run to resume"):
         expert.train(expert.Arguments(resume=tmp_path))
 
 
+def at_work(folder: Path, **changes):
+    """Expert iteration on Cacti: the training, and games not yet begun."""
+    game = make("cacti")
+    arguments = tiny_expert(game="cacti", options={}, **changes)
+    training = expert._Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
+    return training, expert._Games(game, arguments, training.positions, training.rng)
+
+
 def test_expert_iteration_learns_what_search_chose(tmp_path):
     """Positions hold visits and a mix of search's value and the outcome; learning lowers both losses."""
-    game = make("cacti")
-    arguments = tiny_expert(
-        game="cacti", options={}, envs=32, simulations=16, positions=2000, minibatch=64, lookahead=0.0
-    )
-    training = expert._Training(arguments, Run(tmp_path, game, SMALL, (), 1, 0), game)
-    games = expert._Games(game, arguments, training.positions, training.rng)
+    training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, lookahead=0.0)
     while training.positions.added < 1000:
         games.step(training.teacher)
     held = training.positions
@@ -499,12 +504,7 @@ def losses(training) -> tuple[float, float]:
 
 
 def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path):
-    game = make("cacti")
-    arguments = tiny_expert(
-        game="cacti", options={}, envs=4, simulations=8, positions=500, lookahead=0.5, noise=0.0
-    )
-    training = expert._Training(arguments, Run(tmp_path, game, SMALL, (), 1, 0), game)
-    games = expert._Games(game, arguments, training.positions, training.rng)
+    training, games = at_work(tmp_path, envs=4, simulations=8, positions=500, lookahead=0.5, noise=0.0)
     assert games._noise(games.batch.action_mask) is None
     while training.positions.added < 100:
         told = [value for row in games.told for *_, value in row]
@@ -516,9 +516,7 @@ def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path):
 
 
 def test_noise_is_over_legal_actions(tmp_path):
-    game = make("cacti")
-    arguments = tiny_expert(game="cacti", options={}, envs=64)
-    games = expert._Games(game, arguments, expert._Positions(game, 10), np.random.default_rng(0))
+    _, games = at_work(tmp_path, envs=64)
     mask = games.batch.action_mask
     noise = games._noise(mask)
     np.testing.assert_allclose(noise.sum(1), 1)
