@@ -13,6 +13,7 @@ from playing on for some decisions and counting points.
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -296,12 +297,22 @@ class _Memory:
         self.trees, self.paths = trees, paths
 
 
+def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
+    """Fill in what the searches of `rows` found."""
+    roots = memory.trees[: len(rows)]
+    root_visits(roots, visits)
+    players = batch.current_player[rows]
+    values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
+
+
 class MCTSAgent:
     """Tree search as a policy for a batch; row i draws from the generator of (seed, i).
 
     Args:
         simulations: of each move.
         seconds: time for each move, in place of `simulations`; what is played then depends on the machine.
+        threads: searches of a batch that run at the same time, each on a core of its own; with a network, whose own
+            threads are torch's, they go in step instead. What is played does not depend on it.
         exploration: how much actions are preferred that look promising and were seldom taken.
         prior: "greedy", by what greedy play thinks of the actions, or "equal"; unused with a network.
         rollout: "random" or "greedy", the policy that plays on from the tree; unused with a network.
@@ -317,6 +328,7 @@ class MCTSAgent:
         self,
         simulations: int = 400,
         seconds: float | None = None,
+        threads: int = 1,
         exploration: float = 1.0,
         prior: str = "greedy",
         rollout: str = "greedy",
@@ -324,20 +336,21 @@ class MCTSAgent:
         network: Network | None = None,
         seed: int = 0,
     ) -> None:
-        if simulations < 1 or depth < 0 or not exploration >= 0:
-            raise ValueError("simulations must be at least 1, depth and exploration at least 0")
+        if simulations < 1 or threads < 1 or depth < 0 or not exploration >= 0:
+            raise ValueError("simulations and threads must be at least 1, depth and exploration at least 0")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
         for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-        self.simulations, self.seconds, self.exploration = simulations, seconds, exploration
+        self.simulations, self.seconds, self.threads = simulations, seconds, threads
+        self.exploration = exploration
         self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
         self.network, self.seed = network, seed
         self.decisions = 0
         """Decisions simulated so far."""
         self._words = np.zeros((0, 4), np.uint64)
-        self._memory: _Memory | None = None
+        self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """By row, what the last search found."""
 
@@ -367,8 +380,7 @@ class MCTSAgent:
         values = np.zeros(len(rows))
         unclear = np.flatnonzero(visits.sum(1) > 1)
         if self.network is None:
-            for i in unclear:
-                self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
+            self._share_out(batch, rows, unclear, visits, values)
         else:
             for start in range(0, len(unclear), ROOTS):
                 part = unclear[start : start + ROOTS]
@@ -377,23 +389,39 @@ class MCTSAgent:
                 )
         return visits, values
 
-    def _search_row(self, batch: Batch, row: int, visits: np.ndarray, values: np.ndarray) -> None:
-        """One search without a network."""
-        memory = self._room(batch.game, 1)
-        memory.used[:] = 0
+    def _share_out(
+        self, batch: Batch, rows: np.ndarray, unclear: np.ndarray, visits: np.ndarray, values: np.ndarray
+    ) -> None:
+        """Searches without a network, shared out among the threads."""
+
+        def search(i: int) -> int:
+            return self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
+
+        if self.threads == 1 or len(unclear) < 2:
+            self.decisions += sum(map(search, unclear))
+        else:
+            with ThreadPoolExecutor(self.threads) as executor:
+                self.decisions += sum(executor.map(search, unclear))
+
+    def _search_row(self, batch: Batch, row: int, visits: np.ndarray, values: np.ndarray) -> int:
+        """One search without a network; return the decisions that it simulated."""
+        memory = self._take_memory(batch.game, 1)
+        decisions = 0
         until = time.perf_counter() + (self.seconds or 0.0)
         done = 0
         while done == 0 or (done < self.simulations if self.seconds is None else time.perf_counter() < until):
             count = self.simulations if self.seconds is None else CLOCK
             if memory.used[0, 0] + count >= memory.trees.shape[1]:
                 memory.grow()
-            self.decisions += simulate(
+            decisions += simulate(
                 batch.states, batch.game.params, row, count, self.prior, self.exploration, self.depth, self.rollout,
                 memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work,
                 self._words,
             )  # fmt: skip
             done += count
-        self._read(batch, np.array([row]), visits, values)
+        _read(batch, np.array([row]), memory, visits, values)
+        self._free.append(memory)
+        return decisions
 
     def _search_rows(
         self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None
@@ -401,8 +429,7 @@ class MCTSAgent:
         """All searches in step, judged by the network; `seconds` is shared out between them."""
         assert self.network is not None
         n = len(rows)
-        memory = self._room(batch.game, n)
-        memory.used[:] = 0
+        memory = self._take_memory(batch.game, n)
         trees, used, paths, lengths = memory.trees[:n], memory.used[:n], memory.paths[:n], memory.lengths[:n]
         leaves, masks = memory.leaves[:n], memory.leaf_masks[:n]
         until = time.perf_counter() + (self.seconds or 0.0) * n
@@ -429,26 +456,21 @@ class MCTSAgent:
             step += 1
             self.decisions += int(lengths.sum())
         visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros(n)
-        self._read(batch, rows, visits, values)
+        _read(batch, rows, memory, visits, values)
+        self._free.append(memory)
         return visits, values
 
-    def _room(self, game: Game, rows: int) -> _Memory:
-        memory, nodes = self._memory, max(self.simulations + 2, 4 * CLOCK)
-        if (
-            memory is None
-            or memory.game is not game
-            or len(memory.used) < rows
-            or memory.trees.shape[1] < nodes
-        ):
-            self._memory = memory = _Memory(game, rows, nodes)
+    def _take_memory(self, game: Game, rows: int) -> _Memory:
+        """Return memory that no other search writes to, with empty trees."""
+        nodes = max(self.simulations + 2, 4 * CLOCK)
+        try:
+            memory = self._free.pop()  # one step, which threads cannot divide
+        except IndexError:
+            return _Memory(game, rows, nodes)
+        if memory.game is not game or len(memory.used) < rows or memory.trees.shape[1] < nodes:
+            return _Memory(game, rows, nodes)
+        memory.used[:] = 0
         return memory
-
-    def _read(self, batch: Batch, rows: np.ndarray, visits: np.ndarray, values: np.ndarray) -> None:
-        assert self._memory is not None
-        roots = self._memory.trees[: len(rows)]
-        root_visits(roots, visits)
-        players = batch.current_player[rows]
-        values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Return in words what the last search in a row found: value and the three actions taken most."""

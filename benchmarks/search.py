@@ -1,8 +1,8 @@
 """How fast tree search is: `python -m benchmarks.search [GAMES...]`.
 
 Simulated decisions (down the tree and beyond it) a second on one core, over positions of random games, with 400
-simulations a move: for the default search, for random playouts of the same length and to the end, and for search guided
-by the network that comes with the game, 64 searches in step.
+simulations a move: for the default search, on two cores too, for random playouts of the same length and to the end, and
+for search guided by the network that comes with the game, 64 searches in step.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from garden_core.policies import RandomPolicy
 POSITIONS = 64
 SEARCHES: dict[str, dict[str, Any]] = {
     "greedy playouts of 12": {},
+    "greedy playouts of 12, two threads": {"threads": 2},
     "random playouts of 12": {"rollout": "random", "prior": "equal"},
     "random playouts to the end": {"rollout": "random", "prior": "equal", "depth": 1000},
     "network": {},
@@ -58,12 +59,13 @@ def positions(game: Game) -> Batch:
 
 
 def work(batch: Batch, agent: MCTSAgent) -> common.Work:
-    """Return what searches `amount` positions, or with a network all of them so often, and counts decisions."""
+    """Return what searches `amount` positions, or as often all of them at once, and counts decisions."""
+    together = agent.network is not None or agent.threads > 1
 
     def search(amount: int) -> tuple[float, float]:
         before, start = agent.decisions, time.perf_counter()
         for number in range(amount):
-            rows = batch.all_rows if agent.network else batch.all_rows[[number % POSITIONS]]
+            rows = batch.all_rows if together else batch.all_rows[[number % POSITIONS]]
             agent.search(batch, rows)
         return agent.decisions - before, time.perf_counter() - start
 
@@ -74,7 +76,7 @@ def main(arguments: Arguments) -> None:
     """Measure every game, print a table and write the result file."""
     torch.set_num_threads(1)
     measurements = []
-    print(f"{'game':<12} {'search':<28} {'decisions/s':>12}")
+    print(f"{'game':<12} {'search':<36} {'decisions/s':>12}")
     for name in arguments.games or list_games():
         game = make(name)
         batch = positions(game)
@@ -90,7 +92,7 @@ def main(arguments: Arguments) -> None:
             measurements.append(
                 {"game": name, "search": what, "decisions_per_second": rate, "other_cores": others()}
             )
-            print(f"{name:<12} {what:<28} {rate['median']:>12,.0f}", flush=True)
+            print(f"{name:<12} {what:<36} {rate['median']:>12,.0f}", flush=True)
     settings = {"windows": arguments.windows, "seconds": arguments.seconds, "simulations": 400}
     common.save(arguments.output, "search", settings, measurements)
 

@@ -31,9 +31,9 @@ JIT: bool = not numba.config.DISABLE_JIT
 F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
-OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False}
-"""What nothing here needs and compiling is faster without, the counting of references among it: compiled code
-lives on its callers' arrays, and one that allocates does not compile."""
+OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "nogil": True}
+"""Without what nothing here needs and compiling is faster without, the counting of references among it: compiled code
+lives on its callers' arrays, and one that allocates does not compile. Other Python threads run beside it."""
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 
 

@@ -210,6 +210,17 @@ def test_time_limit():
         )  # far more than the 1 simulation, which no longer counts; and the tree has grown
 
 
+def test_threads_find_the_same():
+    batch = started("botanicus", rows=7, decisions=5)
+    one, three = MCTSAgent(30), MCTSAgent(30, threads=3)
+    for _ in range(2):  # the second time in memory of the first
+        for found, other in zip(
+            one.search(batch, batch.all_rows), three.search(batch, batch.all_rows), strict=True
+        ):
+            np.testing.assert_array_equal(found, other)
+    assert one.decisions == three.decisions > 0
+
+
 def test_a_search_cut_into_parts_is_one_search():
     """Also where its tree had to grow on the way."""
     batch = started("mars", rows=1, decisions=8)
@@ -261,7 +272,8 @@ def test_beats_greedy(name, bar):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"simulations": 0}, "simulations must be at least 1"),
+        ({"simulations": 0}, "simulations and threads must be at least 1"),
+        ({"threads": 0}, "simulations and threads must be at least 1"),
         ({"exploration": float("nan")}, "depth and exploration at least 0"),
         ({"depth": -1}, "depth and exploration at least 0"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
