@@ -164,7 +164,7 @@ class _Training:
         """Positions that the network has learned from."""
         self.decisions = 0
         a, network = arguments, NetworkAgent(self.policy)
-        self.teacher = MCTSAgent(a.simulations, exploration=a.exploration, seed=a.seed)
+        self.teacher = MCTSAgent(a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed)
         self.student = MCTSAgent(a.simulations, exploration=a.exploration, network=network, seed=a.seed)
 
     def go(self, interruption: Interruption) -> None:

@@ -68,7 +68,7 @@ class TrainingArguments:
     hidden: int = 128
     """width of the hidden layers"""
     threads: int = 2
-    """threads of torch; 1 is safer on a busy machine"""
+    """of torch and of search; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
     """agents that the network is held against while it trains; the best network by these is kept"""

@@ -1,9 +1,9 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--networks`, which network learns best.
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what learns best at equal time.
 
 Trains each game with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
-how the networks do against random, greedy and a small search, over decisions and over time; or trains the networks
-in NETWORKS for equal times with one seed. A run that was cut off goes on where it stopped; finished ones are taken as
-they are.
+how the networks do against random, greedy and a small search, over decisions and over time; or trains once in each of
+the ways in COMPARED, for equal times. A run that was cut off goes on where it stopped; finished ones are taken as they
+are.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ from garden_core import list_games
 MINUTES = {"mars": 10.0, "cacti": 3.0}
 OTHERS = 2.0  # minutes for other games
 KEYS = ("decisions", "seconds")
-FLAT = [f"--network flat --hidden {hidden}" for hidden in (64, 128, 256)]
-NETWORKS = {
+DEFAULT = "agents.train"
+FLAT = [f"agents.train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
+COMPARED = {
     "mars": [
         FLAT[1],
-        "--network board --channels 16 --hidden 64",
-        "--network board --channels 32 --hidden 128",
+        "agents.train --network board --channels 16 --hidden 64",
+        "agents.train --network board --channels 32 --hidden 128",
+        "agents.expert --network board --channels 32 --hidden 128",
     ],
-    "cacti": FLAT,
-    "botanicus": FLAT,
+    "cacti": [*FLAT, "agents.expert --network flat --hidden 128"],
+    "botanicus": [*FLAT, "agents.expert --network flat --hidden 128"],
 }
 
 
@@ -50,32 +52,33 @@ class Arguments:
     """runs of each game, with seeds 0, 1, ..."""
     minutes: float | None = None
     """of each training; 10 for mars, 3 for cacti and 2 for the others if not given"""
-    networks: bool = False
-    """compare networks"""
+    compare: bool = False
+    """compare networks and ways of training, with seed 0, in place of drawing curves"""
     processes: int = 2
     """trainings at the same time"""
     runs: Path = Path("runs/learning")
     """folder for the runs"""
     output: Path = common.RESULTS
-    """folder for learning.json and learning.png, or networks.json"""
+    """folder for learning.json and learning.png, or compared.json"""
 
 
-def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dict[str, Any]:
+def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[str, Any]:
     """Train once, or take what is there; return the evaluations, one list a column, and the final results.
+
+    Args:
+        way: to train, a module and its arguments.
 
     Raises:
         RuntimeError: if the training fails; it gives the last lines that it wrote.
     """
     if not (folder / "evaluation.json").exists():
-        command = [sys.executable, "-m", "agents.train"]
-        if (folder / "model.zip").exists():
+        module, *arguments = way.split()
+        command = [sys.executable, "-m", module]
+        if (folder / "config.toml").exists():
             command += ["--resume", str(folder)]
         else:
-            times = 1 if network else 8
-            limits = (
-                f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {times} --panel-games 100"
-            )
-            command += [game, *limits.split(), *network.split(), "--run", str(folder)]
+            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations 8 --panel-games 100"
+            command += [game, *arguments, *limits.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
@@ -83,23 +86,23 @@ def run(game: str, seed: int, minutes: float, network: str, folder: Path) -> dic
         rows = list(csv.DictReader(file))
     evaluations = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
     final = json.loads((folder / "evaluation.json").read_text())["results"]
-    found = {"game": game, "seed": seed, "minutes": minutes, "network": network}
+    found = {"game": game, "seed": seed, "minutes": minutes, "way": way}
     return found | {"evaluations": evaluations, "final": final}
 
 
 def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result file and the picture."""
     games = arguments.games or tuple(list_games())
-    if arguments.networks:
-        jobs = [(game, 0, network) for game in games for network in NETWORKS.get(game, FLAT)]
+    if arguments.compare:
+        jobs = [(game, 0, way) for game in games for way in COMPARED.get(game, FLAT)]
     else:
-        jobs = [(game, seed, "") for game in games for seed in range(arguments.seeds)]
+        jobs = [(game, seed, DEFAULT) for game in games for seed in range(arguments.seeds)]
 
     def one(job: tuple[str, int, str]) -> dict[str, Any]:
-        game, seed, network = job
+        game, seed, way = job
         minutes = arguments.minutes or MINUTES.get(game, OTHERS)
-        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", network)])
-        found = run(game, seed, minutes, network, folder)
+        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", way)])
+        found = run(game, seed, minutes, way, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
         print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
         return found
@@ -107,8 +110,8 @@ def main(arguments: Arguments) -> None:
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
     settings = {"seeds": arguments.seeds, "processes": arguments.processes}
-    if arguments.networks:
-        common.save(arguments.output, "networks", settings, measurements)
+    if arguments.compare:
+        common.save(arguments.output, "compared", settings, measurements)
     else:
         common.save(arguments.output, "learning", settings, measurements)
         draw(arguments.output / "learning.png", measurements)

@@ -90,7 +90,8 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
-        "speed": speed, "ratings": ratings, "pairs": pairs, "curves": curves, "search": search,
+        "speed": speed, "ratings": ratings, "pairs": pairs, "curves": curves,
+        "compared": compared, "search": search,
     }  # fmt: skip
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
@@ -191,6 +192,28 @@ def curves() -> str:
         text = f"{found['minutes']:g} minutes, {decisions / 1000:,.0f} thousand decisions"
         rows.append((found["game"], found["seed"], text, rates["random"], rates["greedy"]))
     return _table(("game", "seed", "training", "against random", "against greedy"), rows)
+
+
+def compared() -> str:
+    """Return what several networks and ways of training reach in equal times."""
+    rows = []
+    for found in _result("compared")["measurements"]:
+        decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
+        row = [found["game"], f"`{found['way']}`", f"{found['minutes']:g}", decisions]
+        for r in found["final"]:
+            row += [f"{r['win_rate']:.1%}", f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}"]
+        rows.append(tuple(row))
+    head = (
+        "game",
+        "training",
+        "minutes",
+        "decisions",
+        "against random",
+        "scores",
+        "against greedy",
+        "scores",
+    )
+    return _table(head, rows)
 
 
 def search() -> str:

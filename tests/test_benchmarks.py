@@ -82,12 +82,12 @@ def test_startup(tmp_path):
             check_spread(spread, 1)
 
 
-def quick(module, folder, *arguments):
-    """Run a benchmark that needs the packages for training; return its measurements."""
+def quick(module, folder, *arguments, result=None):
+    """Run a benchmark that needs the packages for training; return its measurements, in the file `result`."""
     pytest.importorskip("sb3_contrib")
     command = [sys.executable, "-m", f"benchmarks.{module}", "cacti", *arguments, "--output", str(folder)]
     subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True)
-    return json.loads((folder / f"{module}.json").read_text())["measurements"]
+    return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
 
 
 def test_search(tmp_path):
@@ -115,3 +115,13 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
     assert (tmp_path / "results" / "learning.png").read_bytes().startswith(b"\x89PNG")
     assert quick("learning", tmp_path / "results", *arguments) == first
+
+
+@pytest.mark.slow
+def test_learning_compares(tmp_path):
+    arguments = ("--compare", "--minutes", "0.02", "--runs", str(tmp_path / "runs"))
+    measurements = quick("learning", tmp_path / "results", *arguments, result="compared")
+    ways = {found["way"].split()[0] for found in measurements}
+    assert ways == {"agents.train", "agents.expert"}
+    for found in measurements:
+        assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
