@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GAME ?= mars
-# Training takes two minutes, unless STEPS or MINUTES are given; ARGS is for any other option.
-ifndef STEPS
+# Training takes two minutes, unless STEPS or MINUTES are given, or a run resumed; ARGS is for any other option.
+ifeq (,$(STEPS)$(findstring --resume,$(ARGS)))
 MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
@@ -29,6 +29,8 @@ bench: .venv/bench
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

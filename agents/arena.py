@@ -44,6 +44,7 @@ from garden_core.replay import write_atomically
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
 BLOCK = 50  # games of a job, rounded up to a multiple of the number of players
+PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
 
 
@@ -317,6 +318,17 @@ class Arguments:
     """file for a picture of the results; beside the output if not given"""
 
 
+def _make_room(output: Path | None, drawing: Path | None) -> None:
+    """Make the folders of the files to come; what cannot be written is told of before any game."""
+    if drawing is not None and drawing.suffix not in PICTURES:
+        raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {drawing.name!r}")
+    for path in (output, drawing):
+        if path is not None and path.is_dir():
+            raise ValueError(f"{path} is a folder, not a file")
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+
+
 def main(arguments: Arguments) -> list[Result]:
     """Play the round robin, print its tables, write its files.
 
@@ -325,15 +337,15 @@ def main(arguments: Arguments) -> list[Result]:
         RuntimeError: if an agent fails or a process dies.
     """
     output, keep, drawing = arguments.output, None, arguments.picture
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        keep, drawing = output.with_suffix(".games.jsonl"), drawing or output.with_suffix(".png")
     try:
+        if output is not None:
+            keep, drawing = output.with_suffix(".games.jsonl"), drawing or output.with_suffix(".png")
+        _make_room(output, drawing)
         game = make_game(arguments.game, arguments.num_players, arguments.options)
         results, ratings = round_robin(
             game, arguments.agents, arguments.games, arguments.seed, arguments.processes, keep
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OSError) as error:
         raise SystemExit(f"error: {error}") from error
     except KeyboardInterrupt:
         raise SystemExit("stopped" + (f"; the same command goes on from {keep}" if keep else "")) from None

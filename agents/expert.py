@@ -18,10 +18,9 @@ import torch
 from tqdm import tqdm
 
 from agents.loading import make_game
-from agents.mcts import MCTSAgent
+from agents.mcts import MCTSAgent, seat_values
 from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
 from agents.trained import NetworkAgent, new_policy
-from garden_core import loops, rewards
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import write_atomically
@@ -45,7 +44,7 @@ class Arguments(TrainingArguments):
     exploration: float = 1.5
     """of search: how much actions are preferred that look promising and were seldom taken"""
     noise: float = 0.3
-    """of search's priors: the concentration of Dirichlet noise, x 10 / legal actions"""
+    """of the network's priors in search: the concentration of Dirichlet noise, x 10 / legal actions"""
     temperature: float = 0.5
     """moves are drawn by visits ** (1 / temperature)"""
     teaching: float = 0.2
@@ -63,6 +62,12 @@ class Arguments(TrainingArguments):
     """the same when it ends; in between it changes evenly"""
     lookahead: float = 0.5
     """share of search's own value in what the value learns; the rest is the outcome"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._at_least(1, "envs", "simulations", "positions", "minibatch")
+        if not self.temperature > 0:
+            raise ValueError(f"temperature must be more than 0, not {self.temperature}")
 
 
 class _Positions:
@@ -101,12 +106,15 @@ class _Games:
         self.told: list[list[tuple[np.ndarray, np.ndarray, np.ndarray, int, float]]] = [
             [] for _ in range(arguments.envs)
         ]
+        seats = game.state_dtype["paid"].shape[0]
+        self.ended, self.tally = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
     def step(self, search: MCTSAgent) -> None:
         """Make one move in every game."""
         batch, a = self.batch, self.arguments
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
-        visits, values = search.search(batch, batch.all_rows, self._noise(masks))
+        noise = self._noise(masks) if search.network else None
+        visits, values = search.search(batch, batch.all_rows, noise)
         for row in np.flatnonzero(masks.sum(1) > 1):
             choice = visits[row] / visits[row].sum()
             seen = batch.observation[row].copy()
@@ -129,23 +137,10 @@ class _Games:
 
     def _finish(self, row: int) -> None:
         game, share = self.game, self.arguments.lookahead
-        outcome = outcomes(game, self.batch.last_states[[row]])
+        seat_values(self.batch.last_states[row], game.params[0], self.ended, self.tally)
         for observation, mask, choice, player, value in self.told[row]:
-            self.positions.add(observation, mask, choice, share * value + (1 - share) * outcome[player])
+            self.positions.add(observation, mask, choice, share * value + (1 - share) * self.ended[player])
         self.told[row] = []
-
-
-def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return float32 (seats,): how the finished game `states[0]` ended for each seat, -1 to 1, as search sees it."""
-    seats = game.state_dtype["paid"].shape[0]
-    tally, paid = np.zeros((1, seats), np.int32), np.zeros(seats, np.float32)
-    if game.cooperative:
-        loops.points_rows(states, game.params, tally)
-        paid[:] = tally[0, : game.num_players].min() / game.reward_divisor
-        return paid / (1 + np.abs(paid))
-    loops.standings_rows(states, game.params, tally)
-    rewards.outcome(tally[0], game.num_players, paid)
-    return paid
 
 
 class _Training:
@@ -173,7 +168,7 @@ class _Training:
         games = _Games(self.game, a, self.positions, self.rng)
         for search in (self.teacher, self.student):
             games.step(search)  # compiles, which is not to count
-        outcomes(self.game, games.batch.states[:1])
+        seat_values(games.batch.states[0], self.game.params[0], games.ended, games.tally)
         self.run.begin()
         limit = (30.0 if a.minutes is None else a.minutes) * 60
         next_evaluation = self.run.seconds + limit / max(1, a.evaluations)
@@ -188,7 +183,7 @@ class _Training:
                 self._log(losses)
             if now >= next_evaluation:
                 next_evaluation += limit / a.evaluations
-                self.run.evaluate(self.policy, self.decisions)
+                self.run.evaluate(self.policy, self.decisions, "outcome")
                 self.save()
             self.bar.update(round(min(now, limit)) - self.bar.n)
         self.bar.close()
@@ -233,16 +228,18 @@ class _Training:
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "decisions": self.decisions,
+            "seconds": self.run.seconds,
         }
         torch.save(state, buffer)
         write_atomically(self.run.folder / CHECKPOINT, buffer.getvalue())
 
     def load(self) -> None:
-        """Go on from the checkpoint."""
+        """Go on from the checkpoint; the run too."""
         state = torch.load(self.run.folder / CHECKPOINT, weights_only=True)
         self.policy.load_state_dict(state["policy"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.decisions = state["decisions"]
+        self.run.rewind(self.decisions, state["seconds"])
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
 
 
@@ -253,25 +250,26 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
     folder, arguments, command = open_run(arguments, "agents.expert", CHECKPOINT)
-    if not arguments.temperature > 0:
-        raise ValueError(f"temperature must be more than 0, not {arguments.temperature}")
     torch.set_num_threads(arguments.threads)
     game = make_game(arguments.game, arguments.num_players, arguments.options)
     network = arguments.architecture
     new_policy(game, network)  # a network that the game cannot have is told of before there is a folder
     run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
     training = _Training(arguments, run, game)
-    if arguments.resume is not None:
+    if arguments.resume is None:
+        run.rewind(0, 0.0)
+    else:
         training.load()
-    run.rewind(training.decisions)
     run.write_config(plain(arguments))
     training.save()
     print(f"expert iteration on {game!r} in {folder}; compiling on first use")
     with Interruption() as interruption:
         training.go(interruption)
     if interruption.wished:
-        raise SystemExit(f"stopped at {training.decisions:,} decisions; go on with: --resume {folder}")
-    run.finish(arguments.eval_games, training.policy, training.decisions)
+        raise SystemExit(
+            f"stopped at {training.decisions:,} decisions; go on with: python -m agents.expert --resume {folder}"
+        )
+    run.finish(arguments.eval_games, training.policy, training.decisions, "outcome")
     return folder
 
 

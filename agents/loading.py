@@ -62,10 +62,10 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
         network: Any = load_agent(search["network"], game, seed) if search["network"] else None
         if network is not None and not hasattr(network, "judge"):
             raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
-        if network is not None and network.config["origin"].get("outcome_share", 1.0) < 0.9:
+        if network is not None and network.foresees == "margin":
             raise ValueError(
-                f"{name}: the network foresees margins, not outcomes, which is no guide for search; train it with "
-                "--final-outcome 1 to the end"
+                f"{name}: this network foresees margins, as its reward was mostly margin when it was kept; only one "
+                "that foresees outcomes can guide search: try a higher --outcome"
             )
         return MCTSAgent(**limit, network=network, seed=seed)
     path = Path(name)

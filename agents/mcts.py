@@ -25,13 +25,11 @@ from garden_core.game import Game
 from garden_core.policies import BUILT_IN, choose, greedy_worths, workspace
 from garden_core.rng import next_uint64, seed_rows
 
-__all__ = ["PRIORS", "MCTSAgent", "Network"]
+__all__ = ["PRIORS", "MCTSAgent", "Network", "seat_values"]
 
 EQUAL, GREEDY, GIVEN = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
-SHARPNESS = (
-    10.0  # of greedy priors: how much more likely an action is for each unit of margin, as an exponent
-)
+SHARPNESS = 10.0  # of greedy priors: the exponent for worths that differ by reward_divisor x players
 CLOCK = 16  # simulations between two looks at the clock
 
 
@@ -62,8 +60,11 @@ def node_type(game: Game) -> np.dtype:
 
 
 @compiled
-def _worth(state, params, values, tally):
-    """Fill `values` with what each seat has: the outcome of a finished game, else the margin, cut to (-1, 1)."""
+def seat_values(state, params, values, tally):
+    """Fill `values` with what each seat has, -1 to 1.
+
+    The outcome of a finished game, else x / (1 + |x|) of the margin x; in cooperative games that of the team's score.
+    """
     n = params.num_players
     if params.cooperative or not (state.terminated or state.truncated):
         kernels.points(state, params, tally)
@@ -211,7 +212,7 @@ def simulate(
             )
             kernels.apply_action(state, params[0], action)
             decisions += 1
-        _worth(state, params[0], values, tally)
+        seat_values(state, params[0], values, tally)
         _back_up(tree, path, length, params[0].num_players, values)
     return decisions
 
@@ -243,7 +244,7 @@ def back_up_rows(params, trees, paths, lengths, leaves, leaf_masks, probabilitie
     for i in range(leaves.shape[0]):
         state, node = leaves[i], trees[i, paths[i, lengths[i]]]
         if state.terminated or state.truncated:
-            _worth(state, params[0], values, tally)
+            seat_values(state, params[0], values, tally)
         else:
             node.judged = 1
             node.priors[:] = np.float32(1.0 / probabilities.shape[1])  # for what other redraws will allow
@@ -336,8 +337,10 @@ class MCTSAgent:
         network: Network | None = None,
         seed: int = 0,
     ) -> None:
-        if simulations < 1 or threads < 1 or depth < 0 or not exploration >= 0:
-            raise ValueError("simulations and threads must be at least 1, depth and exploration at least 0")
+        least = {"simulations": (simulations, 1), "threads": (threads, 1), "depth": (depth, 0)}
+        for name, (number, low) in (least | {"exploration": (exploration, 0)}).items():
+            if not number >= low:
+                raise ValueError(f"{name} must be at least {low}, not {number}")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
         for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
@@ -368,10 +371,15 @@ class MCTSAgent:
         Args:
             noise: float (len(rows), num_actions) or None; mixed into a network's priors at the root, a quarter.
 
+        Raises:
+            ValueError: for noise without a network.
+
         Returns:
             How often each action was taken, int32 (len(rows), num_actions), and the mean value for the player,
             float64 (len(rows),), from -1 to 1. An only legal action is not searched: once, value 0.
         """
+        if noise is not None and self.network is None:
+            raise ValueError("noise is for the priors of a network, and there is none")
         if len(self._words) < batch.num_envs:
             self._words = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rows(self._words, np.uint64(self.seed))

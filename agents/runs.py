@@ -7,6 +7,7 @@ import dataclasses
 import io
 import itertools
 import json
+import math
 import platform
 import shlex
 import signal
@@ -78,6 +79,18 @@ class TrainingArguments:
     """games against each of the panel"""
     eval_games: int = 600
     """games against random and against greedy at the end; 0 for none"""
+
+    def __post_init__(self) -> None:
+        self._at_least(1, "channels", "hidden", "threads", "panel_games")
+        self._at_least(0, "seed", "evaluations", "eval_games")
+        if self.minutes is not None and not self.minutes > 0:
+            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
+
+    def _at_least(self, low: int, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value >= low:
+                raise ValueError(f"{name} must be at least {low}, not {value}")
 
     @property
     def architecture(self) -> dict[str, Any]:
@@ -155,8 +168,12 @@ class Run:
         now = 0.0 if self._start is None else time.monotonic() - self._start - self._idle
         return self.seconds_before + now
 
-    def rewind(self, decisions: int) -> None:
-        """Go back to what was known at so many decisions, the checkpoint's: training beyond them is lost."""
+    def rewind(self, decisions: int, seconds: float | None = None) -> None:
+        """Go back to what was known at so many decisions, the checkpoint's: training beyond them is lost.
+
+        Args:
+            seconds: of training till then; by the metrics if not given.
+        """
         for name in (METRICS, EVALUATIONS):
             rows = [row for row in _read(self.folder / name) if float(row["decisions"]) <= decisions]
             if rows:
@@ -171,6 +188,8 @@ class Run:
                     self.past = [{key: float(value) for key, value in row.items()} for row in rows]
             else:
                 (self.folder / name).unlink(missing_ok=True)
+        if seconds is not None:
+            self.seconds_before = seconds
 
     def write_config(self, arguments: dict[str, Any]) -> None:
         """Keep the arguments, the game and the versions."""
@@ -197,18 +216,18 @@ class Run:
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
-    def evaluate(self, policy: Any, decisions: int, **origin: Any) -> None:
+    def evaluate(self, policy: Any, decisions: int, foresees: str) -> None:
         """Hold the network against the panel, the same games each time; keep it if it is the best so far.
 
-        Best is the highest mean of the win rates; of equal ones the latest. `origin` is kept with the network. The
-        time does not count as training.
+        Best is the highest mean of the win rates; of equal ones the latest. `foresees` is what the network's value
+        is of, see `NetworkAgent`. The time does not count as training.
         """
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(policy)
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
-        if not rates or self._mean(row) >= max(map(self._mean, self.past), default=0.0):
-            self.keep(policy, decisions, seconds, **origin)
+        if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
+            self.keep(policy, decisions, seconds, foresees)
         self.past.append(row)
         self._add(EVALUATIONS, "evaluation", row)
         self._idle += time.monotonic() - start
@@ -226,7 +245,7 @@ class Run:
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
 
-    def keep(self, policy: Any, decisions: int, seconds: float, **more: Any) -> None:
+    def keep(self, policy: Any, decisions: int, seconds: float, foresees: str) -> None:
         """Write the network with what made it."""
         origin = {
             "command": self.command,
@@ -234,14 +253,13 @@ class Run:
             "decisions": decisions,
             "seconds": round(seconds),
             "versions": {name: version(name) for name in PACKAGES},
-            **more,
         }
-        save_network(self.folder / NETWORK, self.game, policy, self.network, origin)
+        save_network(self.folder / NETWORK, self.game, policy, self.network, foresees, origin)
 
-    def finish(self, games: int, policy: Any, decisions: int, **origin: Any) -> None:
+    def finish(self, games: int, policy: Any, decisions: int, foresees: str) -> None:
         """Judge the last network too; draw the curves, let the best one meet random and greedy, keep a replay."""
         if not self.past or self.past[-1]["decisions"] < decisions:
-            self.evaluate(policy, decisions, **origin)
+            self.evaluate(policy, decisions, foresees)
         self._board.close()
         self._plot()
         agent = NetworkAgent.load(self.folder, self.game, self.seed)
@@ -331,6 +349,8 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments]) ->
         train(tyro.cli(kind))
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
 
 
 def plain(arguments: Any) -> dict[str, Any]:

@@ -77,6 +77,11 @@ class Arguments(TrainingArguments):
     checkpoint_every: int = 200_000
     """decisions between two checkpoints"""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._at_least(1, "envs", "rollout", "epochs", "minibatches", "snapshot_every", "checkpoint_every")
+        self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
+
 
 class _Progress(BaseCallback):
     """What happens beside learning: schedules, progress bar, metrics, frozen selves, evaluations, checkpoints."""
@@ -87,7 +92,8 @@ class _Progress(BaseCallback):
         super().__init__()
         self.interruption = interruption
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
-        self.steps: int = arguments.steps or (2_000_000 if arguments.minutes is None else 10**12)
+        default = 2_000_000 if arguments.minutes is None else 10**12
+        self.steps: int = default if arguments.steps is None else arguments.steps
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
         self.evaluated = 0
 
@@ -100,6 +106,13 @@ class _Progress(BaseCallback):
     def late(self) -> bool:
         """Whether the time is over."""
         return self.run.seconds >= self.limit
+
+    @property
+    def foresees(self) -> str:
+        """What the network's value foresees, mostly."""
+        if self.env.game.cooperative:
+            return "score"
+        return "outcome" if self.env.outcome_share >= 0.5 else "margin"
 
     def _progress(self) -> float:
         """How much of the training is done, 0 to 1, by decisions or by time."""
@@ -142,8 +155,7 @@ class _Progress(BaseCallback):
         due = int(self._progress() * self.arguments.evaluations)
         if self.evaluated < due < self.arguments.evaluations:  # the last one comes after the last update
             self.evaluated = due
-            share = self.env.outcome_share
-            self.run.evaluate(self.model.policy, self.num_timesteps, outcome_share=share)
+            self.run.evaluate(self.model.policy, self.num_timesteps, self.foresees)
             self.model.policy.set_training_mode(True)
 
     def _set_schedules(self) -> None:
@@ -241,8 +253,10 @@ def train(arguments: Arguments) -> Path:
             model.learn(rest, callback=progress, reset_num_timesteps=False)
             save_checkpoint(folder, model, pool)
     if interruption.wished:
-        raise SystemExit(f"stopped at {model.num_timesteps:,} decisions; go on with: --resume {folder}")
-    run.finish(arguments.eval_games, model.policy, model.num_timesteps, outcome_share=env.outcome_share)
+        raise SystemExit(
+            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m agents.train --resume {folder}"
+        )
+    run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.foresees)
     return folder
 
 

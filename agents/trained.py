@@ -24,8 +24,9 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import write_atomically
 
-__all__ = ["NetworkAgent", "load", "new_policy", "save_network", "shipped"]
+__all__ = ["FORESEEN", "NetworkAgent", "load", "new_policy", "save_network", "shipped"]
 
+FORESEEN = ("outcome", "margin", "score")
 _ALIASES = (
     "pi_features_extractor.",
     "vf_features_extractor.",
@@ -37,6 +38,7 @@ class NetworkAgent:
 
     Attributes:
         config: how the network is built, and where it comes from; {} for one that is being trained.
+        foresees: what its value is of, "outcome", "margin" or, in cooperative games, the team's "score".
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class NetworkAgent:
         self.policy = policy
         self.sampled = sampled
         self.config = config or {}
+        self.foresees: str = self.config.get("foresees", "outcome")
         self._generator = torch.Generator().manual_seed(seed)
         policy.set_training_mode(False)
 
@@ -53,18 +56,24 @@ class NetworkAgent:
         """Load a network from its file, or from the folder of a run.
 
         Raises:
-            ValueError: if the file is broken, or of a network for another game or other observations or actions.
+            ValueError: if there is no such file, it is broken, or it is of a network for another game, for other
+                observations or actions, or for play against others where the game is cooperative, or the reverse.
         """
         path = path / NETWORK if path.is_dir() else path
-        wanted = {"game": game.name, "observation": list(game.observation_shape), "actions": game.num_actions}
+        wanted = {
+            "game": game.name, "cooperative": game.cooperative, "observation": list(game.observation_shape),
+            "actions": game.num_actions,
+        }  # fmt: skip
         try:
             with safe_open(path, "pt") as file:
                 config = json.loads((file.metadata() or {})["config"])
             weights = load_file(path)
             found = {key: config[key] for key in wanted}
+            if config["foresees"] not in FORESEEN:
+                raise ValueError(f"it foresees {config['foresees']!r}")
             with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
                 policy = new_policy(game, config["network"]) if found == wanted else None
-        except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is no network of garden-envs: {error}") from None
         if policy is None:
             raise ValueError(f"{path} holds a network for {found}, but {game} needs {wanted}")
@@ -89,6 +98,8 @@ class NetworkAgent:
     def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1."""
         logits, values = self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
+        if self.foresees == "score":  # as search sees it
+            values = values / (1 + values.abs())
         return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
 
     def estimate(self, batch: Batch, row: int) -> str:
@@ -111,16 +122,23 @@ def new_policy(game: Game, network: dict[str, Any]) -> Any:
 
 
 def save_network(
-    path: Path, game: Game, policy: Any, network: dict[str, Any], origin: dict[str, Any]
+    path: Path, game: Game, policy: Any, network: dict[str, Any], foresees: str, origin: dict[str, Any]
 ) -> None:
-    """Write a network, whole or not at all; `origin` tells where it comes from (command, seed, versions, ...).
+    """Write a network, whole or not at all.
+
+    Args:
+        foresees: one of FORESEEN, see `NetworkAgent`.
+        origin: where it comes from (command, seed, versions, ...).
 
     Raises:
+        ValueError: for another `foresees`.
         OSError: if the disk is full or the folder cannot be written.
     """
+    if foresees not in FORESEEN:
+        raise ValueError(f"foresees must be one of {', '.join(FORESEEN)}, not {foresees!r}")
     config = {
-        "game": game.name, "options": game.chosen, "observation": list(game.observation_shape),
-        "actions": game.num_actions, "network": network, "origin": origin,
+        "game": game.name, "cooperative": game.cooperative, "options": game.chosen, "observation": list(game.observation_shape),
+        "actions": game.num_actions, "network": network, "foresees": foresees, "origin": origin,
     }  # fmt: skip
     weights = {name: tensor.contiguous() for name, tensor in _own(policy.state_dict()).items()}
     write_atomically(path, save(weights, {"config": json.dumps(config)}))

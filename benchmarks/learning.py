@@ -100,7 +100,7 @@ def main(arguments: Arguments) -> None:
 
     def one(job: tuple[str, int, str]) -> dict[str, Any]:
         game, seed, way = job
-        minutes = arguments.minutes or MINUTES.get(game, OTHERS)
+        minutes = MINUTES.get(game, OTHERS) if arguments.minutes is None else arguments.minutes
         folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", way)])
         found = run(game, seed, minutes, way, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])

@@ -30,6 +30,8 @@ __all__ = [
     "choose",
     "greedy_action",
     "greedy_worths",
+    "nth_legal",
+    "workspace",
 ]
 
 Policy = Callable[["Batch", np.ndarray], np.ndarray]
@@ -58,7 +60,11 @@ def nth_legal(mask, n):
 
 @compiled
 def _worth(state, params, player, tally):
-    """How `player` stands by public points, x the number of seats: the margin, or the team's score."""
+    """How `player` stands by public points, as a whole number.
+
+    Own points x the number of seats less the points of all, which is (seats - 1) x the margin; in cooperative games
+    the team's score x the number of seats.
+    """
     kernels.public_points(state, params, tally)
     n = params.num_players
     if params.cooperative:
@@ -90,8 +96,8 @@ def greedy_worths(state, params, seed, work, masks, tally, worths):
     """Fill `worths`, int64 (num_actions,), for each legal action with the worth at the end of the row of decisions.
 
     The row is that of the player to move, two deep at most. Judges copies resampled from `seed` for that seat, by
-    public points (margin; in cooperative games the team's score), x the number of seats; leaves the legal actions
-    in `masks[0]`. Overwrites the workspace: `work`, three states; `masks`, int8 (2, num_actions); `tally`, int32
+    public points: own points x the number of seats less the points of all, in cooperative games the team's score x
+    the number of seats; leaves the legal actions in `masks[0]`. Overwrites the workspace: `work`, three states; `masks`, int8 (2, num_actions); `tally`, int32
     (max players,).
     """
     player = np.int64(state.current_player)

@@ -256,6 +256,7 @@ def test_games_of_something_else_are_refused(tmp_path, agents):
         (["random", "greedy"], {"seed": -1}, "seed must be 0 to"),
         (["random", "greedy"], {"num_players": 3}, "num_players must be"),
         (["random", "greedy"], {"options": {"luck": "1"}}, "cacti has no option 'luck'"),
+        (["random", "greedy"], {"picture": Path("a.foo")}, r"a picture ends in \.png, .*, not 'a\.foo'"),
     ],
 )
 def test_arguments_are_checked_before_any_game(tmp_path, played, names, changes, message):
@@ -263,6 +264,12 @@ def test_arguments_are_checked_before_any_game(tmp_path, played, names, changes,
         arena.main(arguments(tmp_path / "arena.json", *names, **changes))
     assert not played
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_output(tmp_path, played):
+    with pytest.raises(SystemExit, match=r"error: .* is a folder, not a file"):
+        arena.main(arguments(tmp_path))
+    assert not played
 
 
 def test_a_cooperative_game_is_refused():

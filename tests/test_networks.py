@@ -156,7 +156,7 @@ def kept(tmp_path):
     """A small network in a file."""
     game = Mars(num_players=3)
     policy = new_policy(game, SMALL)
-    save_network(tmp_path / "network.safetensors", game, policy, SMALL, {"seed": 5})
+    save_network(tmp_path / "network.safetensors", game, policy, SMALL, "outcome", {"seed": 5})
     return tmp_path / "network.safetensors", policy
 
 
@@ -166,7 +166,7 @@ def test_a_network_comes_back_as_it_was(kind, tmp_path):
     network = SMALL | {"kind": kind}
     policy = new_policy(batch.game, network)
     path = tmp_path / "network.safetensors"
-    save_network(path, batch.game, policy, network, {"seed": 5})
+    save_network(path, batch.game, policy, network, "outcome", {"seed": 5})
     agent = NetworkAgent.load(path, batch.game)
     assert agent.config["origin"] == {"seed": 5}
     assert agent.config["options"]["num_players"] == 3
@@ -180,6 +180,22 @@ def test_a_network_comes_back_as_it_was(kind, tmp_path):
     np.testing.assert_array_equal(agent(batch, batch.all_rows), probabilities.argmax(1))
     label = batch.game.labels[probabilities[2].argmax()]
     assert agent.estimate(batch, 2).startswith(f"value {values[2]:+.2f}; {label} ")
+
+
+def test_a_teams_score_is_foreseen_as_search_sees_it(tmp_path):
+    game = Mars(num_players=2, cooperative=True)
+    policy = new_policy(game, SMALL)
+    torch.nn.init.constant_(policy.value_net.value.bias, 3.0)
+    batch = played(game)
+    found = {}
+    for foresees in ("outcome", "score"):
+        save_network(tmp_path / foresees, game, policy, SMALL, foresees, {})
+        agent = NetworkAgent.load(tmp_path / foresees, game)
+        found[foresees] = agent.judge(batch.observation, batch.action_mask)[1]
+    assert (found["outcome"] == 1).all()
+    assert ((found["score"] > 0.6) & (found["score"] < 0.9)).all()
+    with pytest.raises(ValueError, match="foresees must be one of outcome, margin, score, not 'rain'"):
+        save_network(tmp_path / "rain", game, policy, SMALL, "rain", {})
 
 
 def test_sampled_play_draws(kept):
@@ -196,6 +212,10 @@ def test_files_are_checked(kept, tmp_path):
         NetworkAgent.load(path, Mars(gardeners=2))
     with pytest.raises(ValueError, match=r"'game': 'mars'.*'game': 'cacti'"):
         NetworkAgent.load(path, make("cacti"))
+    with pytest.raises(ValueError, match=r"'cooperative': False.*'cooperative': True"):
+        NetworkAgent.load(path, Mars(cooperative=True))
+    with pytest.raises(ValueError, match=r"nothing\.safetensors is no network"):
+        NetworkAgent.load(tmp_path / "nothing.safetensors", Mars())
     (tmp_path / "broken.safetensors").write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is no network of garden-envs"):
         NetworkAgent.load(tmp_path / "broken.safetensors", Mars())
@@ -212,6 +232,7 @@ def test_files_are_checked(kept, tmp_path):
         "list": ([1], {}, "is no network of garden-envs"),
         "bare": ({key: config[key] for key in ("game", "observation", "actions")}, {}, "is no network"),
         "kind": (config | {"network": {"kind": "board"}}, {}, "is no network"),
+        "else": (config | {"foresees": "rain"}, {}, "is no network of garden-envs: it foresees 'rain'"),
     }
     for name, (described, weights, message) in wrong.items():
         save_file(weights, tmp_path / f"{name}.safetensors", {"config": json.dumps(described)})
@@ -238,7 +259,7 @@ def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
 
     monkeypatch.setattr(type(path), "write_bytes", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        save_network(path, Mars(), policy, SMALL, {})
+        save_network(path, Mars(), policy, SMALL, "outcome", {})
     monkeypatch.undo()
     assert path.read_bytes() == before
 
@@ -274,9 +295,9 @@ def test_unknown_agents_are_explained(name, message):
 def test_a_network_that_foresees_margins_does_not_guide_search(tmp_path):
     game = Mars()
     path = tmp_path / "network.safetensors"
-    save_network(path, game, new_policy(game, SMALL), SMALL, {"outcome_share": 0.5})
+    save_network(path, game, new_policy(game, SMALL), SMALL, "margin", {})
     load_agent(str(path), game)
-    with pytest.raises(ValueError, match="foresees margins, not outcomes"):
+    with pytest.raises(ValueError, match="this network foresees margins"):
         load_agent(f"{path}-mcts:8", game)
 
 
@@ -302,5 +323,6 @@ def test_a_network_that_comes_with_a_game_plays(name, players):
     assert agent.config["origin"]["command"].startswith("python -m agents.")
     assert {"seed", "decisions", "seconds", "versions"} <= set(agent.config["origin"])
     batch = played(make(name, num_players=players), rows=16, decisions=10)
-    actions = load_agent("ppo", batch.game)(batch, batch.all_rows)
-    assert batch.action_mask[batch.all_rows, actions].all()
+    for choose in ("ppo", "ppo-mcts:2"):
+        actions = load_agent(choose, batch.game)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()

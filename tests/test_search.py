@@ -119,6 +119,38 @@ def test_values_are_those_of_the_seats():
         np.testing.assert_allclose(values, value, rtol=1e-5)
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
+    game = make("mars", num_players=players)
+    states = game.new_states(1)
+    states["score"][0, :players] = [5, 3, 9][:players]
+    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
+    mcts.seat_values(states[0], game.params[0], values, tally)
+    margins = np.array([2, -2] if players == 2 else [-1, -4, 5]) / game.reward_divisor
+    np.testing.assert_allclose(values[:players], margins / (1 + abs(margins)), rtol=1e-6)
+    states["terminated"] = 1
+    mcts.seat_values(states[0], game.params[0], values, tally)
+    assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
+
+
+def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
+    game = make("mars", num_players=2, cooperative=True)
+    states = game.new_states(1)
+    states["score"][0, :2] = [30, 20]
+    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
+    for over in (0, 1):
+        states["terminated"] = over
+        mcts.seat_values(states[0], game.params[0], values, tally)
+        x = 20 / game.reward_divisor
+        np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
+
+
+def test_noise_needs_a_network():
+    batch = started("cacti")
+    with pytest.raises(ValueError, match="noise is for the priors of a network"):
+        MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
+
+
 def test_more_searches_in_step_than_there_is_room_for():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
@@ -272,10 +304,10 @@ def test_beats_greedy(name, bar):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"simulations": 0}, "simulations and threads must be at least 1"),
-        ({"threads": 0}, "simulations and threads must be at least 1"),
-        ({"exploration": float("nan")}, "depth and exploration at least 0"),
-        ({"depth": -1}, "depth and exploration at least 0"),
+        ({"simulations": 0}, "simulations must be at least 1, not 0"),
+        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"exploration": float("nan")}, "exploration must be at least 0, not nan"),
+        ({"depth": -1}, "depth must be at least 0, not -1"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
         ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
         ({"prior": "clever"}, "prior must be 'equal' or 'greedy', not 'clever'"),

@@ -19,7 +19,6 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from agents import expert, ppo
-from agents.expert import outcomes
 from agents.loading import load_agent
 from agents.ppo import new_model, save_checkpoint
 from agents.runs import Run
@@ -277,7 +276,7 @@ def test_training_by_time(tmp_path):
     assert time.monotonic() - start < 60
     last = rows_of(folder / "evaluations.csv")[-1]
     assert float(last["seconds"]) == pytest.approx(1.8, abs=1)
-    assert NetworkAgent.load(folder, Mars()).config["origin"]["outcome_share"] > 0.5
+    assert NetworkAgent.load(folder, Mars()).foresees == "outcome"
 
 
 @pytest.mark.parametrize("options", [{}, {"cooperative": "true"}])
@@ -403,7 +402,7 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch):
     policy = new_policy(Mars(), SMALL)
     kept = []
     for decisions in range(4):
-        run.evaluate(policy, decisions)
+        run.evaluate(policy, decisions, "outcome")
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
     again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
@@ -503,16 +502,20 @@ def losses(training) -> tuple[float, float]:
         return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
 
 
-def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path):
-    training, games = at_work(tmp_path, envs=4, simulations=8, positions=500, lookahead=0.5, noise=0.0)
+def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path, monkeypatch):
+    training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, lookahead=0.25, noise=0.0)
     assert games._noise(games.batch.action_mask) is None
-    while training.positions.added < 100:
-        told = [value for row in games.told for *_, value in row]
+    told: list = []
+    finish = games._finish
+    monkeypatch.setattr(games, "_finish", lambda row: (told.extend(games.told[row]), finish(row)))
+    while not training.positions.added:
         games.step(training.student)
-    assert told
-    values = training.positions.value[:100]
-    assert ((values > -1.0001) & (values < 1.0001)).all()
-    assert len(set(values.tolist())) > 10
+    scores = games.batch.game.scores(games.batch.last_states[0])
+    won = np.sign([scores[0] - scores[1], scores[1] - scores[0]])
+    assert won[0] != 0, "another seed is needed: the scores are level"
+    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in told]
+    np.testing.assert_allclose(training.positions.value[: len(told)], expected, atol=1e-6)
+    assert len({value for *_, value in told}) > 5
 
 
 def test_noise_is_over_legal_actions(tmp_path):
@@ -524,8 +527,32 @@ def test_noise_is_over_legal_actions(tmp_path):
     assert noise[mask == 1].std() > 0.05
 
 
-def test_outcomes():
-    game = Mars(num_players=3)
-    states = game.new_states(1)
-    states["score"][0, :3] = [5, 3, 9]
-    assert outcomes(game, states)[:3].tolist() == [0.0, -1.0, 1.0]
+@pytest.mark.parametrize(
+    ("make_arguments", "wrong", "message"),
+    [
+        (tiny, {"panel_games": 0}, "panel_games must be at least 1, not 0"),
+        (tiny, {"minutes": 0}, "minutes must be more than 0, not 0"),
+        (tiny, {"minibatches": 0}, "minibatches must be at least 1, not 0"),
+        (tiny, {"steps": -1}, "steps must be at least 0, not -1"),
+        (tiny, {"greedy_share": float("nan")}, "greedy_share must be at least 0, not nan"),
+        (tiny_expert, {"minibatch": 0}, "minibatch must be at least 1, not 0"),
+        (tiny_expert, {"temperature": 0}, "temperature must be more than 0, not 0"),
+    ],
+)
+def test_refuses_arguments_out_of_range(make_arguments, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        make_arguments(**wrong)
+
+
+def test_no_steps_are_no_training(tmp_path):
+    folder = train(tiny(run=tmp_path / "run", steps=0))
+    assert json.loads((folder / "evaluation.json").read_text())["decisions"] == 0
+
+
+def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
+    training, _ = at_work(tmp_path)
+    training.run.seconds_before, training.decisions = 7.0, 3
+    training.save()
+    again, _ = at_work(tmp_path)
+    again.load()
+    assert (again.run.seconds, again.decisions) == (7.0, 3)
