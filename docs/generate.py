@@ -121,7 +121,7 @@ def speed() -> str:
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
                 rows.append(("", text, f"{_short(other['decisions_per_second']['median'])} decisions/s"))
     for found in training["measurements"]:
-        if found.get("threads") == 2:
+        if found["threads"] == 2:
             text = f"MaskablePPO, {found['network']} network, a third of the opponents past selves"
             rows.append(
                 (
@@ -153,11 +153,10 @@ def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
 
 
 def ratings() -> str:
-    """Return the ratings of all arenas in which random play took part."""
+    """Return the ratings of all arenas."""
     rows = [
         (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
         for game, players, arena in _arenas()
-        if "random" in {r["agent"] for r in arena["ratings"]}
         for r in arena["ratings"]
     ]
     return _table(("game", "players", "agent", "rating ± 2 sigma"), rows)
