@@ -77,9 +77,8 @@ class _Masked(MaskableActorCriticPolicy):
 
 def sample(logits: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
     """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
-    uniform = torch.rand(logits.shape, generator=generator).clamp_(
-        min=1e-9
-    )  # not 0, for which even the only legal action loses
+    uniform = torch.rand(logits.shape, generator=generator)
+    uniform.clamp_(min=1e-9)  # not 0, for which even the only legal action loses
     return (logits - (-uniform.log()).log()).argmax(1)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import safe_open
 
 from garden_core import Batch, Game, list_games, make
 from garden_core.game import Part
@@ -90,7 +91,7 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
-        "speed": speed, "ratings": ratings, "pairs": pairs, "curves": curves,
+        "speed": speed, "ratings": ratings, "pairs": pairs, "networks": networks, "curves": curves,
         "compared": compared, "search": search,
     }  # fmt: skip
     for game in map(make, list_games()):
@@ -180,6 +181,23 @@ def pairs() -> str:
     ]
     head = ("game", "players", "agent", "against", "games", "win rate", "95 % interval", "mean scores")
     return _table(head, rows)
+
+
+def networks() -> str:
+    """Return the networks that come with the games, what made them, and where they are judged."""
+    rows = []
+    for path in sorted(ROOT.glob("*_env/networks/*.safetensors")):
+        with safe_open(path, "np") as file:
+            config = json.loads(file.metadata()["config"])
+        origin, players = config["origin"], config["options"]["num_players"]
+        arena = f"arena-{config['game']}-{players}.json"
+        made = f"{origin['decisions'] / 1000:,.0f} thousand decisions in {origin['seconds'] / 60:.0f} minutes"
+        size = f"{path.stat().st_size / 1e6:.2f} MB"
+        result = f"[{arena}](../{(RESULTS / arena).relative_to(ROOT)})"
+        rows.append(
+            (f"{config['game']}, {players}", size, f"`{origin['command']}`", origin["seed"], made, result)
+        )
+    return _table(("game, players", "size", "made by", "seed", "kept after", "result file"), rows)
 
 
 def curves() -> str:

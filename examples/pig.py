@@ -116,10 +116,6 @@ class Pig(Game):
         """The goal: a whole game's margin comes to about 1."""
         return self.chosen["goal"]
 
-    def fill_params(self, params: Any) -> None:
-        """Write the options that the rules read."""
-        params["goal"] = self.chosen["goal"]
-
     def snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values."""
         over = bool(state["terminated"] or state["truncated"])

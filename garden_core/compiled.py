@@ -212,7 +212,7 @@ class _Cache(FunctionCache):
             self._stamped = True
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - a damaged file; pickle's documentation allows it to raise anything
+        except Exception:  # noqa: BLE001 - damaged bytes unpickle to any error; none is lost, as compiling follows
             for path in self._files():
                 with contextlib.suppress(OSError):
                     path.unlink()

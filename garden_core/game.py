@@ -194,19 +194,9 @@ class Game(ABC):
         kernels.register(cls.state_dtype, functions)
 
     def __init__(self, **options: Any) -> None:
-        known = (*self.options, REWARD)
-        unknown = sorted(set(options) - {option.name for option in known})
-        if unknown:
-            names = ", ".join(option.name for option in known)
-            raise TypeError(
-                f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}"
-            )
-        self.chosen: dict[str, Any] = {
-            option.name: option.check(options.get(option.name, option.default)) for option in known
-        }
+        self.chosen: dict[str, Any] = self.check_options(options)
         """Every option with its value, as plain Python."""
         self.num_players: int = self.chosen["num_players"]
-        self.check_options()
         self.params: np.ndarray = records(1, self.params_dtype)
         """Options and tables as the kernels take them: an array of one record. Do not write to it."""
         row = self.params[0]
@@ -268,11 +258,27 @@ class Game(ABC):
         """Bounds of a seat's total reward over a whole game."""
         return (-1.0, 1.0) if self.chosen["reward"] == "outcome" else (-np.inf, np.inf)
 
-    def check_options(self) -> None:  # noqa: B027 - optional: the ranges suffice for most
-        """Raise ValueError if options that are fine alone do not go together; read `self.chosen`."""
+    def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return every option with its value; a game may add what does not go together.
 
-    def fill_params(self, params: Any) -> None:  # noqa: B027 - optional: for own params alone
-        """Write the game's own fields of the params record."""
+        Raises:
+            TypeError: for an unknown option.
+            ValueError: for a value that is not allowed.
+        """
+        known = (*self.options, REWARD)
+        unknown = sorted(set(options) - {option.name for option in known})
+        if unknown:
+            names = ", ".join(option.name for option in known)
+            raise TypeError(
+                f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}"
+            )
+        return {option.name: option.check(options.get(option.name, option.default)) for option in known}
+
+    def fill_params(self, params: Any) -> None:
+        """Write the game's own fields of the params record: here those that are named as an option is."""
+        for name, *_ in self.params_fields:
+            if name in self.chosen:
+                params[name] = self.chosen[name]
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all)."""

@@ -43,21 +43,22 @@ class Mars(Game):
     params_fields = PARAMS_FIELDS
     rules: ClassVar[Any] = rules
 
-    def check_options(self) -> None:
-        """Refuse what does not go together."""
-        n, peaks = self.num_players, self.chosen["peaks"]
-        if n == 1 and not self.cooperative:
+    def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what does not go together too."""
+        chosen = super().check_options(options)
+        n, peaks = chosen["num_players"], chosen["peaks"]
+        if n == 1 and not chosen["cooperative"]:
             raise ValueError("num_players must be 2 to 5, or 1 to 5 with cooperative=True, not 1")
         if peaks > MAX_PLAYERS - n:
             raise ValueError(f"peaks must be 0 to {MAX_PLAYERS - n} with num_players={n}, not {peaks}")
-        if self.chosen["gardeners"] == 2 and n != 2:
+        if chosen["gardeners"] == 2 and n != 2:
             raise ValueError(f"gardeners must be 1 with num_players={n}; 2 is for two players only")
+        return chosen
 
     def fill_params(self, params: Any) -> None:
         """Write the options that the rules read."""
+        super().fill_params(params)
         params["num_peaks"] = self.chosen["peaks"]
-        params["gardeners"] = self.chosen["gardeners"]
-        params["special_actions"] = self.chosen["special_actions"]
         params["planes"] = self.chosen["view"] == "planes"
 
     @property
