@@ -144,6 +144,8 @@ class Game(ABC):
     chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance comes in: nowhere, in the deal alone, or during play too."""
     information: ClassVar[Literal["perfect", "imperfect"]]
+    summary: ClassVar[str] = ""
+    """The rules in short, for people: plain text in paragraphs, which the game's page in docs shows as well."""
     options: ClassVar[tuple[Option, ...]]
     """Every option but `reward`, which all games have. `num_players` and `max_decisions` must be among them."""
 
@@ -279,6 +281,23 @@ class Game(ABC):
         for name, *_ in self.params_fields:
             if name in self.chosen:
                 params[name] = self.chosen[name]
+
+    def describe(self, state: Any, action: int) -> str:
+        """Return what a legal action does in this position, for people; by what its player knows, one line.
+
+        Here the action's label. Labels stay the same in all positions; a description may name amounts and points.
+        """
+        return self.labels[action]
+
+    def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
+        """Return how every seat's score comes about: by seat the parts by name, which sum to `scores`.
+
+        Args:
+            snapshot: the whole state, as `snapshot` gives it.
+
+        A game without parts of its own has the one part "score", from the snapshot's key "scores".
+        """
+        return [{"score": score} for score in snapshot["scores"]]
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all)."""
