@@ -23,6 +23,7 @@ __all__ = [
     "Kernels",
     "apply_action",
     "deal",
+    "is_dealt",
     "legal_actions",
     "observe",
     "points",
@@ -91,6 +92,12 @@ def _of_type(state: numba.types.Type) -> Kernels:
 
 
 @compiled
+def is_dealt(state):
+    """Whether the state was ever dealt: records begin as zeros, and no seeded generator is all zeros."""
+    return (state.rng[0] | state.rng[1] | state.rng[2] | state.rng[3]) != 0
+
+
+@compiled
 def _settle(state, params):
     """After a decision: end the game at the cap, then pay every seat for this decision (`state.rewards`)."""
     if state.decisions >= params.max_decisions and not state.terminated:
@@ -140,8 +147,20 @@ def _make_deal(rules_deal):
     return deal
 
 
+def _make_legal_actions(rules_legal_actions):
+    def legal_actions(state, params, mask):
+        if not is_dealt(state):
+            mask[:] = 0
+            return 0
+        return rules_legal_actions(state, params, mask)
+
+    return legal_actions
+
+
 def _make_apply_action(rules_apply_action):
     def apply_action(state, params, action):
+        if not is_dealt(state):
+            return
         state.decisions += 1
         rules_apply_action(state, params, action)
         _settle(state, params)
@@ -149,7 +168,40 @@ def _make_apply_action(rules_apply_action):
     return apply_action
 
 
+def _make_observe(rules_observe):
+    def observe(state, params, player, out):
+        if is_dealt(state):
+            rules_observe(state, params, player, out)
+        else:
+            out[:] = 0
+
+    return observe
+
+
+def _make_count(rules_count):
+    """Wrap `points`, `public_points` or `standings`."""
+
+    def count(state, params, out):
+        if is_dealt(state):
+            rules_count(state, params, out)
+        else:
+            out[:] = 0
+
+    return count
+
+
+def _make_resample(rules_resample):
+    def resample(state, params, player, seed):
+        if is_dealt(state):
+            rules_resample(state, params, player, seed)
+
+    return resample
+
+
 # --- the generic functions ---
+#
+# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, nothing is
+# seen or scored, and nothing changes.
 
 
 def deal(state, params, seed):
@@ -162,7 +214,7 @@ def deal(state, params, seed):
 
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal (0 when over)."""
-    return _of(state).legal_actions(state, params, mask)
+    return _make_legal_actions(_of(state).legal_actions)(state, params, mask)
 
 
 def apply_action(state, params, action):
@@ -179,27 +231,27 @@ def apply_action(state, params, action):
 
 def observe(state, params, player, out):
     """Fill `out`, int8 (observation size,), with what seat `player` sees; any seat at any time."""
-    _of(state).observe(state, params, player, out)
+    _make_observe(_of(state).observe)(state, params, player, out)
 
 
 def points(state, params, out):
     """Fill `out`, int32 (max players,), with every seat's score as things stand."""
-    _of(state).points(state, params, out)
+    _make_count(_of(state).points)(state, params, out)
 
 
 def public_points(state, params, out):
     """Fill `out`, int32 (max players,), with the part of every seat's score that everybody can see."""
-    _of(state).public_points(state, params, out)
+    _make_count(_of(state).public_points)(state, params, out)
 
 
 def standings(state, params, out):
     """Fill `out`, int32 (max players,): higher is better, equal is a tie, the rules' tie-breaks included."""
-    _of(state).standings(state, params, out)
+    _make_count(_of(state).standings)(state, params, out)
 
 
 def resample(state, params, player, seed):
     """Redraw, from the uint64 `seed`, all that seat `player` cannot see, and the generator."""
-    _of(state).resample(state, params, player, np.uint64(seed))
+    _make_resample(_of(state).resample)(state, params, player, np.uint64(seed))
 
 
 @overload(deal, jit_options=OPTIONS)
@@ -214,32 +266,32 @@ def _(state, params, action):
 
 @overload(legal_actions, jit_options=OPTIONS)
 def _(state, params, mask):
-    return _of_type(state).legal_actions.py_func
+    return _make_legal_actions(_of_type(state).legal_actions)
 
 
 @overload(observe, jit_options=OPTIONS)
 def _(state, params, player, out):
-    return _of_type(state).observe.py_func
+    return _make_observe(_of_type(state).observe)
 
 
 @overload(points, jit_options=OPTIONS)
 def _(state, params, out):
-    return _of_type(state).points.py_func
+    return _make_count(_of_type(state).points)
 
 
 @overload(public_points, jit_options=OPTIONS)
 def _(state, params, out):
-    return _of_type(state).public_points.py_func
+    return _make_count(_of_type(state).public_points)
 
 
 @overload(standings, jit_options=OPTIONS)
 def _(state, params, out):
-    return _of_type(state).standings.py_func
+    return _make_count(_of_type(state).standings)
 
 
 @overload(resample, jit_options=OPTIONS)
 def _(state, params, player, seed):
-    return _of_type(state).resample.py_func
+    return _make_resample(_of_type(state).resample)
 
 
 @compiled
