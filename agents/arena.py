@@ -36,10 +36,11 @@ from agents.loading import load_agent, make_game
 from agents.matches import Result, alone, places, play, result_of, scores, short, table
 from agents.plots import plot
 from agents.ratings import Rating, rate, ratings_table, zero
-from garden_core.batch import Batch, as_seed
+from garden_core.batch import Batch
+from garden_core.checks import as_seed
+from garden_core.files import write_atomically
 from garden_core.game import Game
 from garden_core.policies import Policy
-from garden_core.replay import write_atomically
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 

@@ -22,8 +22,8 @@ from agents.mcts import MCTSAgent, seat_values
 from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
 from agents.trained import NetworkAgent, new_policy
 from garden_core.batch import Batch
+from garden_core.files import write_atomically
 from garden_core.game import Game
-from garden_core.replay import write_atomically
 
 __all__ = ["Arguments", "main", "train"]
 

@@ -24,7 +24,8 @@ import tyro
 
 from agents.loading import load_agent, make_game
 from garden_core import kernels
-from garden_core.batch import Batch, as_seed
+from garden_core.batch import Batch
+from garden_core.checks import as_seed
 from garden_core.policies import Policy
 from garden_core.replay import Replay
 from garden_core.rng import game_seed

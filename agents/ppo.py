@@ -11,8 +11,8 @@ from sb3_contrib import MaskablePPO
 
 from agents.networks import policy_for
 from agents.selfplay import OpponentPool
+from garden_core.files import write_atomically
 from garden_core.game import Game
-from garden_core.replay import write_atomically
 from garden_core.sb3 import GardenVecEnv
 
 __all__ = ["load_checkpoint", "new_model", "save_checkpoint"]

@@ -31,9 +31,10 @@ from agents.loading import NETWORK, load_agent
 from agents.matches import meet, play, scores, table
 from agents.plots import COLOURS, plot
 from agents.trained import NetworkAgent, save_network
+from garden_core.files import write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
-from garden_core.replay import record, write_atomically
+from garden_core.replay import record
 
 __all__ = ["Interruption", "Run", "TrainingArguments", "command_line", "open_run", "plain"]
 

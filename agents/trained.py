@@ -21,8 +21,8 @@ import garden_core
 from agents.loading import NETWORK, SUFFIX
 from agents.networks import policy_for, sample
 from garden_core.batch import Batch
+from garden_core.files import write_atomically
 from garden_core.game import Game
-from garden_core.replay import write_atomically
 
 __all__ = ["FORESEEN", "NetworkAgent", "load", "new_policy", "save_network", "shipped"]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from garden_core.replay import write_atomically
+from garden_core.files import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 

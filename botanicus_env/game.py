@@ -54,7 +54,7 @@ class Botanicus(Game):
     def tables(self) -> tables.Tables:
         """What is printed on everything that this game is played with."""
         try:
-            return tables.load(self.chosen["tables"] or tables.PACKAGED)
+            return tables.load(self.data.get("tables", tables.PACKAGED))
         except ValueError as error:
             raise ValueError(f"tables: {error}") from None
 

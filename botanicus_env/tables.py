@@ -68,13 +68,14 @@ PACKAGED = Path(__file__).with_name("botanicus.toml")
 Action = tuple[int, int]
 """A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
 
+Word = Annotated[str, Meta(max_length=40)]
 Points = Annotated[int, Meta(ge=0, le=MAX_POINTS)]
 Plants = Annotated[
     tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], Meta(min_length=LEVELS, max_length=LEVELS)
 ]
 Four = Meta(min_length=SPACES, max_length=SPACES)
 Eight = Meta(min_length=TILES, max_length=TILES)
-Tile = Annotated[tuple[str, ...], Meta(min_length=2, max_length=2)]
+Tile = Annotated[tuple[Word, ...], Meta(min_length=2, max_length=2)]
 Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], Meta(min_length=COLUMNS, max_length=COLUMNS)]
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
 
@@ -89,22 +90,22 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of Garden card."""
 
-    action: str
+    action: Word
     copies: Annotated[int, Meta(ge=1, le=MAX_CARDS)]
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A way from one node of a track to another, by name, and what it costs in coins."""
 
-    to: str
+    to: Word
     cost: Annotated[int, Meta(ge=0, le=MAX_AMOUNT)] = 0
 
 
 class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A node of a track; the last of a track has no edges, and a single edge is the upper one."""
 
-    name: str
-    gains: Annotated[tuple[str, ...], Meta(max_length=MAX_GAINS)] = ()
+    name: Word
+    gains: Annotated[tuple[Word, ...], Meta(max_length=MAX_GAINS)] = ()
     upper: Edge | None = None
     lower: Edge | None = None
 
@@ -153,7 +154,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     basic: Annotated[tuple[Task, ...], Meta(min_length=ROWS, max_length=ROWS)]
     special: Annotated[tuple[Task, ...], Meta(min_length=MIN_SPECIAL, max_length=MAX_SPECIAL)]
     board: Annotated[
-        tuple[Annotated[tuple[str, ...], Four], ...],
+        tuple[Annotated[tuple[Word, ...], Four], ...],
         Meta(min_length=BOARD_COLUMNS, max_length=BOARD_COLUMNS),
     ]
     cards: Annotated[tuple[Card, ...], Meta(min_length=1, max_length=MAX_CARD_KINDS)]
@@ -266,10 +267,10 @@ def action(text: str, key: str) -> Action:
     )
 
 
-def load(path: str | Path = PACKAGED) -> Tables:
-    """Return the tables that a TOML file holds.
+def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
+    """Return the tables that a TOML file holds, named by its path or read already.
 
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
     """
-    return data.load(path, Tables)
+    return data.load(source, Tables)

@@ -36,7 +36,7 @@ MAX_POINTS = 100
 PACKAGED = Path(__file__).with_name("cacti.toml")
 """The data file that is used unless another one is named."""
 
-Name = Annotated[str, Meta(pattern=r"^\S(.*\S)?$")]
+Name = Annotated[str, Meta(pattern=r"^\S(.*\S)?$", max_length=40)]
 Cost = tuple[Annotated[int, Meta(ge=0, le=MAX_OF_TYPE)], ...]
 
 
@@ -63,7 +63,7 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     types: Annotated[tuple[Name, ...], Meta(min_length=MIN_TYPES, max_length=MAX_TYPES)]
     count: tuple[Annotated[int, Meta(ge=1, le=MAX_OF_TYPE)], ...]
-    bonus: Annotated[tuple[int | str, ...], Meta(min_length=NUM_PLAYERS, max_length=MAX_BONUS)]
+    bonus: Annotated[tuple[int | Name, ...], Meta(min_length=NUM_PLAYERS, max_length=MAX_BONUS)]
     starting: Arrangement
     basic: Annotated[tuple[Basic, ...], Meta(min_length=MIN_BASIC, max_length=MAX_BASIC)]
 
@@ -107,10 +107,10 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [half for card in self.basic for half in (card.upper, card.lower)] + [self.starting]
 
 
-def load(path: str | Path = PACKAGED) -> Cards:
-    """Return the cards that a TOML file holds.
+def load(source: str | Path | data.DataFile = PACKAGED) -> Cards:
+    """Return the cards that a TOML file holds, named by its path or read already.
 
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
     """
-    return data.load(path, Cards)
+    return data.load(source, Cards)

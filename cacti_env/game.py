@@ -42,9 +42,8 @@ class Cacti(Game):
     @functools.cached_property
     def cards(self) -> cards.Cards:
         """The printed cards that this game is played with."""
-        path = self.chosen["cards"] or cards.PACKAGED
         try:
-            return cards.load(path)
+            return cards.load(self.data.get("cards", cards.PACKAGED))
         except ValueError as error:
             raise ValueError(f"cards: {error}") from None
 

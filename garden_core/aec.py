@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
-import operator
+import hashlib
 import secrets
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from garden_core import game as registry
 from garden_core import loops
-from garden_core.batch import as_seed, why_illegal
-from garden_core.game import Game
+from garden_core.batch import why_illegal
+from garden_core.checks import as_integer, as_seed, require_reset
+from garden_core.game import Game, as_game
 
 __all__ = ["GardenEnv", "env"]
 
@@ -50,8 +51,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
     ) -> None:
         super().__init__()
         self.game: Game = as_game(game, options)
-        if render_mode not in (None, "ansi", "rgb_array", "human"):
-            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        check_render_mode(render_mode)
         if illegal not in ("raise", "terminate"):
             raise ValueError(f"illegal must be 'raise' or 'terminate', not {illegal!r}")
         self.render_mode = render_mode
@@ -133,8 +133,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             ValueError: for an agent that does not exist.
             RuntimeError: before the first reset.
         """
-        if not self._dealt:
-            raise RuntimeError("call reset() before observe()")
+        require_reset(self._dealt, "observe")
         if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(
             agent, True
         ):
@@ -160,20 +159,16 @@ class GardenEnv(AECEnv[str, Observation, int]):
                 nothing has changed. Not with `illegal="terminate"`.
             RuntimeError: before the first reset, or when every agent has left.
         """
+        require_reset(self._dealt, "step")
         if not self.agents:
-            raise RuntimeError(
-                "the game is over for all agents; call reset()" if self._dealt else "call reset() first"
-            )
+            raise RuntimeError("the game is over for all agents; call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
                 raise ValueError(f"{agent}'s game is over; its only action is None, not {action!r}")
             self._was_dead_step(None)
             return
-        try:
-            chosen = operator.index(action)
-        except TypeError:
-            raise ValueError(f"{agent}: an action is an integer, not {action!r}") from None
+        chosen = as_integer(action, f"{agent}: an action")
         if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):
             self._illegal(agent, chosen)
             return
@@ -196,40 +191,96 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, True)
 
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Return what `agent_selection` sees, was paid since its last step, and whether its game is over.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self._dealt, "last")
+        return super().last(observe)
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """Iterate over the agents to move, as PettingZoo does.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self._dealt, "agent_iter")
+        return super().agent_iter(max_iter)
+
     def snapshot(self) -> dict[str, Any]:
-        """Return the whole state as plain JSON values."""
+        """Return the whole state as plain JSON values.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self._dealt, "snapshot")
         return self.game.snapshot(self.states[0])
 
     def render(self, seat: int | None = None) -> str | np.ndarray | None:
         """Return the position as text or picture, as `render_mode` says; what `seat` may see (None: all).
 
+        Warns, and returns None, without a render mode.
+
         Raises:
-            ValueError: for the render mode "human", which is not available yet.
+            ValueError: for a seat that does not exist, and for the render mode "human", which is not available yet.
+            RuntimeError: before the first reset.
         """
+        require_reset(self._dealt, "render")
         return render(self.game, self.states[0], self.render_mode, seat)
 
     def close(self) -> None:
         """There is nothing to release."""
 
     def _repr_svg_(self) -> str | None:
-        return self.game.svg(self.states[0]) if self._dealt else None
+        require_reset(self._dealt, "_repr_svg_")
+        return self.game.svg(self.states[0])
 
     def get_state(self) -> dict[str, Any]:
-        """Return the game in progress, for `set_state`; picklable, independent of this environment."""
-        return copy.deepcopy({name: getattr(self, name, None) for name in _IN_PROGRESS})
+        """Return the game in progress, for `set_state`; picklable, independent of this environment.
+
+        Before the first reset it says that no game is in progress.
+        """
+        state = copy.deepcopy({name: getattr(self, name, None) for name in _IN_PROGRESS})
+        return {"game": self._identity(), **state, "checksum": _checksum(state)}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` of an environment with the same game returned.
+        """Go on from what `get_state` of an environment with an equal game returned, on the same build of the rules.
 
         Raises:
-            ValueError: if it comes from another game or another build of its rules.
+            ValueError: for anything else, a state of other options or one that was changed included; nothing has
+                changed then.
         """
-        if state["states"].dtype != self.states.dtype or state["_mask"].shape != self._mask.shape:
+        if not isinstance(state, dict) or set(state) != {"game", *_IN_PROGRESS, "checksum"}:
+            raise ValueError("this is not a state that get_state() returned")
+        found, own = state["game"], self._identity()
+        if found != own:
+            told = found if isinstance(found, dict) else {}
+            differ = [
+                f"{key} {told.get(key)!r}, here {own[key]!r}" for key in own if told.get(key) != own[key]
+            ]
             raise ValueError(
-                "this state comes from another game, other options or another build of the rules"
+                f"this state comes from another game, other options or another build of the rules: {'; '.join(differ)}"
             )
-        for name, value in copy.deepcopy(state).items():
+        kept = copy.deepcopy({name: state[name] for name in _IN_PROGRESS})
+        if state["checksum"] != _checksum(kept):
+            raise ValueError("this state was changed after get_state() returned it")
+        for name, value in kept.items():
             setattr(self, name, value)
+
+    def _identity(self) -> dict[str, Any]:
+        """What two environments must share to exchange states."""
+        game = self.game
+        files = {
+            name: hashlib.sha256(file.content.encode()).hexdigest()[:16] for name, file in game.data.items()
+        }
+        return {
+            "name": game.name,
+            "options": {**game.chosen, **files},
+            "data": game.data_digest,
+            "build": (game.state_dtype.names or ("",))[-1],
+        }
 
 
 _IN_PROGRESS = (
@@ -238,25 +289,37 @@ _IN_PROGRESS = (
 )  # fmt: skip
 
 
-def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
-    """Return the game that is meant, built with `options` unless it is one already."""
-    if isinstance(game, str):
-        return registry.make(game, **options)
-    if isinstance(game, type):
-        return game(**options)
-    if options:
-        raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
-    return game
+def _checksum(state: dict[str, Any]) -> str:
+    """Digest of a game in progress: which keys and values it has, arrays by type, shape and content."""
+    digest = hashlib.sha256()
+    for name in _IN_PROGRESS:
+        value = state[name]
+        if isinstance(value, np.ndarray):
+            digest.update(f"{name} {value.dtype} {value.shape}".encode() + value.tobytes())
+        else:
+            digest.update(f"{name} {value!r}".encode())
+    return digest.hexdigest()
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Raise ValueError for a render mode that there is not."""
+    if mode not in (None, "ansi", "rgb_array", "human"):
+        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {mode!r}")
 
 
 def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:
-    """Return the text or the pixels of a position, as much of it as `seat` may see."""
+    """Return the text or the pixels of a position, as much of it as `seat` may see; warn without a mode."""
+    game.check_seat(seat)
     if mode == "ansi":
         return game.text(state, seat)
     if mode == "rgb_array":
         return pixels(game, state, seat)
     if mode == "human":
         raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
+    gymnasium.logger.warn(
+        "render() was called without a render mode; choose one when the environment is made: "
+        "render_mode='ansi' or 'rgb_array'"
+    )
     return None
 
 

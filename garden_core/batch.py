@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from garden_core import loops
-from garden_core.game import Game
+from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, require_reset, short
+from garden_core.game import Game, as_game
 
-__all__ = ["Batch", "as_seed"]
+__all__ = ["Batch", "why_illegal"]
 
 
 class Batch:
@@ -21,7 +22,8 @@ class Batch:
     All arrays are owned by the batch and overwritten by the next call; copy what you want to keep.
 
     Args:
-        game: the game with its options, for example `garden_core.make("mars", num_players=3)`.
+        game: the game with its options, for example `garden_core.make("mars", num_players=3)`; a Game class or a
+            name stands for the game with its default options.
         num_envs: number of rows N, at least 1.
         autoreset: deal a new game in the same step in which one ends. Without it a finished row must be
             reset before it is stepped again.
@@ -40,11 +42,12 @@ class Batch:
         ValueError: for a num_envs below 1.
     """
 
-    def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:
-        if num_envs < 1:
+    def __init__(self, game: Game | type[Game] | str, num_envs: int, autoreset: bool = True) -> None:
+        n = as_integer(num_envs, "num_envs", "at least 1")
+        if n < 1:
             raise ValueError(f"num_envs must be at least 1, not {num_envs}")
-        self.game = game
-        self.num_envs = n = int(num_envs)
+        self.game = game = as_game(game, {})
+        self.num_envs = n
         self.autoreset = autoreset
         self.states = game.new_states(n)
         self.last_states = game.new_states(n)
@@ -58,7 +61,8 @@ class Batch:
         self.streams = np.zeros(n, np.uint64)
         self.games = np.zeros(n, np.uint64)
         self.all_rows = np.arange(n)
-        self._dealt = False
+        self.dealt = False
+        """Whether there was a reset."""
 
     @property
     def observation(self) -> np.ndarray:
@@ -74,7 +78,7 @@ class Batch:
                 on with its next game; the first time, from a random seed.
 
         Raises:
-            ValueError: for a seed outside 0 … 2**64 - 1, or more or fewer seeds than rows.
+            ValueError: for a seed outside 0 … 2**64 - 1, more or fewer seeds than rows, or a row named twice.
             IndexError: for a row that does not exist.
         """
         rows = self.name_games(seed, rows)
@@ -88,26 +92,22 @@ class Batch:
 
     def name_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
         """Say which game is to be dealt next in each of `rows`, as `reset`; return the rows' indexes."""
-        rows = self._rows(rows)
-        if not self._dealt and len(rows) < self.num_envs:
+        rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "reset")
+        if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
-        if seed is None and not self._dealt:
-            seed = secrets.randbits(64)
-            self.bases[:] = seed
-            self.streams[:] = self.all_rows
-        elif seed is None:
+        if seed is None and self.dealt:
             self.games[rows] += np.uint64(1)
-        elif isinstance(seed, int | np.integer):
+            return rows
+        if seed is None:
+            seed = secrets.randbits(64)
+        if isinstance(seed, int | np.integer):
             self.bases[rows] = as_seed(seed)
             self.streams[rows] = rows
-            self.games[rows] = 0
         else:
-            if len(seed) != len(rows):
-                raise ValueError(f"seed has {len(seed)} entries for {len(rows)} rows")
-            self.bases[rows] = np.array([as_seed(s) for s in seed], np.uint64)
+            self.bases[rows] = as_seeds(seed, len(rows))
             self.streams[rows] = 0
-            self.games[rows] = 0
-        self._dealt = True
+        self.games[rows] = 0
+        self.dealt = True
         return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:
@@ -121,9 +121,8 @@ class Batch:
                 label, and nothing has changed.
             RuntimeError: before the first reset.
         """
-        rows = self._rows(rows)
-        if rows is not self.all_rows and len(np.unique(rows)) < len(rows):
-            raise ValueError(f"a row can be stepped only once: {rows.tolist()}")
+        require_reset(self.dealt, "step")
+        rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
         actions = self.check_actions(actions, rows)
         loops.step_rows(
             self.states, self.last_states, self.game.params, rows, actions, self.autoreset,
@@ -133,8 +132,6 @@ class Batch:
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those of `acting` (all if None) must be legal."""
-        if not self._dealt:
-            raise RuntimeError("call reset() before step()")
         actions = np.asarray(actions)
         if actions.dtype != np.int64:
             if actions.dtype.kind not in "iu":
@@ -159,18 +156,33 @@ class Batch:
             states: other states than the present ones, for example `last_states`.
 
         Raises:
-            ValueError: for a seat that does not exist.
+            ValueError: for a seat that does not exist, or states that are not this game's.
+            RuntimeError: before the first reset.
         """
+        require_reset(self.dealt, "observe")
         states = self.states if states is None else states
-        players = np.broadcast_to(np.asarray(player, np.int64), (len(states),))
-        if len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
-            raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {player}")
+        if not isinstance(states, np.ndarray) or states.dtype != self.game.state_dtype or states.ndim != 1:
+            raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
+        players = np.asarray(player)
+        if players.ndim == 0:
+            players = np.full(len(states), as_seat(player, self.game.num_players, "player"), np.int64)
+        elif players.shape != (len(states),) or players.dtype.kind not in "iu":
+            raise ValueError(
+                f"player must be a seat, or whole numbers ({len(states)},), not {players.dtype} {players.shape}"
+            )
+        elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
+            raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
         out = np.zeros((len(states), self.game.observation_size), np.int8)
-        loops.observe_rows(states, self.game.params, np.ascontiguousarray(players), out)
+        loops.observe_rows(states, self.game.params, np.ascontiguousarray(players, np.int64), out)
         return out.reshape(len(states), *self.game.observation_shape)
 
     def refresh(self) -> None:
-        """Recompute views, masks and players after `states` were written to from outside."""
+        """Recompute views, masks and players after `states` were written to from outside.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.dealt, "refresh")
         for row in range(self.num_envs):
             loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
         self.current_player[:] = self.states["current_player"]
@@ -178,19 +190,6 @@ class Batch:
     def clone(self) -> Batch:
         """Return an independent copy that plays on alike."""
         return copy.deepcopy(self)
-
-    def _rows(self, rows: Any) -> np.ndarray:
-        if rows is None:
-            return self.all_rows
-        rows = np.asarray(rows)
-        if rows.dtype == np.bool_:
-            if rows.shape != (self.num_envs,):
-                raise ValueError(f"a mask of rows must have shape ({self.num_envs},), not {rows.shape}")
-            return np.flatnonzero(rows)
-        rows = np.atleast_1d(rows).astype(np.int64)
-        if rows.size and not (rows.min() >= 0 and rows.max() < self.num_envs):
-            raise IndexError(f"rows must be 0 to {self.num_envs - 1}, not {rows.tolist()}")
-        return rows
 
     def _why_illegal(self, row: int, action: int) -> str:
         state = self.states[row]
@@ -213,15 +212,4 @@ def why_illegal(game: Game, action: int, mask: np.ndarray) -> str:
     some = ", ".join(repr(label) for label in legal[:6]) + (", …" if len(legal) > 6 else "")
     if 0 <= action < game.num_actions:
         return f"action {action} ({game.labels[action]!r}) is illegal; legal are {some}"
-    return f"action {action} does not exist (0 to {game.num_actions - 1}); legal are {some}"
-
-
-def as_seed(seed: int) -> np.uint64:
-    """Return `seed` as uint64.
-
-    Raises:
-        ValueError: if it is outside 0 … 2**64 - 1.
-    """
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be 0 to 2**64 - 1, not {seed}")
-    return np.uint64(seed)
+    return f"action {short(action)} does not exist (0 to {game.num_actions - 1}); legal are {some}"

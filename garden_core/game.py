@@ -16,10 +16,24 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from garden_core import kernels
+from garden_core.checks import as_seat, short
 from garden_core.compiled import fingerprint, records
+from garden_core.data import DataFile, read
+from garden_core.plugins import imported
 from garden_core.rewards import REWARDS
 
-__all__ = ["Board", "Game", "Option", "Part", "Table", "list_games", "make", "register_environments"]
+__all__ = [
+    "Board",
+    "Game",
+    "Option",
+    "Part",
+    "Table",
+    "as_game",
+    "game_class",
+    "list_games",
+    "make",
+    "register_environments",
+]
 
 
 @dataclass(frozen=True)
@@ -27,8 +41,8 @@ class Option:
     """One option of a game: its name, default and what is allowed.
 
     Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
-    whose default is a bool takes True and False, one whose default is a string and that has no choices the path
-    of a file (None or "": none).
+    whose default is a bool takes True and False, one whose default is a string and that has no choices a data file:
+    its path (None or "": none), or a `garden_core.data.DataFile` that has been read.
     """
 
     name: str
@@ -41,13 +55,18 @@ class Option:
     """What else restricts the value, beside the other options."""
 
     @property
+    def is_file(self) -> bool:
+        """Whether the value is a data file."""
+        return isinstance(self.default, str) and not self.choices
+
+    @property
     def allowed(self) -> str:
         """What is allowed, in words."""
         if isinstance(self.default, bool):
             return "True or False"
         if self.choices:
             return " or ".join(repr(choice) for choice in self.choices)
-        if isinstance(self.default, str):
+        if self.is_file:
             return "the path of a file"
         if self.low is not None and self.low == self.high:
             return f"{self.low}"
@@ -55,31 +74,31 @@ class Option:
         return f"a whole number {numbers}" + (f" ({self.but})" if self.but else "")
 
     def check(self, value: Any) -> Any:
-        """Return `value` as a plain Python value.
+        """Return `value` as a plain Python value; of a data file its path or name.
 
         Raises:
             ValueError: if it is not allowed; the message names the option and what is.
         """
         if isinstance(value, np.generic):
             value = value.item()
-        if isinstance(self.default, str) and not self.choices:
-            if isinstance(value, str | os.PathLike) and str(
-                value
-            ):  # whole, for whoever unpickles it elsewhere
+        if self.is_file and isinstance(value, DataFile):
+            value = value.name
+        elif self.is_file:
+            if isinstance(value, str | os.PathLike) and str(value):
                 value = os.path.abspath(os.path.expanduser(value))
             value = "" if value is None else value
         if isinstance(self.default, bool):
             fits = isinstance(value, bool)
         elif self.choices:
             fits = value in self.choices and type(value) is type(self.default)
-        elif isinstance(self.default, str):
+        elif self.is_file:
             fits = isinstance(value, str)
         else:
             fits = isinstance(value, int) and not isinstance(value, bool)
             fits = fits and (self.low is None or value >= self.low)
             fits = fits and (self.high is None or value <= self.high)
         if not fits:
-            raise ValueError(f"{self.name} must be {self.allowed}, not {value!r}")
+            raise ValueError(f"{self.name} must be {self.allowed}, not {short(value)}")
         return value
 
 
@@ -129,7 +148,8 @@ class Game(ABC):
 
     A subclass sets the class attributes below and the abstract methods; its rules are eight compiled
     functions (`garden_core.kernels.Kernels`). Defining the subclass makes its record type and registers it.
-    Instances are values: two with equal options and data are equal, and pickling keeps the options.
+    Instances are values: two with equal options and data are equal, and pickling keeps both: data files are read
+    once, on construction.
 
     Raises (on construction):
         TypeError: for an option that the game does not have.
@@ -197,7 +217,9 @@ class Game(ABC):
 
     def __init__(self, **options: Any) -> None:
         self.chosen: dict[str, Any] = self.check_options(options)
-        """Every option with its value, as plain Python."""
+        """Every option with its value, as plain Python; of a data file its path or name."""
+        self.data: dict[str, DataFile] = self._read_data(options)
+        """The data files that were given, by option."""
         self.num_players: int = self.chosen["num_players"]
         self.params: np.ndarray = records(1, self.params_dtype)
         """Options and tables as the kernels take them: an array of one record. Do not write to it."""
@@ -276,6 +298,17 @@ class Game(ABC):
             )
         return {option.name: option.check(options.get(option.name, option.default)) for option in known}
 
+    def _read_data(self, options: dict[str, Any]) -> dict[str, DataFile]:
+        data = {}
+        for option in self.options:
+            if option.is_file and self.chosen[option.name]:
+                given = options[option.name]
+                try:
+                    data[option.name] = given if isinstance(given, DataFile) else read(given)
+                except ValueError as error:
+                    raise ValueError(f"{option.name}: {error}") from None
+        return data
+
     def fill_params(self, params: Any) -> None:
         """Write the game's own fields of the params record: here those that are named as an option is."""
         for name, *_ in self.params_fields:
@@ -333,10 +366,27 @@ class Game(ABC):
         """Number of entries of an observation."""
         return int(np.prod(self.observation_shape))
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as the constructor takes them, data files by their content: they make an equal game."""
+        return {**self.chosen, **self.data}
+
     @functools.cached_property
     def data_digest(self) -> str:
         """Hex digest of the params record, options and data: equal digests play by equal tables."""
         return hashlib.sha256(self.params.tobytes()).hexdigest()[:16]
+
+    @functools.cached_property
+    def tables_digest(self) -> str:
+        """Hex digest of options and data but for the reward and the cap, which are neither seen nor learned from."""
+        options = {option.name: option.default for option in (*self.options, REWARD)}
+        plain = {name: options[name] for name in ("reward", "max_decisions")}
+        return type(self)(**{**self.arguments, **plain}).data_digest
+
+    def check_seat(self, seat: int | None) -> None:
+        """Raise ValueError unless `seat` is a seat of this game, or None for an onlooker."""
+        if seat is not None:
+            as_seat(seat, self.num_players)
 
     def new_states(self, n: int) -> np.ndarray:
         """Return n zeroed state records, shape (n,); deal before use."""
@@ -367,17 +417,21 @@ class Game(ABC):
         return (
             isinstance(other, Game)
             and type(self) is type(other)
-            and self.chosen == other.chosen
+            and self._contents() == other._contents()
             and self.data_digest == other.data_digest
         )
+
+    def _contents(self) -> dict[str, Any]:
+        """Every option with its value, of a data file its content alone."""
+        return {**self.chosen, **{name: file.content for name, file in self.data.items()}}
 
     def __hash__(self) -> int:
         """Agree with equality."""
         return hash((type(self), self.data_digest))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the options alone."""
-        return (_rebuild, (type(self), self.chosen))
+        """Pickle the options and data files alone."""
+        return (_rebuild, (type(self), self.arguments))
 
     @classmethod
     def _option(cls, name: str) -> Option:
@@ -429,16 +483,53 @@ def list_games() -> list[str]:
 def make(name: str, **options: Any) -> Game:
     """Return the game called `name` with these options; loads only that game.
 
-    Games announce themselves by the entry-point group `garden_core.games`.
+    Games announce themselves by the entry-point group `garden_core.games`. A Game class that is not installed is named
+    by "module:Class", which imports that module: never hand on such a name from a file that you do not trust.
 
     Raises:
-        ValueError: if no installed game has that name, or an option's value is out of range.
+        ValueError: if no installed game has that name, the class is none, or an option's value is out of range.
         TypeError: for an option that the game does not have.
     """
-    point = _announced().get(name)
+    return game_class(name)(**options)
+
+
+def game_class(game: type[Game] | str) -> type[Game]:
+    """Return the class of a game by its name or "module:Class", as `make` finds it.
+
+    Raises:
+        TypeError: for anything but a name or a Game class.
+        ValueError: if no installed game has that name, or what is named is no Game class.
+    """
+    if isinstance(game, type) and issubclass(game, Game):
+        return game
+    if not isinstance(game, str):
+        raise TypeError(f"a game is a Game, a Game class or a name, not {short(game)}")
+    if ":" in game:
+        found = imported(game, "game")
+        if not (isinstance(found, type) and issubclass(found, Game)):
+            raise ValueError(f"{game} is not a Game class")
+        return found
+    point = _announced().get(game)
     if point is None:
-        raise ValueError(f"unknown game {name!r}; installed are: {', '.join(list_games()) or 'none'}")
-    return point.load()(**options)
+        raise ValueError(
+            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or 'none'}; "
+            "a class of your own is named module:Class"
+        )
+    return point.load()
+
+
+def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
+    """Return the game that is meant, built with `options` unless it is one already.
+
+    Raises:
+        TypeError: for anything but a game, a Game class or a name, or options for a game.
+        ValueError: as `make`.
+    """
+    if not isinstance(game, Game):
+        return game_class(game)(**options)
+    if options:
+        raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
+    return game
 
 
 def register_environments() -> None:

@@ -1,4 +1,4 @@
-"""Gymnasium environments: one learner's seat, opponents play inside `step`. Thin skins of `learner.Learner`."""
+"""Gymnasium environments: one learner's seat, opponents play inside `step`. Thin wrappers around `learner.Learner`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from garden_core.aec import as_game, render
-from garden_core.game import Game
+from garden_core.aec import check_render_mode, render
+from garden_core.checks import as_integer, as_seed, as_seeds, require_reset
+from garden_core.game import Game, as_game
 from garden_core.learner import Learner, Opponent
 
 __all__ = ["Env", "VectorEnv"]
@@ -41,7 +42,8 @@ class Env(gymnasium.Env):
 
     Args:
         game: a game, a Game class or the name of an installed game.
-        opponents: "random", "greedy", a policy, or a sequence of these to draw from (`garden_core.learner`).
+        opponents: "random", "greedy", any agent by name ("mcts:100", "ppo", …) where the agents are installed, a
+            policy, or a sequence of these to draw from (`garden_core.learner`).
         seat: the learner's seat, or "random" to draw it for each game.
         render_mode: "ansi", "rgb_array" or None.
         **options: the game's options.
@@ -61,8 +63,7 @@ class Env(gymnasium.Env):
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
-        if render_mode not in (None, "ansi", "rgb_array", "human"):
-            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.observation_space, self.action_space = _spaces(self.game)
         self.learner = Learner(self.game, 1, opponents, seat=seat, autoreset="disabled")
@@ -70,9 +71,14 @@ class Env(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Deal game 0 of `seed`, or without a seed the next game; play up to the learner's first decision."""
-        super().reset(seed=seed)
-        self.learner.reset(seed)
+        """Deal game 0 of `seed`, or without a seed the next game; play up to the learner's first decision.
+
+        Raises:
+            ValueError: for a seed outside 0 … 2**64 - 1, or an opponent that answers wrongly.
+        """
+        number = None if seed is None else int(as_seed(seed))
+        self.learner.reset(number)
+        super().reset(seed=number)
         return self.learner.observation[0].copy(), self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -80,22 +86,39 @@ class Env(gymnasium.Env):
 
         Raises:
             ValueError: for an illegal action or after the end; it names the label, and nothing has changed.
+            RuntimeError: before the first reset.
         """
         learner = self.learner
-        learner.step(np.asarray(action).reshape(1))
+        require_reset(learner.dealt, "step")
+        learner.step(np.array([as_integer(action, "an action")]))
         over = bool(learner.terminated[0])
         return learner.observation[0].copy(), float(learner.rewards[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray:
-        """Return the mask of legal actions, int8 (num_actions,), as sb3-contrib asks for it."""
+        """Return the mask of legal actions, int8 (num_actions,), as sb3-contrib asks for it.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "action_masks")
         return self.learner.action_mask[0].copy()
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the whole state as plain JSON values."""
+        """Return the whole state as plain JSON values.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "snapshot")
         return self.game.snapshot(self.learner.batch.states[0])
 
     def render(self) -> Any:
-        """Return what the learner's seat may see, as text or pixels; None without a render mode."""
+        """Return what the learner's seat may see, as text or pixels; without a render mode None, with a warning.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "render")
         seat = int(self.learner.seats[0])
         return render(self.game, self.learner.batch.states[0], self.render_mode, seat)
 
@@ -137,8 +160,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
-        if render_mode not in (None, "ansi", "rgb_array", "human"):
-            raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
+        check_render_mode(render_mode)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = Env.metadata | {"autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
@@ -157,7 +179,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Deal new games: row i, game 0 of `seed`; a sequence gives each row a seed of its own.
 
         Raises:
-            ValueError: for a reset mask that is not bool (num_envs,).
+            ValueError: for a reset mask that is not bool (num_envs,), a seed outside 0 … 2**64 - 1, or not as many
+                seeds as environments.
         """
         rows = (options or {}).get("reset_mask")
         if rows is not None:
@@ -165,7 +188,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             if rows.dtype != np.bool_ or rows.shape != (self.num_envs,):
                 raise ValueError(f"reset_mask must be bool ({self.num_envs},), not {rows.dtype} {rows.shape}")
         if seed is not None and not isinstance(seed, int | np.integer) and rows is not None:
-            seed = [s for s, chosen in zip(seed, rows, strict=True) if chosen]
+            seed = as_seeds(seed, self.num_envs)[rows]
         self.learner.reset(seed, rows)
         return self._own(self.learner.observation), self._infos()
 
@@ -175,6 +198,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             ValueError: for an illegal action, or with DISABLED for a row that is over; it names the row, and
                 nothing has changed.
+            RuntimeError: before the first reset.
         """
         learner = self.learner
         learner.step(actions)
@@ -191,17 +215,28 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._own(learner.observation), learner.rewards.astype(np.float64), over, never, infos
 
     def action_masks(self) -> np.ndarray:
-        """Return the masks of legal actions, int8 (N, num_actions)."""
+        """Return the masks of legal actions, int8 (N, num_actions).
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "action_masks")
         return self._own(self.learner.action_mask)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture or text of each row, as its learner's seat may see it."""
+        """Return a picture or text of each row, as its learner's seat may see it; None without a render mode.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
         learner = self.learner
+        require_reset(learner.dealt, "render")
+        rows = range(self.num_envs if self.render_mode else 1)  # without a mode, one warning is enough
         frames = [
             render(self.game, learner.batch.states[row], self.render_mode, int(learner.seats[row]))
-            for row in range(self.num_envs)
+            for row in rows
         ]
-        return tuple(frames) if self.render_mode is not None else None
+        return tuple(frames) if self.render_mode else None
 
     def _own(self, array: np.ndarray) -> np.ndarray:
         return array.copy() if self.copy else array

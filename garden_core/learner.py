@@ -6,16 +6,18 @@ seat was paid in between: a loss that an opponent's move brings about reaches th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from garden_core import kernels, loops
-from garden_core.batch import Batch, why_illegal
+from garden_core import kernels, loops, plugins
+from garden_core.batch import Batch
+from garden_core.checks import as_seat, require_reset, short
 from garden_core.compiled import compiled, records
 from garden_core.game import Game
-from garden_core.policies import BUILT_IN, Policy, choose, workspace
+from garden_core.policies import BUILT_IN, Policy, ask, choose, policy_name, workspace
 from garden_core.rng import bounded, game_seed, next_float, seed_words
 
 __all__ = ["AUTORESETS", "Learner", "Opponent"]
@@ -40,7 +42,8 @@ class Learner:
     Args:
         game: the game with its options.
         num_envs: number of rows N, at least 1.
-        opponents: who sits on the other seats: "random", "greedy", a policy (see `garden_core.policies`), or a
+        opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
+            ("mcts:100", "ppo", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
             sequence of these, from which each other seat of each game draws anew.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
@@ -80,13 +83,18 @@ class Learner:
             raise ValueError(
                 f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {autoreset!r}"
             )
-        if seat != "random" and not (isinstance(seat, int | np.integer) and 0 <= seat < game.num_players):
-            raise ValueError(f"seat must be 'random' or 0 to {game.num_players - 1}, not {seat!r}")
+        if not (isinstance(seat, str) and seat == "random"):
+            try:
+                seat = as_seat(seat, game.num_players)
+            except ValueError:
+                raise ValueError(
+                    f"seat must be 'random' or 0 to {game.num_players - 1}, not {short(seat)}"
+                ) from None
         self.game = game
-        self.num_envs = n = int(num_envs)
-        self.batch = Batch(game, n, autoreset=False)
+        self.batch = Batch(game, num_envs, autoreset=False)
+        self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset
-        self.opponents = _as_pool(opponents)
+        self.opponents = _as_pool(opponents, game)
         self.set_weights(weights)
         self.rewards = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, np.bool_)
@@ -99,6 +107,12 @@ class Learner:
         self._kinds = np.array(kinds, np.int64)
         self._desk = records(n, _desk_dtype(game.state_dtype["paid"].shape[0]))
         self._work = workspace(game)
+        self._kept: list[np.ndarray] | None = None
+
+    @property
+    def dealt(self) -> bool:
+        """Whether there was a reset."""
+        return self.batch.dealt
 
     @property
     def observation(self) -> np.ndarray:
@@ -131,10 +145,13 @@ class Learner:
         Raises:
             ValueError: unless there is one non-negative number for each opponent, and not all are 0.
         """
-        values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
+        try:
+            values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
+        except (TypeError, ValueError):
+            values = np.zeros(0)
         if values.shape != (len(self.opponents),) or not (values >= 0).all() or not values.sum() > 0:
             raise ValueError(
-                f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {weights}"
+                f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {short(weights)}"
             )
         self._cumulative = np.cumsum(values / values.sum())
 
@@ -142,14 +159,19 @@ class Learner:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
 
         A game that ends before the learner's first decision is passed over.
+
+        Raises:
+            ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
+            RuntimeError: if the learner is not asked in many games in a row.
         """
-        rows = self.batch.name_games(seed, rows)
-        self.rewards[rows] = 0
-        self.terminated[rows] = False
-        self.capped[rows] = False
-        self._desk["status"][rows] = DUE
-        self._play(rows, np.zeros(len(rows), np.int64))
-        self._play_outside()
+        with self._undone_on_error():
+            rows = self.batch.name_games(seed, rows)
+            self.rewards[rows] = 0
+            self.terminated[rows] = False
+            self.capped[rows] = False
+            self._desk["status"][rows] = DUE
+            self._play(rows, np.zeros(len(rows), np.int64))
+            self._play_outside()
 
     def step(self, actions: Any) -> None:
         """Take the learner's action in every row, and let the others move until it is asked again.
@@ -159,19 +181,44 @@ class Learner:
 
         Raises:
             ValueError: if an action is illegal, or a row is over and autoreset is disabled; it names row and
-                label, and nothing has changed.
+                label, and nothing has changed. If an opponent's answer is wrong, likewise; what an opponent raises
+                is passed on.
             RuntimeError: before the first reset.
         """
+        require_reset(self.dealt, "step")
         waiting = self._desk["status"] == OVER
         if waiting.any() and self.autoreset == "disabled":
             row = int(waiting.argmax())
             raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
         acting = np.flatnonzero(~waiting)
         actions = self.batch.check_actions(actions, self.batch.all_rows, acting)
-        self.terminated[:] = False
-        self.capped[:] = False
-        self._play(self.batch.all_rows, actions)
-        self._play_outside()
+        with self._undone_on_error() if (self._kinds == _OUTSIDE).any() else contextlib.nullcontext():
+            self.terminated[:] = False
+            self.capped[:] = False
+            self._play(self.batch.all_rows, actions)
+            self._play_outside()
+
+    @contextlib.contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Put everything back as it was if an error or an interruption ends what is done within.
+
+        Only opponents outside of compiled code can fail in the middle of a step.
+        """
+        arrays = [
+            a for owner in (self, self.batch) for a in vars(owner).values() if isinstance(a, np.ndarray)
+        ]
+        if self._kept is None:
+            self._kept = [a.copy() for a in arrays]
+        for kept, array in zip(self._kept, arrays, strict=True):
+            np.copyto(kept, array)
+        dealt = self.dealt
+        try:
+            yield
+        except BaseException:
+            for kept, array in zip(self._kept, arrays, strict=True):
+                np.copyto(array, kept)
+            self.batch.dealt = dealt
+            raise
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
         batch = self.batch
@@ -197,21 +244,21 @@ class Learner:
                 mine = rows[asked == index]
                 policy = self.opponents[index]
                 assert callable(policy)
-                actions = np.asarray(policy(self.batch, mine), np.int64)
-                wrong = loops.first_illegal(self.batch.action_mask, self.batch.states, mine, actions)
-                if wrong >= 0:
-                    mask = self.batch.action_mask[mine[wrong]]
-                    reason = why_illegal(self.game, int(actions[wrong]), mask)
-                    raise ValueError(f"opponent {index} in row {mine[wrong]}: {reason}")
-                self._play(mine, actions)
+                name = f"opponent {index} ({policy_name(policy)})"
+                self._play(mine, ask(policy, self.batch, mine, name))
 
 
-def _as_pool(opponents: Opponent | Sequence[Opponent]) -> list[Opponent]:
-    pool = [opponents] if isinstance(opponents, str) or callable(opponents) else list(opponents)
-    for opponent in pool:
-        if not (callable(opponent) or opponent in BUILT_IN):
-            allowed = ", ".join(map(repr, BUILT_IN))
-            raise ValueError(f"an opponent is {allowed} or a callable policy(batch, rows), not {opponent!r}")
+def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Opponent]:
+    """Return the opponents as built-in names and callables; other names are those of installed agents."""
+    pool: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents]
+    for index, opponent in enumerate(pool):
+        if isinstance(opponent, str) and opponent not in BUILT_IN:
+            pool[index] = plugins.load_agent(opponent, game, index)
+        elif not (isinstance(opponent, str) or callable(opponent)):
+            raise ValueError(
+                "an opponent is 'random', 'greedy', another agent's name or a callable policy(batch, rows), "
+                f"not {short(opponent)}"
+            )
     if not pool:
         raise ValueError("there must be at least one opponent to draw from")
     return pool

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from garden_core import kernels
+from garden_core.checks import as_seed
 from garden_core.compiled import compiled, records
 from garden_core.rng import bounded, next_uint64, seed_rows
 
@@ -27,10 +28,12 @@ __all__ = [
     "GreedyPolicy",
     "Policy",
     "RandomPolicy",
+    "ask",
     "choose",
     "greedy_action",
     "greedy_worths",
     "nth_legal",
+    "policy_name",
     "workspace",
 ]
 
@@ -162,7 +165,7 @@ class _BuiltIn:
     kind: int
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
+        self.seed = int(as_seed(seed))
         self._words = np.zeros((0, 4), np.uint64)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
@@ -195,6 +198,28 @@ class GreedyPolicy(_BuiltIn):
     """See `greedy_action`."""
 
     kind = GREEDY
+
+
+def policy_name(policy: Policy) -> str:
+    """Return what messages call a policy: the name of its function or class."""
+    return getattr(policy, "__qualname__", None) or type(policy).__qualname__
+
+
+def ask(policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None) -> np.ndarray:
+    """Return a policy's choice for the player to move in each of `rows`, int64 (len(rows),), after checking it.
+
+    Args:
+        name: what messages call it; by itself `policy_name(policy)`.
+
+    Raises:
+        ValueError: if the answer is not one legal action for each row, whole numbers (len(rows),); it names the
+            policy. What the policy itself raises is passed on.
+    """
+    answer = policy(batch, rows)
+    try:
+        return batch.check_actions(answer, rows)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name or policy_name(policy)}: {error}") from None
 
 
 def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

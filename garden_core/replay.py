@@ -1,36 +1,57 @@
 """Replays: a whole game in a small JSON file, verified when it is loaded.
 
-A file holds the format, the game with its options and a digest of its data, the seed of the deal, the label of
-every action, the final scores, how the game ended, and a checksum over all of it. Loading plays the game again.
+A file holds the format, the game with its options, the content of its own data files and a digest of its data, the seed
+of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of it. Loading
+plays the game again. It imports no code and opens no other file, whatever the file says.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 
 from garden_core import game as registry
 from garden_core import kernels
 from garden_core.batch import Batch
+from garden_core.checks import as_seed, short
+from garden_core.data import DataFile
+from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy
+from garden_core.policies import Policy, ask
 from garden_core.rng import game_seed
 
-__all__ = ["FORMAT", "Replay", "ReplayError", "record", "write_atomically"]
+__all__ = ["FORMAT", "LIMIT", "Replay", "ReplayError", "record"]
 
 FORMAT = "garden-replay-1"
+LIMIT = 10_000_000
+"""Bytes that a replay's file may have."""
 
 
 class ReplayError(ValueError):
     """A replay that cannot be trusted or played; the message says why."""
+
+
+class _Content(msgspec.Struct, forbid_unknown_fields=True):
+    """What a file holds."""
+
+    format: str
+    game: str
+    options: dict[str, bool | int | str]
+    data: str  # digest
+    seed: Annotated[int, msgspec.Meta(ge=0)]
+    actions: list[str]
+    scores: list[int]
+    ended: Literal["terminated", "truncated", "running"]
+    checksum: str
+    data_files: dict[str, str] = {}  # content of own data files by option
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,8 @@ class Replay:
         """Return the replay of these actions, played out here.
 
         Raises:
-            ReplayError: if an action is unknown or illegal where it stands; it names the step.
+            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal where it stands; it
+                names the step.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]
         ended = "terminated" if state["terminated"] else "truncated" if state["truncated"] else "running"
@@ -68,91 +90,133 @@ class Replay:
 
     def save(self, path: str | Path) -> None:
         """Write the file; an existing one stays whole until the new one is complete."""
+        files = self.game.data
         content = {
             "format": FORMAT,
             "game": self.game.name,
-            "options": self.game.chosen,
+            "options": {**self.game.chosen, **{name: Path(file.name).name for name, file in files.items()}},
             "data": self.game.data_digest,
             "seed": self.seed,
             "actions": list(self.actions),
             "scores": list(self.scores),
             "ended": self.ended,
         }
+        if files:
+            content["data_files"] = {name: file.content for name, file in files.items()}
         content["checksum"] = _checksum(content)
         write_atomically(Path(path), (json.dumps(content, indent=1) + "\n").encode())
 
     @classmethod
-    def load(cls, path: str | Path) -> Replay:
+    def load(
+        cls, path: str | Path, game: type[Game] | str | None = None, data: str | Path | None = None
+    ) -> Replay:
         """Read and verify a file by playing it again.
 
+        Args:
+            game: of a game that is not installed its class or "module:Class", as a file's word imports no code.
+            data: path of the data file, in place of the one that the replay carries. A replay never opens a path by
+                itself.
+
         Raises:
-            ReplayError: if it is no replay, of another format, damaged or changed, of a game that is not
-                installed or has other data or rules here, or if an action is illegal.
-            OSError: if the file cannot be read.
+            ReplayError: if it cannot be read, is no replay, of another format, larger than `LIMIT` bytes, damaged or
+                changed, of a game that is not installed or has other data or rules here, or if an action is illegal.
         """
+        content = _read(path)
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ReplayError(f"{path} is not a replay: {error}") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            found = content.get("format") if isinstance(content, dict) else None
-            raise ReplayError(f"{path} is not a replay of format {FORMAT!r} (found {found!r})")
-        claimed = content.pop("checksum", None)
-        if claimed != _checksum(content):
-            raise ReplayError(f"{path} was changed or damaged: its checksum does not fit")
-        try:
-            game = registry.make(content["game"], **content["options"])
-            seed, actions, data = int(content["seed"]), list(content["actions"]), content["data"]
-            scores, ended = tuple(content["scores"]), content["ended"]
-        except (KeyError, TypeError, ValueError) as error:
+            played = _game(content, game, data)
+        except (TypeError, ValueError) as error:
             raise ReplayError(f"{path} cannot be played here: {error}") from None
-        if game.data_digest != data:
+        if played.data_digest != content.data:
             raise ReplayError(
-                f"{path} was played with other data or options of {game.name} ({data}) than here"
+                f"{path} was played with other data or options of {played.name} ({short(content.data)}) than here"
             )
-        replay = cls.of(game, seed, actions)
-        if (replay.scores, replay.ended) != (scores, ended):
+        try:
+            replay = cls.of(played, content.seed, content.actions)
+        except ReplayError as error:
+            raise ReplayError(f"{path}: {error}") from None
+        if (list(replay.scores), replay.ended) != (content.scores, content.ended):
             raise ReplayError(
-                f"{path} ends {ended} with scores {list(scores)}, but plays here to {replay.ended} with "
-                f"{list(replay.scores)}: other rules made it"
+                f"{path} ends {content.ended} with scores {short(content.scores)}, but plays here to {replay.ended} "
+                f"with {list(replay.scores)}: other rules made it"
             )
         return replay
 
 
+def _read(path: str | Path) -> _Content:
+    """Return what a replay's file holds, its format and checksum verified."""
+    try:
+        content = json.loads(read_regular(path, LIMIT))
+    except OSError as error:
+        raise ReplayError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ReplayError(f"{short(path)} is not a replay: {error}") from None
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != FORMAT:
+        raise ReplayError(f"{path} is not a replay of format {FORMAT!r} (found {short(found)})")
+    try:
+        kept = {key: value for key, value in content.items() if key != "checksum"}
+        if content.get("checksum") != _checksum(kept):
+            raise ReplayError(f"{path} was changed or damaged: its checksum does not fit")
+        return msgspec.convert(content, _Content)
+    except (RecursionError, msgspec.ValidationError) as error:
+        raise ReplayError(f"{path} cannot be played here: {error}") from None
+
+
+def _game(content: _Content, game: type[Game] | str | None, data: str | Path | None) -> Game:
+    """Return the game that a file names, with the options and data that it carries."""
+    if game is None and ":" in content.game:
+        raise ValueError(f"it names code, {short(content.game)}; pass game= to import that")
+    maker = registry.game_class(content.game if game is None else game)
+    if maker.name != content.game:
+        raise ValueError(f"it is a game of {short(content.game)}, not of {maker.name}")
+    options: dict[str, Any] = dict(content.options)
+    named = [option.name for option in maker.options if option.is_file and options.get(option.name)]
+    for name in named:
+        if data is not None:
+            options[name] = data
+        elif name in content.data_files:
+            options[name] = DataFile(f"{options[name]} of the replay", content.data_files[name])
+        else:
+            raise ValueError(
+                f"it was played with {name}={short(options[name])}; pass data= with that file's path"
+            )
+    return maker(**options)
+
+
 def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
-    """Play game 0 of row 0 of `seed` with one policy a seat, and return its replay."""
+    """Play game 0 of row 0 of `seed` with one policy a seat, and return its replay.
+
+    Raises:
+        ValueError: for a seed outside 0 … 2**64 - 1, not as many policies as seats, or a policy that answers wrongly.
+    """
+    if len(policies) != game.num_players:
+        raise ValueError(f"{game.num_players} seats need as many policies, not {len(policies)}")
     batch = Batch(game, 1, autoreset=False)
     batch.reset(seed)
     dealt = int(game_seed(batch.bases[0], batch.streams[0], batch.games[0]))
     row = np.zeros(1, np.int64)
     actions = []
     while not (batch.terminated[0] or batch.truncated[0]):
-        chosen = np.asarray(policies[batch.current_player[0]](batch, row), np.int64)
+        chosen = ask(policies[batch.current_player[0]], batch, row)
         batch.step(chosen)
         actions.append(game.labels[chosen[0]])
     return Replay.of(game, dealt, actions)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _states(game: Game, seed: int, actions: Sequence[str]) -> Iterator[Any]:
+    try:
+        dealt = as_seed(seed)
+    except ValueError as error:
+        raise ReplayError(str(error)) from None
     index = {label: action for action, label in enumerate(game.labels)}
     states = game.new_states(1)
     mask = np.zeros(game.num_actions, np.int8)
-    kernels.deal(states[0], game.params[0], np.uint64(seed))
+    kernels.deal(states[0], game.params[0], dealt)
     yield states.copy()[0]
     for step, label in enumerate(actions):
-        action = index.get(label)
+        action = index.get(label) if isinstance(label, str) else None
         if action is None:
-            raise ReplayError(f"step {step}: {game.name} has no action {label!r}")
+            raise ReplayError(f"step {step}: {game.name} has no action {short(label)}")
         if not kernels.legal_actions(states[0], game.params[0], mask) or not mask[action]:
             raise ReplayError(f"step {step}: {label!r} is illegal there")
         kernels.apply_action(states[0], game.params[0], action)

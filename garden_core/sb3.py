@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from garden_core.aec import as_game, pixels
-from garden_core.game import Game
+from garden_core.aec import check_render_mode, pixels
+from garden_core.checks import as_seed, require_reset
+from garden_core.game import Game, as_game
 from garden_core.gym import _spaces
 from garden_core.learner import Learner, Opponent
 
@@ -30,7 +31,11 @@ class GardenVecEnv(VecEnv):
         num_envs: number of games N.
         opponents, weights, seat: as in `garden_core.learner.Learner`.
         seed: of the first reset; None for a random one.
+        render_mode: "rgb_array" for `get_images`, or None.
         **options: the game's options.
+
+    Raises:
+        TypeError, ValueError: for options as the game and the learner do.
     """
 
     def __init__(
@@ -45,9 +50,10 @@ class GardenVecEnv(VecEnv):
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.learner = Learner(self.game, num_envs, opponents, weights, seat)
-        self._seed = seed
+        self._seed = None if seed is None else int(as_seed(seed))
         self._actions: np.ndarray | None = None
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
@@ -69,6 +75,7 @@ class GardenVecEnv(VecEnv):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the actions; return observations, rewards, dones and infos."""
         learner = self.learner
+        require_reset(learner.dealt, "step")
         learner.step(self._actions)
         self._returns += learner.rewards
         self._lengths += 1
@@ -91,16 +98,25 @@ class GardenVecEnv(VecEnv):
         return learner.observation.copy(), learner.rewards.copy(), learner.terminated.copy(), infos
 
     def action_masks(self) -> np.ndarray:
-        """Return the masks of legal actions, bool (N, num_actions)."""
+        """Return the masks of legal actions, bool (N, num_actions).
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "action_masks")
         return self.learner.action_mask.astype(np.bool_)
 
     def close(self) -> None:
         """There is nothing to release."""
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seed the next reset; row i, game e then has the seed `game_seed(seed, i, e)`."""
-        self._seed = seed
-        return [seed] * self.num_envs
+        """Seed the next reset; row i, game e then has the seed `game_seed(seed, i, e)`.
+
+        Raises:
+            ValueError: for a seed outside 0 … 2**64 - 1.
+        """
+        self._seed = None if seed is None else int(as_seed(seed))
+        return [self._seed] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return the attribute once for each row; all rows share it."""
@@ -121,7 +137,12 @@ class GardenVecEnv(VecEnv):
         return [False] * len(self._chosen(indices))
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """Return a picture of each row as its learner's seat may see it (None without "rgb_array")."""
+        """Return a picture of each row as its learner's seat may see it (None without "rgb_array").
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "get_images")
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
         states, seats = self.learner.batch.states, self.learner.seats

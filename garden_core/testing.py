@@ -591,7 +591,7 @@ def _check_aec(game: Game, seed: int, choose: np.random.Generator) -> None:
 
 def _with(game: Game, **options: Any) -> Game:
     """The same game with some options changed."""
-    return type(game)(**{**game.chosen, **options})
+    return type(game)(**{**game.arguments, **options})
 
 
 def _over(states: np.ndarray) -> bool:

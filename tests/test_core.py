@@ -417,8 +417,8 @@ def test_a_class_above_its_rules_is_refused(monkeypatch):
 GAMES = ("mars_env", "cacti_env", "botanicus_env")
 ABOVE = ("agents", "benchmarks", "tests", "examples")
 FLOORS = (
-    "compiled", "rng", "rewards", "kernels", "game", "policies", "loops", "batch", "aec", "learner", "gym", "sb3",
-    "testing",
+    "files", "checks", "data", "plugins", "compiled", "rng", "rewards", "kernels", "game", "policies", "loops", "batch",
+    "replay", "aec", "learner", "gym", "sb3", "testing",
 )  # fmt: skip
 """The core from the ground up; a module imports from lower floors only. Others (svg) stand beside."""
 
@@ -772,7 +772,7 @@ def play_env(env, steps=10_000):
 
 def test_calls_in_the_wrong_order():
     env = GardenEnv(Pig)
-    with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before step"):
         env.step(0)
     with pytest.raises(RuntimeError, match=r"call reset\(\) before observe"):
         env.observe("player_0")
@@ -787,9 +787,10 @@ def test_calls_in_the_wrong_order():
         (HOLD, r"player_0: action 1 \('hold'\) is illegal; legal are 'roll'"),
         (2, r"player_0: action 2 does not exist \(0 to 1\); legal are 'roll'"),
         (-1, "player_0: action -1 does not exist"),
-        (None, "player_0: an action is an integer, not None"),
-        (0.0, r"player_0: an action is an integer, not 0\.0"),
-        ("roll", "player_0: an action is an integer, not 'roll'"),
+        (None, "player_0: an action must be a whole number, not None"),
+        (0.0, r"player_0: an action must be a whole number, not 0\.0"),
+        (False, "player_0: an action must be a whole number, not False"),
+        ("roll", "player_0: an action must be a whole number, not 'roll'"),
     ],
 )
 def test_illegal_actions_are_named_and_change_nothing(action, message):

@@ -240,7 +240,11 @@ def test_gymnasium_rendering():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"opponents": "grandmaster"}, "'random', 'greedy' or a callable"),
+        (
+            {"opponents": "grandmaster"},
+            "no agent 'grandmaster': unknown agent 'grandmaster'; known are random",
+        ),
+        ({"opponents": 5}, "an opponent is 'random', 'greedy', another agent's name or a callable"),
         ({"opponents": []}, "at least one opponent"),
         ({"seat": 2}, "seat must be 'random' or 0 to 1"),
         ({"autoreset": "sometimes"}, "same_step"),
@@ -271,5 +275,5 @@ def test_bad_actions_are_explained_and_change_nothing():
 
 def test_an_illegal_opponent_is_named():
     learner = Learner(Mars(), 1, lambda batch, rows: np.full(len(rows), 45), seat=1)
-    with pytest.raises(ValueError, match="opponent 0 in row 0: action 45"):
+    with pytest.raises(ValueError, match=r"opponent 0 \(test_an_illegal.*lambda>\): row 0: action 45"):
         learner.reset(0)

@@ -1,0 +1,116 @@
+"""Checks of what callers pass, the same for every interface: whole numbers, seeds, seats, rows, and the first reset."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_integer", "as_rows", "as_seat", "as_seed", "as_seeds", "require_reset", "short"]
+
+_SHOWN = 80  # characters of a wrong value in a message
+
+
+def short(value: object) -> str:
+    """Return `repr(value)` for a message, cut in the middle if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a list within itself
+        text = f"a {type(value).__name__} too long to show"
+    half = _SHOWN // 2
+    return text if len(text) <= _SHOWN else f"{text[:half]} … {text[-half:]}"
+
+
+def as_integer(value: Any, name: str, allowed: str = "") -> int:
+    """Return a whole number as int; bools, floats and strings are none.
+
+    Args:
+        name: what the message calls it.
+        allowed: the range, for the message.
+
+    Raises:
+        ValueError: if it is not a whole number.
+    """
+    if not isinstance(value, bool | np.bool_):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    what = f"{allowed}, a whole number" if allowed else "a whole number"
+    raise ValueError(f"{name} must be {what}, not {short(value)}")
+
+
+def as_seed(seed: Any) -> np.uint64:
+    """Return `seed` as uint64.
+
+    Raises:
+        ValueError: if it is not a whole number from 0 to 2**64 - 1.
+    """
+    number = as_integer(seed, "seed", "0 to 2**64 - 1")
+    if not 0 <= number < 2**64:
+        raise ValueError(f"seed must be 0 to 2**64 - 1, not {short(seed)}")
+    return np.uint64(number)
+
+
+def as_seeds(seeds: Any, count: int) -> np.ndarray:
+    """Return a sequence of seeds, one for each of `count` rows, as uint64 (count,).
+
+    Raises:
+        ValueError: if it is no sequence of so many seeds.
+    """
+    if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str | bytes) or np.ndim(seeds) == 0:
+        raise ValueError(
+            f"seed must be 0 to 2**64 - 1, a whole number or one for each row, not {short(seeds)}"
+        )
+    if len(seeds) != count:
+        raise ValueError(f"seed has {len(seeds)} entries for {count} rows")
+    return np.array([as_seed(seed) for seed in seeds], np.uint64)
+
+
+def as_seat(seat: Any, num_players: int, name: str = "seat") -> int:
+    """Return `seat` as int.
+
+    Raises:
+        ValueError: if it is not a whole number from 0 to num_players - 1.
+    """
+    allowed = f"0 to {num_players - 1}"
+    number = as_integer(seat, name, allowed)
+    if not 0 <= number < num_players:
+        raise ValueError(f"{name} must be {allowed}, not {short(seat)}")
+    return number
+
+
+def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
+    """Return indexes of rows, or a mask of bools (num_envs,), as indexes int64 (n,).
+
+    Args:
+        done: what is done to a row, for the message: "stepped" or "reset".
+
+    Raises:
+        ValueError: for anything but whole numbers without repeats in one dimension, or a mask of another shape.
+        IndexError: for a row that does not exist.
+    """
+    found = np.asarray(rows)
+    if found.dtype == np.bool_:
+        if found.shape != (num_envs,):
+            raise ValueError(f"a mask of rows must have shape ({num_envs},), not {found.shape}")
+        return np.flatnonzero(found)
+    found = np.atleast_1d(found)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise ValueError(
+            f"rows must be whole numbers in one dimension, or a mask of bools, not {short(rows)}"
+        )
+    if found.size and not (found.min() >= 0 and found.max() < num_envs):
+        raise IndexError(f"rows must be 0 to {num_envs - 1}, not {short(found.tolist())}")
+    found = found.astype(np.int64)
+    if len(np.unique(found)) < len(found):
+        raise ValueError(f"a row can be {done} only once: {short(found.tolist())}")
+    return found
+
+
+def require_reset(dealt: bool, call: str) -> None:
+    """Raise RuntimeError if no game was dealt yet; `call` is what was called too early."""
+    if not dealt:
+        raise RuntimeError(f"call reset() before {call}()")

@@ -1,0 +1,50 @@
+"""Reading files that strangers may have written, and writing files that no crash leaves in part."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["check_regular", "read_regular", "write_atomically"]
+
+
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """Return the content of a regular file.
+
+    Devices, pipes and folders are refused before they are read, as reading them might never end.
+
+    Args:
+        limit: bytes that it may have.
+
+    Raises:
+        OSError: if it cannot be read, is no regular file or is larger; `strerror` says which.
+        ValueError: for a path with a NUL character.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        _check(os.fstat(handle), path, limit)
+        return file.read(limit)
+
+
+def check_regular(path: str | Path, limit: int | None = None) -> None:
+    """Raise OSError unless `path` is a regular file, of `limit` bytes at most."""
+    _check(os.stat(path), path, limit)
+
+
+def _check(found: os.stat_result, path: str | Path, limit: int | None) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+    if limit is not None and found.st_size > limit:
+        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes; {limit:,} are allowed", os.fspath(path))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,62 @@
+"""Code that a caller names: `module:attribute`, and agents by name, which other packages announce.
+
+A file's word is never enough to import code: whoever reads a name from a file must not hand it to these functions.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import entry_points
+from typing import Any
+
+from garden_core.checks import short
+
+__all__ = ["imported", "load_agent"]
+
+AGENTS = "garden_core.agents"
+"""Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for other names."""
+
+
+def imported(name: str, what: str) -> Any:
+    """Return what `module:attribute` names.
+
+    Args:
+        what: the kind of thing, for the message.
+
+    Raises:
+        ValueError: if there is no such module or attribute.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        found = importlib.import_module(module)
+    except (ImportError, ValueError, TypeError) as error:
+        raise ValueError(f"{what} {short(name)} cannot be imported: {error}") from error
+    try:
+        return getattr(found, attribute)
+    except AttributeError:
+        raise ValueError(f"{what} {short(name)}: the module has no {attribute!r}") from None
+
+
+def load_agent(name: str, game: Any, seed: int = 0) -> Any:
+    """Return the policy called `name` for a game, from the packages that announce agents.
+
+    Raises:
+        ValueError: if none of them knows the name, or none is installed.
+    """
+    reasons = []
+    for point in entry_points(group=AGENTS):
+        try:
+            load = point.load()
+        except ImportError as error:
+            reasons.append(f"{point.value} cannot be imported ({error})")
+            continue
+        try:
+            return load(name, game, seed)
+        except ValueError as error:
+            reasons.append(str(error))
+    if not reasons:
+        reasons.append("no package announces agents by the entry-point group garden_core.agents")
+    raise ValueError(
+        f"no agent {short(name)}: {'; '.join(reasons)}. 'random' and 'greedy' are always there; the others come with "
+        "a checkout of garden-envs and: pip install --editable '.[train]'"
+    )
