@@ -40,7 +40,7 @@ from garden_core.batch import Batch
 from garden_core.checks import as_seed
 from garden_core.files import write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy
+from garden_core.policies import Policy, ask
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
@@ -103,7 +103,7 @@ def play_job(game: Game, job: Job, seed: int) -> Played:
 def _named(name: str, policy: Policy) -> Policy:
     def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
         try:
-            return batch.check_actions(policy(batch, rows), rows)
+            return ask(policy, batch, rows, "its answer")
         except Exception as error:
             raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
 

@@ -9,7 +9,7 @@ network knows nothing, search plays on greedily instead of asking it.
 
 from __future__ import annotations
 
-import io
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +17,14 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from agents.loading import make_game
+from agents.checkpoint import CHECKPOINT, Progress, load, save
 from agents.mcts import MCTSAgent, seat_values
-from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
+from agents.runs import Interrupted, Interruption, Run, TrainingArguments, command_line, open_run
 from agents.trained import NetworkAgent, new_policy
 from garden_core.batch import Batch
-from garden_core.files import write_atomically
 from garden_core.game import Game
 
 __all__ = ["Arguments", "main", "train"]
-
-CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass
@@ -162,19 +159,40 @@ class _Training:
         self.teacher = MCTSAgent(a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed)
         self.student = MCTSAgent(a.simulations, exploration=a.exploration, network=network, seed=a.seed)
 
-    def go(self, interruption: Interruption) -> None:
-        """Train until the time is over or somebody wishes to stop."""
-        a = self.arguments
-        games = _Games(self.game, a, self.positions, self.rng)
-        for search in (self.teacher, self.student):
-            games.step(search)  # compiles, which is not to count
-        seat_values(games.batch.states[0], self.game.params[0], games.ended, games.tally)
+    def go(self) -> None:
+        """Train until the time is over; save a checkpoint at the end, also if Ctrl-C ends it.
+
+        Raises:
+            SystemExit: after Ctrl-C.
+        """
+        limit = (30.0 if self.arguments.minutes is None else self.arguments.minutes) * 60
+        with tqdm(total=round(limit), unit="s", desc="compiling") as self.bar:
+            self.run.report = self.bar.set_description
+            games = _Games(self.game, self.arguments, self.positions, self.rng)
+            for search in (self.teacher, self.student):
+                games.step(search)  # compiles, which is not to count
+            seat_values(games.batch.states[0], self.game.params[0], games.ended, games.tally)
+            self.run.warm_up(self.policy)
+            with Interruption() as interruption:
+                self.run.check = interruption.check
+                with contextlib.suppress(Interrupted):
+                    self._loop(games, limit)
+                self.save()
+        if interruption.requested:
+            raise SystemExit(
+                f"stopped at {self.decisions:,} decisions; "
+                f"go on with: python -m agents.expert --resume {self.run.folder}"
+            )
+
+    def _loop(self, games: _Games, limit: float) -> None:
+        a, evaluations = self.arguments, self.arguments.evaluation_count(limit / 60)
         self.run.begin()
-        limit = (30.0 if a.minutes is None else a.minutes) * 60
-        next_evaluation = self.run.seconds + limit / max(1, a.evaluations)
+        next_evaluation = self.run.seconds + limit / max(1, evaluations)
         next_log = self.run.seconds
-        self.bar = tqdm(total=round(limit), initial=round(min(self.run.seconds, limit)), unit="s")
-        while (now := self.run.seconds) < limit and not interruption.wished:
+        self.bar.update(round(min(self.run.seconds, limit)))
+        self.run.report("training")
+        while (now := self.run.seconds) < limit:
+            self.run.check()
             games.step(self.teacher if now < limit * a.teaching else self.student)
             self.decisions += a.envs
             losses = self._learn(now / limit)
@@ -182,12 +200,11 @@ class _Training:
                 next_log = now + 10
                 self._log(losses)
             if now >= next_evaluation:
-                next_evaluation += limit / a.evaluations
+                next_evaluation += limit / evaluations
                 self.run.evaluate(self.policy, self.decisions, "outcome")
                 self.save()
+                self.run.report("training")
             self.bar.update(round(min(now, limit)) - self.bar.n)
-        self.bar.close()
-        self.save()
 
     def _learn(self, done: float) -> tuple[float, float] | None:
         """Make the updates that the new positions are worth; return the last losses of policy and value."""
@@ -206,6 +223,7 @@ class _Training:
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
             self.optimizer.step()
             self.learned += a.minibatch
+            self.run.check()
             losses = policy_loss.item(), value_loss.item()
         self.policy.set_training_mode(False)
         return losses
@@ -223,23 +241,22 @@ class _Training:
 
     def save(self) -> None:
         """Write the checkpoint; the positions are not kept, as new games bring new ones."""
-        buffer = io.BytesIO()
-        state = {
-            "policy": self.policy.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "decisions": self.decisions,
-            "seconds": self.run.seconds,
-        }
-        torch.save(state, buffer)
-        write_atomically(self.run.folder / CHECKPOINT, buffer.getvalue())
+        save(
+            self.run.folder / CHECKPOINT,
+            self.policy,
+            self.optimizer,
+            Progress(self.decisions, self.run.seconds),
+        )
 
     def load(self) -> None:
-        """Go on from the checkpoint; the run too."""
-        state = torch.load(self.run.folder / CHECKPOINT, weights_only=True)
-        self.policy.load_state_dict(state["policy"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.decisions = state["decisions"]
-        self.run.rewind(self.decisions, state["seconds"])
+        """Go on from the checkpoint; the run too.
+
+        Raises:
+            ValueError: if the checkpoint cannot be read, is damaged, or is of another network.
+        """
+        progress, _ = load(self.run.folder / CHECKPOINT, self.policy, self.optimizer)
+        self.decisions = progress.decisions
+        self.run.rewind(progress.decisions, progress.seconds)
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
 
 
@@ -249,26 +266,29 @@ def train(arguments: Arguments) -> Path:
     Raises:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
-    folder, arguments, command = open_run(arguments, "agents.expert", CHECKPOINT)
+    folder, arguments, game, command = open_run(arguments, "agents.expert")
     torch.set_num_threads(arguments.threads)
-    game = make_game(arguments.game, arguments.num_players, arguments.options)
     network = arguments.architecture
-    new_policy(game, network)  # a network that the game cannot have is told of before there is a folder
-    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
+    new_policy(game, network)  # a network that the game cannot have is an error before there is a folder
+    run = Run(
+        folder,
+        game,
+        network,
+        arguments.panel,
+        arguments.panel_games,
+        arguments.seed,
+        command,
+        arguments.threads,
+    )
     training = _Training(arguments, run, game)
     if arguments.resume is None:
         run.rewind(0, 0.0)
     else:
         training.load()
-    run.write_config(plain(arguments))
+    run.write_config(arguments)
     training.save()
-    print(f"expert iteration on {game!r} in {folder}; compiling on first use")
-    with Interruption() as interruption:
-        training.go(interruption)
-    if interruption.wished:
-        raise SystemExit(
-            f"stopped at {training.decisions:,} decisions; go on with: python -m agents.expert --resume {folder}"
-        )
+    print(f"expert iteration on {game!r} in {folder}")
+    training.go()
     run.finish(arguments.eval_games, training.policy, training.decisions, "outcome")
     return folder
 

@@ -2,30 +2,65 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import garden_core
 from agents.mcts import MCTSAgent
-from garden_core.game import Game
+from garden_core.checks import short
+from garden_core.data import DataFile
+from garden_core.game import Game, game_class
+from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 
-__all__ = ["NETWORK", "SUFFIX", "load_agent", "make_game"]
+__all__ = ["NETWORK", "SUFFIX", "is_built_in", "load_agent", "make_game"]
 
 NETWORK, SUFFIX = "network.safetensors", ".safetensors"  # the network in the folder of a run
+_BUILT_IN = re.compile(r"random|greedy|ppo|(ppo-)?mcts:\d+(\.\d+)?s?")
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
-def make_game(name: str, num_players: int | None, options: dict[str, str]) -> Game:
-    """Return the game with options given as text on a command line."""
+def make_game(
+    name: str,
+    num_players: int | None,
+    options: dict[str, str],
+    data_files: Mapping[str, DataFile] | None = None,
+) -> Game:
+    """Return the game with options given as text on a command line.
+
+    Args:
+        name: of an installed game, or "module:Class".
+        data_files: by option, in place of the paths in `options`; given when these come from a file, whose paths are
+            not to be opened.
+
+    Raises:
+        ValueError, TypeError: as `garden_core.make`, or for a path in a file's options.
+    """
     values: dict[str, object] = {key: _value(text) for key, text in options.items()}
     if num_players is not None:
         values["num_players"] = num_players
-    return garden_core.make(name, **values)
+    kind = game_class(name)
+    if data_files is not None:
+        paths = [option.name for option in kind.options if option.is_file and values.get(option.name)]
+        missing = sorted(set(paths) - set(data_files))
+        if missing:
+            raise ValueError(f"the content of the data file {', '.join(missing)} is missing")
+        values |= data_files
+    return kind(**values)
+
+
+def is_built_in(name: str) -> bool:
+    """Whether an agent's name opens no file and imports no code but the project's own."""
+    return _BUILT_IN.fullmatch(name) is not None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _value(text: str) -> object:
@@ -35,7 +70,9 @@ def _value(text: str) -> object:
         return text
 
 
-def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
+def load_agent(
+    name: str, game: Game, seed: int = 0, allow_other_options: bool = False, threads: int = 1
+) -> Policy:
     """Return the agent called `name`.
 
     - "random" and "greedy";
@@ -45,8 +82,12 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
     - "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`.
 
+    Args:
+        allow_other_options: take networks that were made for other options or data too.
+        threads: of a search without a network.
+
     Raises:
-        ValueError: if there is no such agent, or it was trained for other spaces.
+        ValueError: if there is no such agent, or its network was made for another game, other options or data.
     """
     if name == "random":
         return RandomPolicy(seed)
@@ -59,7 +100,9 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
             if search["seconds"]
             else {"simulations": int(search["count"])}
         )
-        network: Any = load_agent(search["network"], game, seed) if search["network"] else None
+        network: Any = None
+        if search["network"]:
+            network = load_agent(search["network"], game, seed, allow_other_options)
         if network is not None and not hasattr(network, "judge"):
             raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
         if network is not None and network.foresees == "margin":
@@ -67,26 +110,18 @@ def load_agent(name: str, game: Game, seed: int = 0) -> Policy:
                 f"{name}: this network foresees margins, as its reward was mostly margin when it was kept; only one "
                 "that foresees outcomes can guide search: try a higher --outcome"
             )
-        return MCTSAgent(**limit, network=network, seed=seed)
+        return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
-    if name == "ppo" or (path / NETWORK).is_file() or (path.suffix == SUFFIX and path.is_file()):
+    if name == "ppo" or _is_file(path / NETWORK) or (path.suffix == SUFFIX and _is_file(path)):
         from agents import trained  # torch is loaded where a network plays, and not for the others
 
-        return trained.load(game, seed=seed) if name == "ppo" else trained.NetworkAgent.load(path, game, seed)
-    module, _, attribute = name.partition(":")
-    if attribute:
-        return _imported(module, attribute)(game, seed)
+        other = {"allow_other_options": allow_other_options}
+        if name == "ppo":
+            return trained.load(game, seed=seed, **other)
+        return trained.NetworkAgent.load(path, game, seed, **other)
+    if ":" in name:
+        return imported(name, "agent")(game, seed)
     raise ValueError(
-        f"unknown agent {name!r}; known are random, greedy, mcts:400 (simulations a move), mcts:0.5s (time), ppo, "
+        f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations a move), mcts:0.5s (time), ppo, "
         "ppo-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
     )
-
-
-def _imported(module: str, attribute: str) -> Callable[[Game, int], Policy]:
-    try:
-        found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"agent {module}:{attribute} cannot be imported: {error}") from None
-    if not hasattr(found, attribute):
-        raise ValueError(f"agent {module}:{attribute}: the module has no {attribute!r}")
-    return getattr(found, attribute)

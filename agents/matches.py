@@ -11,7 +11,7 @@ import numpy as np
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
-from garden_core.policies import Policy
+from garden_core.policies import Policy, ask
 
 __all__ = [
     "Result",
@@ -38,7 +38,10 @@ def play(
 
     Args:
         lineups: int (G, num_players), by seat an index into `agents`.
-        tell: called with the number of games that have just ended.
+        tell: called after each decision with the number of games that have just ended; what it raises ends all.
+
+    Raises:
+        ValueError: if an agent's answer is wrong; it names the agent.
     """
     batch = Batch(game, len(lineups), autoreset=False)
     batch.reset(seed)
@@ -47,10 +50,10 @@ def play(
         asked = lineups[running, batch.current_player[running]]
         actions = np.zeros(len(running), np.int64)
         for index in np.unique(asked):
-            actions[asked == index] = agents[index](batch, running[asked == index])
+            actions[asked == index] = ask(agents[index], batch, running[asked == index])
         batch.step(actions, running)
         over = batch.terminated[running] | batch.truncated[running]
-        if tell is not None and over.any():
+        if tell is not None:
             tell(int(over.sum()))
         running = running[~over]
     return batch.states

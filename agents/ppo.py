@@ -1,21 +1,16 @@
-"""MaskablePPO of sb3-contrib for any game: making a model, and keeping it safely on disk."""
+"""MaskablePPO of sb3-contrib for any game."""
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
 from typing import Any
 
-import torch
 from sb3_contrib import MaskablePPO
 
 from agents.networks import policy_for
-from agents.selfplay import OpponentPool
-from garden_core.files import write_atomically
 from garden_core.game import Game
 from garden_core.sb3 import GardenVecEnv
 
-__all__ = ["load_checkpoint", "new_model", "save_checkpoint"]
+__all__ = ["new_model"]
 
 
 def new_model(
@@ -51,31 +46,3 @@ def new_model(
         seed=seed,
         device="cpu",
     )
-
-
-def save_checkpoint(folder: Path, model: MaskablePPO, pool: OpponentPool) -> None:
-    """Write model.zip (network, optimizer, decisions so far) and pool.pt; the old ones stay whole till then.
-
-    Raises:
-        OSError: if the disk is full or the folder cannot be written.
-    """
-    buffer = io.BytesIO()
-    model.save(buffer)
-    write_atomically(folder / "model.zip", buffer.getvalue())
-    buffer = io.BytesIO()
-    torch.save(pool.state_dict(), buffer)
-    write_atomically(folder / "pool.pt", buffer.getvalue())
-
-
-def load_checkpoint(folder: Path, env: GardenVecEnv, pool: OpponentPool) -> MaskablePPO:
-    """Return the model of a run, ready to go on, and restore its pool.
-
-    Raises:
-        FileNotFoundError: if the folder holds no checkpoint.
-    """
-    for name in ("model.zip", "pool.pt"):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no checkpoint: {name} is missing")
-    model = MaskablePPO.load(folder / "model.zip", env=env, device="cpu")
-    pool.load_state_dict(torch.load(folder / "pool.pt", weights_only=True), model.policy)
-    return model

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
+import functools
 import io
 import itertools
 import json
@@ -21,25 +23,31 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self, TypeVar
 
+import msgspec
 import numpy as np
 import tomli_w
 import tyro
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
-from agents.loading import NETWORK, load_agent
-from agents.matches import meet, play, scores, table
+from agents.checkpoint import CHECKPOINT
+from agents.loading import NETWORK, is_built_in, load_agent, make_game
+from agents.matches import meet, places, play, scores, table
 from agents.plots import COLOURS, plot
 from agents.trained import NetworkAgent, save_network
-from garden_core.files import write_atomically
+from garden_core.checks import short
+from garden_core.data import DataFile
+from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
 from garden_core.replay import record
 
-__all__ = ["Interruption", "Run", "TrainingArguments", "command_line", "open_run", "plain"]
+__all__ = ["Interrupted", "Interruption", "Run", "TrainingArguments", "command_line", "open_run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
+CONFIG_LIMIT = 2_000_000  # bytes of config.toml, data files included
+TABLE_LIMIT = 100_000_000  # bytes of metrics.csv and evaluations.csv
 T = TypeVar("T", bound="TrainingArguments")
 TEAM = "team"  # in place of opponents in a cooperative game
 
@@ -49,7 +57,7 @@ class TrainingArguments:
     """What every way of training can be told."""
 
     game: tyro.conf.Positional[str] = "mars"
-    """name of an installed game"""
+    """name of an installed game, or module:Class"""
     num_players: int | None = None
     """players at the table; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
@@ -61,7 +69,8 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count"""
+    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count.
+    Code and networks that the config names (a game module:Class, agents of the panel) must be named here again"""
 
     network: str = "auto"
     """auto (board where the game has one), board or flat"""
@@ -73,10 +82,11 @@ class TrainingArguments:
     """of torch and of search; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that the network is held against while it trains; the best network by these is kept"""
-    evaluations: int = 4
-    """how often that is done, evenly spread over the training"""
-    panel_games: int = 60
+    """agents that the network plays against while it trains; the best network by these is kept"""
+    evaluations: int | None = None
+    """how often that is done, evenly spread over the training; one for every five minutes, but at least two, or four
+    where the steps are limited"""
+    panel_games: int = 40
     """games against each of the panel"""
     eval_games: int = 600
     """games against random and against greedy at the end; 0 for none"""
@@ -84,6 +94,8 @@ class TrainingArguments:
     def __post_init__(self) -> None:
         self._at_least(1, "channels", "hidden", "threads", "panel_games")
         self._at_least(0, "seed", "evaluations", "eval_games")
+        if self.seed >= 2**64:
+            raise ValueError(f"seed must be less than 2**64, not {self.seed}")
         if self.minutes is not None and not self.minutes > 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
 
@@ -93,17 +105,27 @@ class TrainingArguments:
             if value is not None and not value >= low:
                 raise ValueError(f"{name} must be at least {low}, not {value}")
 
+    def evaluation_count(self, minutes: float | None) -> int:
+        """Return how often the network is evaluated in a training of so many minutes (None: limited by steps)."""
+        if self.evaluations is not None:
+            return self.evaluations
+        return 4 if minutes is None else max(2, round(minutes / 5))
+
     @property
     def architecture(self) -> dict[str, Any]:
         """How the network is built, as `agents.trained.new_policy` takes it."""
         return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
 
 
+class Interrupted(Exception):  # noqa: N818 - no error: somebody pressed Ctrl-C
+    """Ctrl-C was pressed, and what was going on has come to a point where it can be saved."""
+
+
 class Interruption:
-    """Within it Ctrl-C is a wish to stop soon, told by `wished`; a second one stops at once."""
+    """Within it Ctrl-C stops at the next `check`, where everything can be saved; a second one stops at once."""
 
     def __init__(self) -> None:
-        self.wished = False
+        self.requested = False
 
     def __enter__(self) -> Self:
         self._previous = signal.signal(signal.SIGINT, self._note)
@@ -112,11 +134,24 @@ class Interruption:
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._previous)
 
+    def check(self) -> None:
+        """Raise Interrupted if Ctrl-C was pressed."""
+        if self.requested:
+            raise Interrupted
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.wished:
+        if self.requested:
             raise KeyboardInterrupt
-        self.wished = True
-        tqdm.write("stopping soon; press Ctrl-C again to drop what is not yet saved", sys.stderr)
+        self.requested = True
+        tqdm.write("stopping; press Ctrl-C again to drop what is not yet saved", sys.stderr)
+
+
+class _Enough(Exception):  # noqa: N818 - no error: what had to be compiled is compiled
+    pass
+
+
+def _raise_enough(ended: int) -> None:
+    raise _Enough
 
 
 class Run:
@@ -130,9 +165,17 @@ class Run:
         folder: of the run.
         game: what is played.
         network: how the network is built, as `agents.trained.new_policy` takes it.
-        panel: names of the agents that the network is held against while it trains.
+        panel: names of the agents that the network plays against while it trains.
         panel_games: games against each of them.
         seed: of the evaluations.
+        threads: of the searches in the panel; what is played does not depend on it.
+
+    Attributes:
+        report: called with what the run is doing, in words; nothing happens by default.
+        check: called often while the run evaluates; what it raises ends the evaluation.
+
+    Raises:
+        ValueError: for an unknown agent in the panel, before there is a folder.
     """
 
     def __init__(
@@ -144,12 +187,15 @@ class Run:
         panel_games: int,
         seed: int,
         command: str = "",
+        threads: int = 1,
     ) -> None:
         self.folder, self.game, self.network, self.command = folder, game, network, command
         self.panel = (TEAM,) if game.cooperative else tuple(panel)
-        self.panel_games, self.seed = panel_games, seed
+        self.panel_games, self.seed, self.threads = panel_games, seed, threads
+        self.report: Callable[[str], object] = lambda text: None
+        self.check: Callable[[], object] = lambda: None
         for name in panel if not game.cooperative else ():
-            load_agent(name, game)  # an unknown name is told of at once, not at the first evaluation
+            load_agent(name, game)  # an unknown name is an error at once, not at the first evaluation
         folder.mkdir(parents=True, exist_ok=True)
         self.past: list[dict[str, float]] = []
         """The evaluations so far."""
@@ -158,6 +204,18 @@ class Run:
         self._start: float | None = None
         self._idle = 0.0
         self._board = SummaryWriter(str(folder))
+
+    def warm_up(self, policy: Any) -> None:
+        """Compile what evaluations need, so that it counts neither as training nor as evaluation."""
+        agent: Policy = NetworkAgent(policy)
+        others = () if self.game.cooperative else self.panel
+        seats = np.zeros((1, self.game.num_players), np.int64)
+        for other in (agent, *(load_agent(name, self.game) for name in others)):
+            with contextlib.suppress(_Enough):
+                play(self.game, [other], seats, tell=_raise_enough)
+        states = self.game.new_states(1)
+        places(self.game, states)
+        scores(self.game, states)
 
     def begin(self) -> None:
         """Let the clock run."""
@@ -176,7 +234,8 @@ class Run:
             seconds: of training till then; by the metrics if not given.
         """
         for name in (METRICS, EVALUATIONS):
-            rows = [row for row in _read(self.folder / name) if float(row["decisions"]) <= decisions]
+            needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
+            rows = [row for row in _read(self.folder / name, needed) if float(row["decisions"]) <= decisions]
             if rows:
                 text = io.StringIO()
                 writer = csv.DictWriter(text, rows[0])
@@ -192,11 +251,12 @@ class Run:
         if seconds is not None:
             self.seconds_before = seconds
 
-    def write_config(self, arguments: dict[str, Any]) -> None:
+    def write_config(self, arguments: TrainingArguments) -> None:
         """Keep the arguments, the game and the versions."""
         config = {
-            "arguments": arguments,
+            "arguments": _plain(arguments),
             "game": {"name": self.game.name, "options": self.game.chosen, "data": self.game.data_digest},
+            "data_files": {name: file.content for name, file in self.game.data.items()},
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
         write_atomically(self.folder / CONFIG, tomli_w.dumps(config).encode())
@@ -218,10 +278,10 @@ class Run:
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
     def evaluate(self, policy: Any, decisions: int, foresees: str) -> None:
-        """Hold the network against the panel, the same games each time; keep it if it is the best so far.
+        """Let the network play against the panel, the same games each time; keep it if it is the best so far.
 
         Best is the highest mean of the win rates; of equal ones the latest. `foresees` is what the network's value
-        is of, see `NetworkAgent`. The time does not count as training.
+        is of, see `NetworkAgent`. The time does not count as training. An evaluation that `check` ends leaves nothing.
         """
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(policy)
@@ -235,13 +295,20 @@ class Run:
 
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against one of the panel; of a team, its mean score as the outcome pays it."""
-        if self.game.cooperative:
-            states = play(
-                self.game, [agent], np.zeros((self.panel_games, self.game.num_players), np.int64), self.seed
-            )
-            return float(scores(self.game, states).min(1).mean() / self.game.reward_divisor)
-        opponent = load_agent(name, self.game, self.seed + 1)
-        return meet(self.game, ("network", name), (agent, opponent), self.panel_games, self.seed).win_rate
+        game, n = self.game, self.game.num_players
+        games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
+        tell = functools.partial(self._tell, name, games, [0])
+        if game.cooperative:
+            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, tell)
+            return float(scores(game, states).min(1).mean() / game.reward_divisor)
+        opponent = load_agent(name, game, self.seed + 1, threads=self.threads)
+        return meet(game, ("network", name), (agent, opponent), games, self.seed, tell).win_rate
+
+    def _tell(self, name: str, games: int, done: list[int], ended: int) -> None:
+        """Report how many games against one of the panel have ended: `ended` more than `done[0]`."""
+        done[0] += ended
+        self.report(f"evaluating against {name}, {done[0]} of {games}")
+        self.check()
 
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
@@ -304,65 +371,122 @@ class Run:
                 left.legend(title="against")
 
 
-def open_run(arguments: T, module: str, checkpoint: str) -> tuple[Path, T, str]:
-    """Return the folder of a run, its arguments, and the command that makes it anew.
+def open_run(arguments: T, module: str) -> tuple[Path, T, Game, str]:
+    """Return the folder of a run, its arguments, its game, and the command that makes it anew.
 
     A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
 
     Args:
         module: of the command.
-        checkpoint: the file that a run can be resumed from.
 
     Raises:
         SystemExit: if the folder holds a run already, or none to resume.
+        ValueError: for a config that is damaged, or names code or networks that the command line does not name.
     """
+    data_files = None
     if arguments.resume is None:
-        folder = arguments.run or Path("runs") / f"{arguments.game}-{time.strftime('%Y%m%d-%H%M%S')}"
-        if (folder / checkpoint).exists():
+        name = arguments.game.rpartition(":")[2].lower()
+        folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        if (folder / CHECKPOINT).exists():
             raise SystemExit(
                 f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
             )
     else:
         folder = arguments.resume
-        missing = [name for name in (CONFIG, checkpoint) if not (folder / name).is_file()]
+        missing = [name for name in (CONFIG, CHECKPOINT) if not (folder / name).is_file()]
         if missing:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
-        stored = tomllib.loads((folder / CONFIG).read_text())["arguments"]
-        stored = {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
+        stored, data_files = _read_config(folder / CONFIG, type(arguments))
+        _check_named(stored, arguments, folder / CONFIG)
         limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
-        if any(value is not None for value in limits.values()):
-            stored |= limits
-        arguments = dataclasses.replace(type(arguments)(), **stored, resume=folder)
+        if not any(value is not None for value in limits.values()):
+            limits = {}
+        arguments = dataclasses.replace(stored, **limits, resume=folder)
+    game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     words = ["python", "-m", module]
-    for name, value in plain(arguments).items():
+    for name, value in _plain(arguments).items():
         if name == "game":
             words.append(value)
         elif value != getattr(type(arguments)(), name):
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    return folder, arguments, shlex.join(words)
+    return folder, arguments, game, shlex.join(words)
+
+
+class _Config(msgspec.Struct):
+    """What config.toml must hold for a run to go on."""
+
+    arguments: dict[str, Any]
+    data_files: dict[str, str] = {}
+
+
+def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
+    """Return the arguments of a run, and its data files by option."""
+    try:
+        content = tomllib.loads(read_regular(path, CONFIG_LIMIT).decode())
+        config = msgspec.convert(content, _Config)
+        unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
+        if unknown:
+            raise ValueError(f"unknown arguments {', '.join(map(short, sorted(unknown)))}")
+        arguments = msgspec.convert(config.arguments, kind, dec_hook=lambda form, value: form(value))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no config of this kind of training: {str(error)[:400]}") from None
+    files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
+    return arguments, files
+
+
+def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
+    """Refuse code and other files that a config names and the caller does not."""
+    named = [name for name in stored.panel if not is_built_in(name)]
+    if ":" in stored.game and stored.game != given.game:
+        raise ValueError(
+            f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
+        )
+    if not set(named) <= set(given.panel):
+        again = " ".join(map(short, stored.panel))
+        raise ValueError(
+            f"{path} names code or networks in its panel: to use them, give --panel {again} on the command line too"
+        )
 
 
 def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments]) -> None:
-    """Train by the arguments of the command line; mistakes in them take one line."""
+    """Train by the arguments of the command line; mistakes in them, and files that are damaged, take one line."""
     try:
         train(tyro.cli(kind))
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
     except KeyboardInterrupt:
         raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
 
 
-def plain(arguments: Any) -> dict[str, Any]:
+def _plain(arguments: Any) -> dict[str, Any]:
     """Return arguments as config.toml keeps them: without what is not given, and without folders."""
     values = dataclasses.asdict(arguments)
     kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
     return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:
+    """Return the rows of a table of numbers with the columns `needed`; none if there is no file.
+
+    Raises:
+        ValueError: if a column is missing, or something else than a number stands in one.
+    """
     if not path.exists():
         return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+    try:
+        text = io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline="")
+        rows = list(csv.DictReader(text))
+        for row in rows:
+            if not needed <= row.keys():
+                raise ValueError("a column is missing")
+            for value in row.values():
+                float(value)
+    except (TypeError, ValueError, csv.Error) as error:
+        raise ValueError(f"{path} is damaged: {str(error)[:200]}") from None
+    return rows

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from agents.networks import sample
+from agents.weights import load_weights
 from garden_core import loops, rewards
 from garden_core.batch import Batch
 from garden_core.game import Game
@@ -103,19 +105,26 @@ class OpponentPool:
             if self.met[group].any()
         }
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the frozen networks and win rates, for a checkpoint."""
-        present = self.selves[: self.frozen]
-        known = {"ahead": self.ahead.tolist(), "met": self.met.tolist()}
-        return {"selves": [past.policy.state_dict() for past in present], **known}
+    @property
+    def networks(self) -> list[Any]:
+        """The frozen networks, for a checkpoint."""
+        return [past.policy for past in self.selves[: self.frozen]]
 
-    def load_state_dict(self, state: dict[str, Any], policy: Any) -> None:
-        """Restore the frozen networks; `policy` is a network of the same shape."""
-        self.frozen = len(state["selves"])
-        self.ahead[:], self.met[:] = state["ahead"], state["met"]
-        for past, weights in zip(self.selves, state["selves"], strict=False):
+    def restore(
+        self, ahead: Sequence[float], met: Sequence[bool], weights: Sequence[dict[str, Any]], policy: Any
+    ) -> None:
+        """Restore win rates and frozen networks from a checkpoint; `policy` is a network of the same shape.
+
+        Raises:
+            ValueError: if they are of a pool of another size.
+        """
+        if not len(ahead) == len(met) == len(self.ahead) or len(weights) > len(self.selves):
+            raise ValueError(f"it is of another pool than one with {len(self.selves)} past selves")
+        self.frozen = len(weights)
+        self.ahead[:], self.met[:] = ahead, met
+        for past, own in zip(self.selves, weights, strict=False):
             past.freeze(policy)
-            past.policy.load_state_dict(weights)
+            load_weights(past.policy, own)
 
 
 class SelfPlayVecEnv(GardenVecEnv):

@@ -1,26 +1,29 @@
 """Train MaskablePPO by self-play: `python -m agents.train mars --num-players 2 --steps 1_000_000`.
 
-A run leaves in its folder what `agents.runs.Run` lists, and the checkpoint model.zip and pool.pt. Ctrl-C saves a
-checkpoint; `--resume FOLDER` goes on.
+A run leaves in its folder what `agents.runs.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
+goes on.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from agents.loading import make_game
-from agents.ppo import load_checkpoint, new_model, save_checkpoint
-from agents.runs import Interruption, Run, TrainingArguments, command_line, open_run, plain
+from agents.checkpoint import CHECKPOINT, Progress, load, save
+from agents.ppo import new_model
+from agents.runs import Interrupted, Interruption, Run, TrainingArguments, command_line, open_run
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
 from agents.trained import NetworkAgent
+from garden_core.game import Game
 
 __all__ = ["Arguments", "main", "train"]
 
@@ -83,15 +86,40 @@ class Arguments(TrainingArguments):
         self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
 
 
+def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
+    """Write the run's checkpoint: network, optimizer, pool, how far it has come.
+
+    Raises:
+        OSError: if the disk is full or the folder cannot be written.
+    """
+    progress = Progress(model.num_timesteps, run.seconds, pool.ahead.tolist(), pool.met.tolist())
+    save(run.folder / CHECKPOINT, model.policy, model.policy.optimizer, progress, pool.networks)
+
+
+def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
+    """Restore what `save_checkpoint` wrote, and go back to what the run knew then.
+
+    Raises:
+        ValueError: if the checkpoint cannot be read, is damaged, or is of another network or pool.
+    """
+    path = run.folder / CHECKPOINT
+    progress, past = load(path, model.policy, model.policy.optimizer)
+    try:
+        pool.restore(progress.ahead, progress.met, past, model.policy)
+    except ValueError as error:
+        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
+    model.num_timesteps = progress.decisions
+    run.rewind(progress.decisions, progress.seconds)
+
+
 class _Progress(BaseCallback):
     """What happens beside learning: schedules, progress bar, metrics, frozen selves, evaluations, checkpoints."""
 
-    def __init__(
-        self, arguments: Arguments, run: Run, env: SelfPlayVecEnv, interruption: Interruption
-    ) -> None:
+    def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
-        self.interruption = interruption
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
+        self.evaluations = arguments.evaluation_count(arguments.minutes)
+        self.bar: Any = None
         default = 2_000_000 if arguments.minutes is None else 10**12
         self.steps: int = default if arguments.steps is None else arguments.steps
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
@@ -122,22 +150,19 @@ class _Progress(BaseCallback):
         self.run.begin()  # not earlier: the first reset may have compiled for a while
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-        self.evaluated = int(self._progress() * self.arguments.evaluations)
-        self.bar = tqdm(
-            total=self.steps,
-            initial=self.num_timesteps,
-            unit="decision",
-            unit_scale=True,
-            smoothing=0.1,
-        )
+        self.evaluated = int(self._progress() * self.evaluations)
+        self.bar.reset(self.steps)
+        self.bar.update(self.num_timesteps)
+        self.run.report("training")
         self._set_schedules()
 
     def _next(self, interval: int) -> int:
         return (self.num_timesteps // interval + 1) * interval
 
     def _on_step(self) -> bool:
+        self.run.check()
         self.bar.update(self.num_timesteps - self.bar.n)
-        return not (self.interruption.wished or self.late)
+        return not self.late
 
     def _on_rollout_end(self) -> None:
         self._expect()
@@ -150,13 +175,14 @@ class _Progress(BaseCallback):
         self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-            save_checkpoint(self.run.folder, self._ppo, self.pool)
+            save_checkpoint(self.run, self._ppo, self.pool)
         self._log(rates)
-        due = int(self._progress() * self.arguments.evaluations)
-        if self.evaluated < due < self.arguments.evaluations:  # the last one comes after the last update
+        due = int(self._progress() * self.evaluations)
+        if self.evaluated < due < self.evaluations:  # the last one comes after the last update
             self.evaluated = due
             self.run.evaluate(self.model.policy, self.num_timesteps, self.foresees)
             self.model.policy.set_training_mode(True)
+            self.run.report("training")
 
     def _set_schedules(self) -> None:
         """Set what changes evenly over the training."""
@@ -194,9 +220,6 @@ class _Progress(BaseCallback):
             }
         )
 
-    def _on_training_end(self) -> None:
-        self.bar.close()
-
 
 _LOSSES = (
     "entropy_loss",
@@ -215,49 +238,80 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the option
             "reward", which training sets itself.
     """
-    folder, arguments, command = open_run(arguments, "agents.train", "model.zip")
+    folder, arguments, game, command = open_run(arguments, "agents.train")
     if "reward" in arguments.options:
         raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
     if arguments.outcome is None:
-        arguments = dataclasses.replace(arguments, outcome=FIRST_OUTCOME.get(arguments.game, 0.0))
+        arguments = dataclasses.replace(arguments, outcome=FIRST_OUTCOME.get(game.name, 0.0))
     torch.set_num_threads(arguments.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
-    game = make_game(arguments.game, arguments.num_players, arguments.options | {"reward": "margin"})
+    game = type(game)(**{**game.arguments, "reward": "margin"})
     pool = OpponentPool(
         (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     network = arguments.architecture
-    if arguments.resume is None:
-        settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
-        model = new_model(game, env, network, **settings)
-        if arguments.start is not None:
-            first = NetworkAgent.load(arguments.start, game)
-            if first.config["network"] != network:
-                raise ValueError(f"{arguments.start} is built as {first.config['network']}, not as {network}")
-            model.policy.load_state_dict(first.policy.state_dict())
-    else:
-        model = load_checkpoint(folder, env, pool)
+    settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
+    model = new_model(game, env, network, **settings)
+    if arguments.resume is None and arguments.start is not None:
+        _begin_with(arguments.start, model, game, network)
+    run = Run(
+        folder,
+        game,
+        network,
+        arguments.panel,
+        arguments.panel_games,
+        arguments.seed,
+        command,
+        arguments.threads,
+    )
+    if arguments.resume is not None:
+        load_checkpoint(run, model, pool)
         env.learner.set_weights(pool.weights)
-    run = Run(folder, game, network, arguments.panel, arguments.panel_games, arguments.seed, command)
-    run.rewind(model.num_timesteps)
-    run.write_config(plain(arguments))
-    save_checkpoint(folder, model, pool)
-    env.seed(arguments.seed + model.num_timesteps)  # after a resume other games than at the start
+    else:
+        run.rewind(0, 0.0)
+    run.write_config(arguments)
+    save_checkpoint(run, model, pool)
+    env.seed((arguments.seed + model.num_timesteps) % 2**64)  # after a resume other games than at the start
 
-    print(f"training on {game!r} in {folder}; compiling on first use")
-    with Interruption() as interruption:
-        progress = _Progress(arguments, run, env, interruption)
-        rest = progress.steps - model.num_timesteps
-        if rest > 0 and not progress.late:
-            model.learn(rest, callback=progress, reset_num_timesteps=False)
-            save_checkpoint(folder, model, pool)
-    if interruption.wished:
-        raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m agents.train --resume {folder}"
-        )
+    print(f"training on {game!r} in {folder}")
+    progress = _Progress(arguments, run, env)
+    rest = progress.steps - model.num_timesteps
+    if rest > 0 and not progress.late:
+        _learn(model, rest, progress)
     run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.foresees)
     return folder
+
+
+def _begin_with(path: Path, model: MaskablePPO, game: Game, network: dict[str, Any]) -> None:
+    """Give the model the weights of a network's file."""
+    first = NetworkAgent.load(path, game, allow_other_options=True)
+    if first.config["network"] != network:
+        raise ValueError(f"{path} is built as {first.config['network']}, not as {network}")
+    model.policy.load_state_dict(first.policy.state_dict())
+
+
+def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
+    """Learn for so many decisions more; the bar says what is going on.
+
+    Raises:
+        SystemExit: after Ctrl-C, once a checkpoint is saved.
+    """
+    run = progress.run
+    with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as progress.bar:
+        run.report = progress.bar.set_description
+        SelfPlayVecEnv(progress.env.game, 1, progress.pool).reset()
+        run.warm_up(model.policy)
+        with Interruption() as interruption:
+            run.check = interruption.check
+            model.policy.optimizer.register_step_post_hook(lambda *_: interruption.check())
+            with contextlib.suppress(Interrupted):
+                model.learn(steps, callback=progress, reset_num_timesteps=False)
+            save_checkpoint(run, model, progress.pool)
+    if interruption.requested:
+        raise SystemExit(
+            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m agents.train --resume {run.folder}"
+        )
 
 
 MODEL_SETTINGS = (

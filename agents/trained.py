@@ -7,30 +7,51 @@ which game it plays and where it comes from.
 from __future__ import annotations
 
 import inspect
-import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 import torch
 from gymnasium import spaces
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save
 
 import garden_core
 from agents.loading import NETWORK, SUFFIX
 from agents.networks import policy_for, sample
+from agents.weights import check_weights, load_weights, read, weights_of, write
 from garden_core.batch import Batch
-from garden_core.files import write_atomically
+from garden_core.checks import as_seed, short
 from garden_core.game import Game
 
 __all__ = ["FORESEEN", "NetworkAgent", "load", "new_policy", "save_network", "shipped"]
 
 FORESEEN = ("outcome", "margin", "score")
-_ALIASES = (
-    "pi_features_extractor.",
-    "vf_features_extractor.",
-)  # Stable-Baselines3's other names of one module
+NOT_COMPARED = ("reward", "max_decisions")
+"""Options that a network neither sees nor depends on: it may play with others than those it was made for."""
+
+Width = Annotated[int, msgspec.Meta(ge=1, le=16_384)]
+
+
+class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
+    """How a network is built: the arguments of `agents.networks.policy_for`."""
+
+    kind: Literal["auto", "board", "flat"]
+    channels: Width
+    hidden: Width
+
+
+class _Description(msgspec.Struct):
+    """What a network's file says of it."""
+
+    game: str
+    cooperative: bool
+    observation: list[int]
+    actions: int
+    options: dict[str, bool | int | str]
+    network: _Architecture
+    foresees: Literal["outcome", "margin", "score"]
+    origin: dict[str, Any] = {}
+    tables: str = ""  # the game's `tables_digest`; older files have none
 
 
 class NetworkAgent:
@@ -52,41 +73,42 @@ class NetworkAgent:
         policy.set_training_mode(False)
 
     @classmethod
-    def load(cls, path: Path, game: Game, seed: int = 0, sampled: bool = False) -> NetworkAgent:
+    def load(
+        cls, path: Path, game: Game, seed: int = 0, sampled: bool = False, allow_other_options: bool = False
+    ) -> NetworkAgent:
         """Load a network from its file, or from the folder of a run.
 
+        Args:
+            allow_other_options: take a network that was made for another number of players, other options or other
+                data, if observations and actions have the same shapes. It may play badly.
+
         Raises:
-            ValueError: if there is no such file, it is broken, or it is of a network for another game, for other
-                observations or actions, or for play against others where the game is cooperative, or the reverse.
+            ValueError: if there is no such file, it is broken, its weights are not finite, or it is of a network for
+                another game, for other observations, actions, options or data, or for play against others where the
+                game is cooperative, or the reverse.
         """
         path = path / NETWORK if path.is_dir() else path
+        try:
+            weights, made, config = read(path, "config", _Description)
+            _check_widths(made.network, weights)
+        except ValueError as error:
+            raise ValueError(f"{path} is no network of garden-envs: {error}") from None
         wanted = {
             "game": game.name, "cooperative": game.cooperative, "observation": list(game.observation_shape),
             "actions": game.num_actions,
         }  # fmt: skip
-        try:
-            with safe_open(path, "pt") as file:
-                config = json.loads((file.metadata() or {})["config"])
-            weights = load_file(path)
-            found = {key: config[key] for key in wanted}
-            if config["foresees"] not in FORESEEN:
-                raise ValueError(f"it foresees {config['foresees']!r}")
-            with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
-                policy = new_policy(game, config["network"]) if found == wanted else None
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        if policy is None:
+        found = {key: getattr(made, key) for key in wanted}
+        if found != wanted:
             raise ValueError(f"{path} holds a network for {found}, but {game} needs {wanted}")
-        shapes = {name: tuple(tensor.shape) for name, tensor in _own(policy.state_dict()).items()}
-        wrong = {
-            name
-            for name in shapes | weights
-            if name not in weights or tuple(weights[name].shape) != shapes.get(name)
-        }
-        if wrong:
-            raise ValueError(f"{path} does not fit its own description: {', '.join(sorted(wrong))}")
-        policy.load_state_dict(weights, strict=False)  # the aliases are not in the file
-        return cls(policy, sampled, seed, config)
+        if not allow_other_options:
+            _check_options(path, made, game)
+        try:
+            with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
+                policy = new_policy(game, msgspec.to_builtins(made.network))
+            load_weights(policy, weights)
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be used: {error}") from None
+        return cls(policy, sampled, int(as_seed(seed)), config)
 
     @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
@@ -121,6 +143,32 @@ def new_policy(game: Game, network: dict[str, Any]) -> Any:
     return policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
 
 
+def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> None:
+    """Check that a network is as wide as its weights are, before it is built: a false width could fill the memory."""
+    sizes = {size for tensor in weights.values() for size in tensor.shape}
+    for name in ("hidden",) if network.kind == "flat" else ("hidden", "channels"):
+        width = getattr(network, name)
+        if width not in sizes and not (name == "channels" and network.kind == "auto"):
+            raise ValueError(f"none of its weights are as wide as its {name}, {width}")
+
+
+def _check_options(path: Path, made: _Description, game: Game) -> None:
+    """Refuse a network that was made for other options or data."""
+    files = {option.name for option in game.options if option.is_file}
+    names = [name for name in game.chosen if name not in (*NOT_COMPARED, *files)]
+    other = {name: made.options.get(name) for name in names if made.options.get(name) != game.chosen[name]}
+    reasons = [f"{name}={short(value)}" for name, value in other.items()]
+    same_data = made.tables == game.tables_digest if made.tables else not game.data
+    if not reasons and not same_data:
+        reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]
+    if reasons:
+        here = ", ".join(f"{name}={game.chosen[name]!r}" for name in other) or repr(game)
+        raise ValueError(
+            f"{path} was made for {', '.join(reasons)}, not for {here}, and may play badly here; to use it all the "
+            "same: allow_other_options=True, in commands --allow-other-options"
+        )
+
+
 def save_network(
     path: Path, game: Game, policy: Any, network: dict[str, Any], foresees: str, origin: dict[str, Any]
 ) -> None:
@@ -131,21 +179,20 @@ def save_network(
         origin: where it comes from (command, seed, versions, ...).
 
     Raises:
-        ValueError: for another `foresees`.
+        ValueError: for another `foresees`, or weights that are not finite.
         OSError: if the disk is full or the folder cannot be written.
     """
     if foresees not in FORESEEN:
         raise ValueError(f"foresees must be one of {', '.join(FORESEEN)}, not {foresees!r}")
+    weights = weights_of(policy)
+    check_weights(weights, weights)
+    names = {name: Path(file.name).name for name, file in game.data.items()}
     config = {
-        "game": game.name, "cooperative": game.cooperative, "options": game.chosen, "observation": list(game.observation_shape),
-        "actions": game.num_actions, "network": network, "foresees": foresees, "origin": origin,
+        "game": game.name, "cooperative": game.cooperative, "options": {**game.chosen, **names},
+        "tables": game.tables_digest, "observation": list(game.observation_shape), "actions": game.num_actions,
+        "network": network, "foresees": foresees, "origin": origin,
     }  # fmt: skip
-    weights = {name: tensor.contiguous() for name, tensor in _own(policy.state_dict()).items()}
-    write_atomically(path, save(weights, {"config": json.dumps(config)}))
-
-
-def _own(weights: dict[str, Any]) -> dict[str, Any]:
-    return {name: tensor for name, tensor in weights.items() if not name.startswith(_ALIASES)}
+    write(path, weights, "config", config)
 
 
 def shipped(game: Game) -> dict[int, Path]:
@@ -155,17 +202,21 @@ def shipped(game: Game) -> dict[int, Path]:
 
 
 def load(
-    game: str | Game, num_players: int | None = None, seed: int = 0, sampled: bool = False
+    game: str | Game,
+    num_players: int | None = None,
+    seed: int = 0,
+    sampled: bool = False,
+    allow_other_options: bool = False,
 ) -> NetworkAgent:
     """Return the trained agent that comes with a game.
 
     Args:
         game: its name, or the game itself.
         num_players: where the name is given; the game's default if None.
-        seed, sampled: see `NetworkAgent`.
+        seed, sampled, allow_other_options: see `NetworkAgent.load`.
 
     Raises:
-        ValueError: if none comes with the game for so many players.
+        ValueError: if none comes with the game for so many players, or the game has other options or data.
     """
     if isinstance(game, str):
         game = garden_core.make(game, **({} if num_players is None else {"num_players": num_players}))
@@ -173,4 +224,4 @@ def load(
     if game.num_players not in files:
         known = ", ".join(map(str, files)) or "none"
         raise ValueError(f"no network comes with {game.name} for {game.num_players} players; known: {known}")
-    return NetworkAgent.load(files[game.num_players], game, seed, sampled)
+    return NetworkAgent.load(files[game.num_players], game, seed, sampled, allow_other_options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 
 import agents
+import cacti_env
 from agents import trained
 from agents.features import cell_features
 from agents.loading import load_agent
@@ -210,6 +213,10 @@ def test_files_are_checked(kept, tmp_path):
     path, _ = kept
     with pytest.raises(ValueError, match=r"'actions': 103\}, but .* needs .*'actions': 194"):
         NetworkAgent.load(path, Mars(gardeners=2))
+    with pytest.raises(
+        ValueError, match=r"was made for num_players=3, not for num_players=2, and may play badly"
+    ):
+        NetworkAgent.load(path, Mars())
     with pytest.raises(ValueError, match=r"'game': 'mars'.*'game': 'cacti'"):
         NetworkAgent.load(path, make("cacti"))
     with pytest.raises(ValueError, match=r"'cooperative': False.*'cooperative': True"):
@@ -222,30 +229,93 @@ def test_files_are_checked(kept, tmp_path):
     save_file({"weight": torch.zeros(3)}, tmp_path / "other.safetensors")
     with pytest.raises(ValueError, match="is no network of garden-envs"):
         NetworkAgent.load(tmp_path / "other.safetensors", Mars())
-    config = NetworkAgent.load(path, Mars()).config
+    config = NetworkAgent.load(path, Mars(num_players=3)).config
     wrong = {
         "less": (
             config,
-            {"action_net.query": torch.zeros(3)},
-            r"does not fit .*action_net\.query.*first\.weight",
+            {"action_net.query": torch.zeros(3, 16)},
+            r"does not fit .*action_net\.cell_logits.*action_net\.query",
         ),
         "list": ([1], {}, "is no network of garden-envs"),
         "bare": ({key: config[key] for key in ("game", "observation", "actions")}, {}, "is no network"),
         "kind": (config | {"network": {"kind": "board"}}, {}, "is no network"),
-        "else": (config | {"foresees": "rain"}, {}, "is no network of garden-envs: it foresees 'rain'"),
+        "else": (
+            config | {"foresees": "rain"},
+            {},
+            "is no network of garden-envs: Invalid enum value 'rain'",
+        ),
+        "wide": (config | {"network": SMALL | {"hidden": 16_000}}, {}, "as wide as its hidden, 16000"),
     }
     for name, (described, weights, message) in wrong.items():
         save_file(weights, tmp_path / f"{name}.safetensors", {"config": json.dumps(described)})
         with pytest.raises(ValueError, match=message):
-            NetworkAgent.load(tmp_path / f"{name}.safetensors", Mars())
+            NetworkAgent.load(tmp_path / f"{name}.safetensors", Mars(num_players=3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.fill_(torch.nan), "weights are not finite: value_net"),
+        (lambda t: t.mul_(torch.inf), "weights are not finite: value_net"),
+        (lambda t: t.to(torch.int32), "of another type: value_net.* is torch.int32, not torch.float32"),
+        (lambda t: t.to(torch.bool), "of another type: value_net.* is torch.bool"),
+        (lambda t: t.to(torch.float64), "of another type: value_net.* is torch.float64"),
+        (lambda t: t.reshape(-1, 1, 1), "does not fit its own description: value_net"),
+    ],
+)
+def test_weights_are_checked(kept, tmp_path, change, message):
+    """A network with such weights would play the first legal action in silence."""
+    path, policy = kept
+    weights = {name: tensor.clone() for name, tensor in trained.weights_of(policy).items()}
+    weights["value_net.middle.weight"] = change(weights["value_net.middle.weight"])
+    with safe_open(path, "pt") as file:
+        save_file(weights, tmp_path / "changed.safetensors", file.metadata())
+    with pytest.raises(ValueError, match=message):
+        NetworkAgent.load(tmp_path / "changed.safetensors", Mars(num_players=3))
+    if "finite" in message:
+        policy.value_net.middle.weight.data[:] = torch.nan
+        with pytest.raises(ValueError, match="not finite"):
+            save_network(tmp_path / "new.safetensors", Mars(), policy, SMALL, "outcome", {})
+        assert not (tmp_path / "new.safetensors").exists()
+
+
+def test_a_network_for_other_options_or_data_is_refused_unless_allowed(kept, tmp_path):
+    path, _ = kept
+    for options, words in [
+        ({"num_players": 4}, "made for num_players=3, not for num_players=4"),
+        ({"num_players": 3, "peaks": 1}, "made for peaks=0, not for peaks=1"),
+        ({"num_players": 3, "special_actions": True}, "made for special_actions=False"),
+    ]:
+        game = Mars(**options)
+        with pytest.raises(ValueError, match=f"{words}.*allow_other_options=True"):
+            load_agent(str(path), game)
+        batch = played(game, rows=3, decisions=3)
+        actions = load_agent(str(path), game, allow_other_options=True)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()
+    for options in ({"reward": "margin"}, {"max_decisions": 50}):
+        load_agent(str(path), Mars(num_players=3, **options))
+    own = tmp_path / "cards.toml"
+    own.write_text(
+        (Path(cacti_env.__file__).with_name("cacti.toml")).read_text().replace("points = 5", "points = 7")
+    )
+    with pytest.raises(ValueError, match=r"made for other data \(cards\), not for Cacti\(cards="):
+        agents.load(make("cacti", cards=own))
+    agents.load(make("cacti", cards=own), allow_other_options=True)
+    game = make("cacti", cards=own)
+    save_network(tmp_path / "own.safetensors", game, new_policy(game, SMALL), SMALL, "outcome", {})
+    moved = own.rename(tmp_path / "moved.toml")
+    agent = NetworkAgent.load(tmp_path / "own.safetensors", make("cacti", cards=moved))
+    assert agent.config["options"]["cards"] == "cards.toml"
+    with pytest.raises(ValueError, match="made for other data"):
+        NetworkAgent.load(tmp_path / "own.safetensors", make("cacti"))
 
 
 def test_loading_leaves_torchs_own_generator_alone(kept):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    agent = NetworkAgent.load(kept[0], Mars(), seed=1, sampled=True)
-    batch = played(Mars(), rows=4)
+    agent = NetworkAgent.load(kept[0], Mars(num_players=3), seed=1, sampled=True)
+    batch = played(Mars(num_players=3), rows=4)
     agent(batch, batch.all_rows)
     assert (torch.rand(3) == expected).all()
 

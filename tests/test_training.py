@@ -18,13 +18,15 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
-from agents import expert, ppo
+from agents import expert
+from agents.checkpoint import CHECKPOINT
 from agents.loading import load_agent
-from agents.ppo import new_model, save_checkpoint
+from agents.ppo import new_model
 from agents.runs import Run
 from agents.selfplay import OpponentPool, PastSelf, SelfPlayVecEnv
-from agents.train import Arguments, train
+from agents.train import Arguments, load_checkpoint, save_checkpoint, train
 from agents.trained import NetworkAgent, new_policy
+from agents.weights import weights_of
 from garden_core import make
 from garden_core.batch import Batch
 from garden_core.policies import RandomPolicy
@@ -34,6 +36,7 @@ from mars_env import Mars
 SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
 LEFT = {
     "config.toml", "metrics.csv", "evaluations.csv", "network.safetensors", "curve.png", "evaluation.json", "game.json",
+    CHECKPOINT,
 }  # fmt: skip
 
 
@@ -103,7 +106,8 @@ def test_pool_is_kept_and_restored():
     pool.freeze(policy)
     pool.freeze(policy)
     pool.count(1, 1.0)
-    other.load_state_dict(pool.state_dict(), new_policy(Mars(), SMALL))
+    kept = [weights_of(network) for network in pool.networks]
+    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_policy(Mars(), SMALL))
     np.testing.assert_array_equal(pool.weights, other.weights)
     assert other.frozen == 2
     for one, two in zip(pool.selves[1].policy.parameters(), other.selves[1].policy.parameters(), strict=True):
@@ -183,8 +187,8 @@ def test_pool_learns_how_games_ended():
 
 def test_a_run_leaves_everything(small_run):
     left = {path.name for path in small_run.iterdir()}
-    assert {name for name in left if "tfevents" not in name} == LEFT | {"model.zip", "pool.pt"}
-    assert len(left) == len(LEFT) + 3
+    assert {name for name in left if "tfevents" not in name} == LEFT
+    assert len(left) == len(LEFT) + 1
     config = tomllib.loads((small_run / "config.toml").read_text())
     assert config["arguments"]["steps"] == 1024
     assert config["game"]["options"]["num_players"] == 2
@@ -240,8 +244,8 @@ def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
     rows = rows_of(folder / "metrics.csv")
     assert [row["decisions"] for row in rows] == ["512", "1024"]
     assert float(rows[1]["seconds"]) < 900
-    (folder / "model.zip").unlink()
-    with pytest.raises(SystemExit, match=r"no run to resume: model\.zip missing"):
+    (folder / CHECKPOINT).unlink()
+    with pytest.raises(SystemExit, match=r"no run to resume: checkpoint\.safetensors missing"):
         train(Arguments(resume=folder))
 
 
@@ -263,7 +267,8 @@ def test_training_begins_with_a_network(small_run, tmp_path):
         "steps": 512,
     }
     folder = train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
-    one, other = (NetworkAgent.load(run, Mars()).policy.state_dict() for run in (small_run, folder))
+    one = NetworkAgent.load(small_run, Mars()).policy.state_dict()
+    other = NetworkAgent.load(folder, Mars(num_players=3)).policy.state_dict()
     assert all((one[name] == other[name]).all() for name in one)
     assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["start"].endswith(".safetensors")
     with pytest.raises(ValueError, match=r"is built as .*'channels': 4"):
@@ -316,23 +321,28 @@ def test_interrupt_saves_a_checkpoint(tmp_path):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"--resume {folder}" in errors
-    assert (folder / "model.zip").exists()
-    assert (folder / "pool.pt").exists()
+    assert (folder / CHECKPOINT).exists()
+
+
+def small_model(folder: Path, hidden: int = 16):
+    """A run, a model and a pool, as training makes them, at the folder of a run."""
+    game, network = Mars(), SMALL | {"hidden": hidden}
+    pool = OpponentPool((1, 0, 0), 6)
+    model = new_model(game, SelfPlayVecEnv(game, 1, pool), network)
+    return Run(folder, game, network, (), 1, 0), model, pool
 
 
 def test_a_full_disk_leaves_the_old_checkpoint_whole(small_run, monkeypatch):
-    game = Mars()
-    model = new_model(game, SelfPlayVecEnv(game, 1, OpponentPool((1, 0, 0), 1)), SMALL)
-    before = (small_run / "model.zip").read_bytes()
+    before = (small_run / CHECKPOINT).read_bytes()
 
     def full_disk(self, content):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        save_checkpoint(small_run, model, OpponentPool((1, 0, 0), 1))
+        save_checkpoint(*small_model(small_run))
     monkeypatch.undo()
-    assert (small_run / "model.zip").read_bytes() == before
+    assert (small_run / CHECKPOINT).read_bytes() == before
 
 
 def test_same_seed_same_training(tmp_path):
@@ -349,11 +359,27 @@ def test_training_learns_to_beat_random(tmp_path):
     assert result["interval"][0] >= 0.95
 
 
-def test_checkpoint_errors_are_explained(tmp_path):
-    pool = OpponentPool((1, 0, 0), 1)
-    env = SelfPlayVecEnv(Mars(), 1, pool)
-    with pytest.raises(FileNotFoundError, match=r"model\.zip is missing"):
-        ppo.load_checkpoint(tmp_path, env, pool)
+@pytest.mark.parametrize("name", ["cut", "noise", "other network", "other pool", "not finite", "missing"])
+def test_damaged_checkpoints_are_explained_and_change_nothing(name, small_run, tmp_path):
+    run, model, pool = small_model(tmp_path, hidden=24 if name == "other network" else 16)
+    content = (small_run / CHECKPOINT).read_bytes()
+    if name == "other pool":
+        pool = OpponentPool((1, 0, 0), 1)
+    elif name == "not finite":
+        at = content.index(b"{") + int.from_bytes(content[:8], "little") + 4096
+        content = content[:at] + b"\xff" * 64 + content[at + 64 :]
+    elif name == "cut":
+        content = content[:-50]
+    elif name == "noise":
+        content = b"\x80\x04K\x01." * 100
+    if name != "missing":
+        (tmp_path / CHECKPOINT).write_bytes(content)
+    before = {key: value.clone() for key, value in model.policy.state_dict().items()}
+    with pytest.raises(ValueError, match="is no checkpoint of this training: ") as caught:
+        load_checkpoint(run, model, pool)
+    assert "\n" not in str(caught.value)
+    if name != "other pool":
+        assert all((before[key] == value).all() for key, value in model.policy.state_dict().items())
 
 
 def test_training_sets_the_reward_itself(tmp_path):
@@ -424,7 +450,7 @@ def expert_run(tmp_path_factory) -> Path:
 
 def test_expert_iteration_leaves_everything(expert_run):
     left = {path.name for path in expert_run.iterdir() if "tfevents" not in path.name}
-    assert left == LEFT | {"checkpoint.pt"}
+    assert left == LEFT
     config = tomllib.loads((expert_run / "config.toml").read_text())
     assert config["arguments"]["simulations"] == 4
     assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
@@ -450,7 +476,7 @@ def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
 def test_expert_iteration_goes_on(expert_run, tmp_path):
     folder = tmp_path / "again"
     folder.mkdir()
-    for name in ("config.toml", "checkpoint.pt", "metrics.csv", "evaluations.csv", "network.safetensors"):
+    for name in ("config.toml", CHECKPOINT, "metrics.csv", "evaluations.csv", "network.safetensors"):
         (folder / name).write_bytes((expert_run / name).read_bytes())
     before = rows_of(folder / "evaluations.csv")
     seconds = float(rows_of(folder / "metrics.csv")[-1]["seconds"]) + 3

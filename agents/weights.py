@@ -1,0 +1,97 @@
+"""Tensors in safetensors files with a JSON text beside them: written whole, read without running code, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save
+
+from garden_core.checks import short
+from garden_core.files import check_regular, write_atomically
+
+__all__ = ["check_weights", "load_weights", "read", "weights_of", "write"]
+
+_ALIASES = (
+    "pi_features_extractor.",
+    "vf_features_extractor.",
+)  # Stable-Baselines3's other names of one module
+_NAMED = 5  # names of tensors that a message lists
+
+T = TypeVar("T")
+
+
+def write(path: Path, tensors: Mapping[str, torch.Tensor], key: str, content: dict[str, Any]) -> None:
+    """Write tensors and plain data, whole or not at all; `key` is the metadata's entry for the data.
+
+    Raises:
+        OSError: if the disk is full or the folder cannot be written.
+    """
+    held = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save(held, {key: json.dumps(content)}))
+
+
+def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], T, dict[str, Any]]:
+    """Return the tensors of a file, its data as a `form` (a msgspec Struct), and the data as it is in the file.
+
+    Raises:
+        ValueError: if it cannot be read, is no such file, or its data does not fit the form.
+    """
+    try:
+        check_regular(path)
+        with safe_open(path, "pt") as file:
+            text = (file.metadata() or {})[key]
+        data = json.loads(text)
+        return load_file(path), msgspec.convert(data, form), data
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    except KeyError as error:
+        raise ValueError(f"it has no metadata {error}") from None
+    except (SafetensorError, ValueError, RecursionError) as error:
+        raise ValueError(str(error)[:400]) from None
+
+
+def weights_of(policy: Any) -> dict[str, torch.Tensor]:
+    """Return a policy network's weights, each once."""
+    return {name: tensor for name, tensor in policy.state_dict().items() if not name.startswith(_ALIASES)}
+
+
+def check_weights(found: Mapping[str, torch.Tensor], needed: Mapping[str, torch.Tensor]) -> None:
+    """Check that tensors have the names, shapes and dtypes that are needed, and that all numbers are finite.
+
+    Raises:
+        ValueError: if not; it names some of those at fault.
+    """
+    other = sorted(found.keys() ^ needed.keys())
+    other += [n for n in needed if n in found and found[n].shape != needed[n].shape]
+    if other:
+        raise ValueError(f"it does not fit its own description: {_some(other)}")
+    types = [
+        f"{n} is {found[n].dtype}, not {t.dtype}" for n, t in needed.items() if found[n].dtype != t.dtype
+    ]
+    if types:
+        raise ValueError(f"its weights are of another type: {_some(types)}")
+    broken = [name for name, tensor in found.items() if not torch.isfinite(tensor).all()]
+    if broken:
+        raise ValueError(f"its weights are not finite: {_some(broken)}")
+
+
+def load_weights(policy: Any, weights: Mapping[str, torch.Tensor]) -> None:
+    """Give a policy network its weights.
+
+    Raises:
+        ValueError: if they are not of this network, or not finite.
+    """
+    check_weights(weights, weights_of(policy))
+    policy.load_state_dict(weights, strict=False)  # the aliases are not among them
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(name if len(name) < 100 else short(name) for name in names[:_NAMED]) + (
+        ", …" if len(names) > _NAMED else ""
+    )
