@@ -59,8 +59,6 @@ def text(
     if view["asked"] == "over":
         for player, sheet in enumerate(_sheets(view, tables)):
             lines += _wrapped(f"player_{player}: {sheet}")
-    else:
-        lines += _wrapped(_on_hand(view))
     lines += ["", *_column_lines(view, tables)]
     ahead = _tiles_ahead(view, tables)
     lines += _wrapped(f"tiles ahead, {ahead}" if ahead else "")
@@ -96,9 +94,12 @@ def _status(view: dict[str, Any]) -> str:
         capped = f"stopped by the cap of {view['decisions']} decisions"
         order = ", ".join(marker(p) for p in view["stack"])
         return f"{capped if view['truncated'] else 'game over'}; level scores rank in the order {order}"
+    player = view["current_player"]
     if view["asked"] == "start":
-        ways = [] if view["walked"] else ["walk"]
-        ways += [] if view["played"] else ["play a card"]
+        hand = view["hands"][player]
+        held = hand if isinstance(hand, int) else sum(hand)
+        ways = ["walk"] if view["coins"][player] and not view["walked"] else []
+        ways += ["play a card"] if held and not view["played"] else []
         ways.append("choose a track for the last step, or pass" if view["round"] == 3 else "place the Flower")
         what = " or ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
     else:
@@ -111,12 +112,12 @@ def _status(view: dict[str, Any]) -> str:
             "walk": "walk",
             "track": "move on the track or stop",
         }[view["asked"]]
-    player = view["current_player"]
     if view["asked"] == "assign":
         what += str(view["tasks"][player].index(-1))
     when = "last turn" if view["round"] == 3 else f"round {view['round']}, column {view['column']}"
     order = ", ".join(marker(p) for p in view["order"])
-    return f"{when}: player_{player} to {what}" + (f"; order: {order}" if order else "")
+    told = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
+    return "; ".join(filter(None, told))
 
 
 def _on_hand(view: dict[str, Any]) -> str:
@@ -242,14 +243,13 @@ def _stock(view: dict[str, Any]) -> str:
 def _garden(view: dict[str, Any], tables: Tables, player: int) -> list[str]:
     """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
     r, c = CROSSINGS[view["gardeners"][player]]
-    counts = f"score {view['scores'][player]}, {count(view['coins'][player], 'coin')}"
     dealt = _to_assign(view, tables, player)
     if dealt:  # before the first turn, so there is little else to tell
         held = f"to assign: {dealt}"
     else:
-        animals = count(view["animals"][player], "animal")
-        held = f"{animals}, Gardener at {r},{c} reaches ( ), cards: {_cards(view, tables, player)}"
-    lines = _wrapped(f"{marker(player)} player_{player}: {counts}, {held}")
+        counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
+        held = f"{counts}, Gardener at {r},{c} reaches ( ), cards: {_cards(view, tables, player)}"
+    lines = _wrapped(f"{marker(player)} player_{player}: score {view['scores'][player]}, {held}")
     near = describing.reach(view["gardeners"][player])
     tasks = [_tasks(view, tables, player, row) for row in range(ROWS)]
     width = 2 + max(len(basic) for basic, _ in tasks)
@@ -277,14 +277,13 @@ def svg(snapshot: dict[str, Any], tables: Tables, labels: Sequence[str] = (), se
     """
     view = seen(snapshot, seat)
     offered = set(labels) if seat in (None, view["current_player"]) else set()
-    status = "; ".join(filter(None, (_status(view), "" if view["asked"] == "over" else _on_hand(view))))
     return draw.document(
         WIDTH,
         HEIGHT,
         _board(view, tables, offered),
         *(_track(view, tables, number, offered) for number in range(len(TRACKS))),
         *(_panel(view, tables, player, offered) for player in range(view["num_players"])),
-        draw.text(20, HEIGHT - 12, status, 14, fill=INK),
+        draw.text(20, HEIGHT - 12, _status(view), 14, fill=INK),
         background=PAPER,
     )
 
