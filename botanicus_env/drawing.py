@@ -9,11 +9,12 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Tables, Task
+from botanicus_env import describing, wording
+from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Node, Tables
+from botanicus_env.wording import LEVELS, count, marker
 from garden_core import svg as draw
 
-LEVELS = ("", "I", "II", "III", "IV")
-LETTERS = "ABCD"  # one a player; N is the neutral Flower
+LINE = 100  # columns of the text at most
 
 WIDTH, HEIGHT = 1100, 800
 INK, FAINT, PAPER, EDGE, GOLD, SOIL = "#33302d", "#857a70", "#f4f1e8", "#d9cfc0", "#b07800", "#ead9c3"
@@ -51,30 +52,38 @@ def text(
         seat: who looks; None is an onlooker who sees everything.
 
     Returns:
-        Lines of about 100 columns, without a newline at the end.
+        Lines of at most 100 columns, without a newline at the end.
     """
     view = seen(snapshot, seat)
-    lines = [_status(view), *_on_hand(view), ""]
-    for column in _columns(view):
-        lines.append(f"column {column}:")
-        lines += [f"  {space}: {_space(view, tables, column, space)}" for space in range(SPACES)]
-    if view["column"] < len(tables.board):
-        lines += textwrap.wrap(f"tiles ahead: {_tiles_ahead(view, tables)}", 100, subsequent_indent="    ")
-    lines.append("")
-    for track in TRACKS:
-        nodes = "; ".join(_node(view, tables, track, number) for number in range(len(tables.track(track))))
-        lines += textwrap.wrap(f"{track}: {nodes}", 100, subsequent_indent="    ")
-    prizes = [f"{name} {values or 'none'}" for name, values in zip(PRIZES, view["prizes"], strict=True)]
-    lines += [f"prizes: {', '.join(prizes)}; Garden cards in the pile: {view['pile_left']}"]
+    lines = _wrapped(_status(view))
+    if view["asked"] == "over":
+        for player, sheet in enumerate(_sheets(view, tables)):
+            lines += _wrapped(f"player_{player}: {sheet}")
+    lines += ["", *_column_lines(view, tables)]
+    ahead = _tiles_ahead(view, tables)
+    lines += _wrapped(f"tiles ahead, {ahead}" if ahead else "")
+    for number, track in enumerate(TRACKS):
+        told = _whole(f"{track} track: {wording.track_line(tables.track(track), _pieces(view, number))}")
+        for space, before in ((">\xa0", "> "), ("\xa0+\xa0", " +\xa0"), ("\xa0or\xa0", " or\xa0")):
+            told = told.replace(space, before)
+        lines += _wrapped(told)
+    lines += [*_wrapped(_stock(view)), "", GARDENS_HEAD]
     for player in range(view["num_players"]):
-        lines += ["", *_garden(view, tables, player)]
+        lines += _garden(view, tables, player)
     if labels and seat in (None, view["current_player"]):
-        whole = "; ".join(label.replace(" ", "\xa0") for label in labels)  # a label is not broken over lines
-        lines += [
-            "",
-            *textwrap.wrap(f"legal: {whole}", 100, subsequent_indent=" " * 7, break_on_hyphens=False),
-        ]
+        whole = "; ".join(map(_whole, labels))
+        lines += ["", *_wrapped(f"legal: {whole}", " " * 7)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
+
+
+def _wrapped(words: str, indent: str = "    ") -> list[str]:
+    """Return lines of at most LINE columns, the later ones indented; none for no words."""
+    return textwrap.wrap(words, LINE, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _whole(words: str) -> str:
+    """Return words that are not broken over lines: `text` makes their no-break spaces plain in the end."""
+    return words.replace(" ", "\xa0")
 
 
 # --- what both say ---
@@ -82,127 +91,179 @@ def text(
 
 def _status(view: dict[str, Any]) -> str:
     if view["asked"] == "over":
-        end = "stopped by the cap" if view["truncated"] else "game over"
-        return f"{end}: " + ", ".join(f"player_{p} {score}" for p, score in enumerate(view["scores"]))
-    what = {
-        "assign": "to assign a special task to the next row",
-        "neutral": "to place the neutral Flower",
-        "start": "to walk, play a card or place the Flower",
-        "choose": "to choose what comes next",
-        "plant": "to plant",
-        "water": "to water",
-        "walk": "to walk",
-        "track": "to advance on the track or stop",
-    }[view["asked"]]
-    if view["asked"] == "start" and view["round"] == 3:
-        what = "to walk, play a card or choose a last track action"
+        capped = f"stopped by the cap of {view['decisions']} decisions"
+        order = ", ".join(marker(p) for p in view["stack"])
+        return f"{capped if view['truncated'] else 'game over'}; level scores rank in the order {order}"
+    player = view["current_player"]
+    if view["asked"] == "start":
+        hand = view["hands"][player]
+        held = hand if isinstance(hand, int) else sum(hand)
+        ways = ["walk"] if view["coins"][player] and not view["walked"] else []
+        ways += ["play a card"] if held and not view["played"] else []
+        ways.append("choose a track for the last step, or pass" if view["round"] == 3 else "place the Flower")
+        what = " or ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
+    else:
+        what = {
+            "assign": "assign a special task to row ",
+            "neutral": "place the neutral Flower",
+            "choose": "choose what comes next",
+            "plant": "plant",
+            "water": "water",
+            "walk": "walk",
+            "track": "move on the track or stop",
+        }[view["asked"]]
+    if view["asked"] == "assign":
+        what += str(view["tasks"][player].index(-1))
     when = "last turn" if view["round"] == 3 else f"round {view['round']}, column {view['column']}"
-    return f"{when}: player_{view['current_player']} {what}"
+    order = ", ".join(marker(p) for p in view["order"])
+    told = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
+    return "; ".join(filter(None, told))
 
 
-def _on_hand(view: dict[str, Any]) -> list[str]:
-    lines = []
+def _on_hand(view: dict[str, Any]) -> str:
+    """The action at hand and those pending; "" if there are none."""
+    told = []
     if view["hand_action"]:
         kind, left = view["hand_action"]
-        taken = f", {view['steps_taken']} steps taken" if kind in TRACKS else ""
-        lines.append(f"at hand: {kind}, {left} left{taken}")
-    waiting = [f"{kind} {amount}" for group in view["pending"] for kind, amount in group]
+        if kind in TRACKS:
+            more = "" if left else ", further ones for 3 coins each"
+            steps = f"{count(left, 'step')} left{more}, {view['steps_taken']} taken"
+            told.append(f"at hand: {kind} track, {steps}")
+        else:
+            told.append("at hand: " + wording.action(f"{kind} {left}"))
+    waiting = [wording.action(f"{kind} {amount}") for group in view["pending"] for kind, amount in group]
     if waiting:
-        lines.append("pending: " + ", ".join(waiting))
-    if view["asked"] != "over" and view["order"]:
-        lines.append("order: " + ", ".join(f"player_{p}" for p in view["order"]))
-    return lines
+        told.append("pending: " + ", ".join(waiting))
+    return "; ".join(told)
 
 
-def _columns(view: dict[str, Any]) -> list[int]:
-    """The current column and the next, by number from 1."""
-    if view["round"] == 3:
-        return []
-    following = view["column"] + 1 if view["column"] < 8 else 1
-    return [view["column"], following] if view["column"] < 8 or view["round"] == 1 else [view["column"]]
-
-
-def _tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
-    """The action of the tile on a space on the side that is up; "" where there is none any more."""
-    if column % 2 or view["covered"][column // 2 - 1][space]:
-        return ""
-    tile = view["tiles"][column // 2 - 1][space]
-    return (tables.tiles.spotted + tables.tiles.striped)[tile][view["round"] > 1]
-
-
-def _space(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
-    told, tile = tables.board[column - 1][space], _tile(view, tables, column, space)
-    if tile:
-        told += f" + tile {tile}"
-    if column == view["column"] and view["flowers"][space]:
-        flowers = [f if f == "neutral" else f"player_{f}" for f in view["flowers"][space]]
-        told += f"   Flowers, bottom to top: {', '.join(flowers)}"
-    return told
-
-
-def _tiles_ahead(view: dict[str, Any], tables: Tables) -> str:
-    ahead = []
-    for column in range(view["column"] + 2 - view["column"] % 2, 9, 2):
-        tiles = [_tile(view, tables, column, space) or "-" for space in range(SPACES)]
-        if column > view["column"] + 1:
-            ahead.append(f"{column}: {', '.join(tiles)}")
-    return "; ".join(ahead) or "none"
-
-
-def _node(view: dict[str, Any], tables: Tables, track: str, number: int) -> str:
-    node = tables.track(track)[number]
-    told = node.name + (f" ({', '.join(node.gains)})" if node.gains else "")
-    here = [LETTERS[p] for p, pieces in enumerate(view["tracks"]) if pieces[TRACKS.index(track)] == number]
-    edges = [edge.to + (f" for {edge.cost}" if edge.cost else "") for edge in node.edges]
-    return told + (f" [{''.join(here)}]" if here else "") + (f" > {' or '.join(edges)}" if edges else "")
-
-
-def _asks(task: Task) -> str:
-    plants = " ".join(f"{n}x{LEVELS[level]}" for level, n in enumerate(task.plants, 1) if n)
-    return f"{plants} = {task.points}"
-
-
-def _tasks(view: dict[str, Any], tables: Tables, player: int, row: int) -> tuple[str, str]:
-    """The basic and the special task of a row, with a mark where it is done."""
-    basic = _asks(tables.basic[row]) + (" done" if view["basic_done"][player][row] else "")
-    task = view["tasks"][player][row]
-    if task < 0:
-        return basic, ""
-    return basic, _asks(tables.special[task]) + (" done" if view["special_done"][player][row] else "")
+def _sheets(view: dict[str, Any], tables: Tables) -> list[str]:
+    """How each player's score comes about."""
+    return [
+        f"{sum(parts.values())} = " + " + ".join(f"{part} {points}" for part, points in parts.items())
+        for parts in describing.score_sheet(view, tables)
+    ]
 
 
 def _cards(view: dict[str, Any], tables: Tables, player: int) -> str:
     hand = view["hands"][player]
     if isinstance(hand, int):
         return f"{hand} hidden"
-    held = [f"{n} x {card.action}" for n, card in zip(hand, tables.cards, strict=True) if n]
-    return ", ".join(held) or "none"
+    held = zip(hand, tables.cards, strict=True)
+    told = [wording.action(card.action) + (f" (x{n})" if n > 1 else "") for n, card in held if n]
+    return ", ".join(map(_whole, told)) or "none"
+
+
+def _tasks(view: dict[str, Any], tables: Tables, player: int, row: int) -> tuple[str, str]:
+    """The basic and the special task of a row, with a mark where it is done."""
+    basic = wording.task(tables.basic[row]) + (" done" if view["basic_done"][player][row] else "")
+    task = view["tasks"][player][row]
+    if task < 0:
+        return basic, ""
+    return basic, wording.task(tables.special[task]) + (" done" if view["special_done"][player][row] else "")
+
+
+def _to_assign(view: dict[str, Any], tables: Tables, player: int) -> str:
+    """The dealt tasks that a player has yet to assign, by their actions' numbers; "" for none."""
+    return "; ".join(
+        _whole(f"{j}: {wording.task(tables.special[task])}")
+        for j, task in enumerate(view["dealt"][player])
+        if task not in view["tasks"][player]
+    )
+
+
+# --- text ---
+
+GARDENS_HEAD = (
+    "row"
+    + "".join(f"{column:>4} " for column in range(COLUMNS))
+    + "  basic and special task (score: points so far + full columns + coins // 3)"
+)
+
+
+def _column_lines(view: dict[str, Any], tables: Tables) -> list[str]:
+    """The current column and the next, side by side if they fit."""
+    if view["round"] == 3:
+        return []
+    column = view["column"]
+    head = f"column {column}, Flowers in [ ] from bottom to top"
+    blocks = [[head] + [f"  {s}: {_space(view, tables, column, s)}" for s in range(SPACES)]]
+    if column < 8 or view["round"] == 1:
+        following = column + 1 if column < 8 else 1
+        nearby = [f"  {s}: {_space(view, tables, following, s)}" for s in range(SPACES)]
+        blocks.append([f"column {following}, the next", *nearby])
+    width = 2 + max(map(len, blocks[0]))
+    if len(blocks) == 2 and width + max(map(len, blocks[1])) <= LINE:
+        return [f"{left:<{width}}{right}" for left, right in zip(*blocks, strict=True)]
+    return [line for block in blocks for line in block]
+
+
+def _space(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+    told = wording.action(tables.board[column - 1][space])
+    laid = _tile(view, tables, column, space)
+    if laid:
+        told += f" + tile {laid}"
+    flowers = view["flowers"][space]
+    if column != view["column"] or not flowers:
+        return told
+    cost = describing.flower_cost(view, tables, space)
+    return f"{told} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
+
+
+def _tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+    """The action of the tile on a space in words; "" where there is none."""
+    laid = describing.tile(view, tables, column, space)
+    return wording.action(laid) if laid else ""
+
+
+def _tiles_ahead(view: dict[str, Any], tables: Tables) -> str:
+    """The tiles of this round beyond the next column."""
+    return "; ".join(
+        f"{column}: " + ", ".join(_whole(_tile(view, tables, column, s) or "-") for s in range(SPACES))
+        for column in range(view["column"] + 2, 9)
+        if column % 2 == 0
+    )
+
+
+def _pieces(view: dict[str, Any], track: int) -> dict[int, str]:
+    """Whose pieces stand on a track, by node."""
+    here: dict[int, list[str]] = {}
+    for player, nodes in enumerate(view["tracks"]):
+        here.setdefault(nodes[track], []).append(marker(player))
+    return {node: " ".join(markers) for node, markers in here.items()}
+
+
+def _stock(view: dict[str, Any]) -> str:
+    stacks = zip(PRIZES, view["prizes"], strict=True)
+    prizes = ", ".join(f"{name} {' '.join(map(str, values)) or 'none left'}" for name, values in stacks)
+    cards = f"{view['pile_left']} in pile, {sum(view['discards'])} discarded"
+    return f"prizes: {prizes}; Garden cards: {cards}"
 
 
 def _garden(view: dict[str, Any], tables: Tables, player: int) -> list[str]:
-    """One player's garden; G is where the Gardener stands, between the beds."""
-    counts = f"coins {view['coins'][player]}, animals {view['animals'][player]}"
-    head = f"{LETTERS[player]} player_{player}: score {view['scores'][player]}, {counts}"
-    lines = [f"{head}, cards: {_cards(view, tables, player)}"]
+    """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
     r, c = CROSSINGS[view["gardeners"][player]]
-    for row in range(ROWS):
-        beds = view["gardens"][player][COLUMNS * row : COLUMNS * (row + 1)]
-        marks = "".join(f"{' ' if bed < 0 else LEVELS[bed] or '.':>5}" for bed in beds)
-        basic, special = _tasks(view, tables, player, row)
-        lines.append(f"  {row}:{marks}     {basic:<26}{special}")
-        if row == r:
-            lines.append(" " * (12 + 5 * c) + "G")
-    left = [task for task in view["dealt"][player] if task not in view["tasks"][player]]
-    if left:
-        told = [
-            f"{j}: {_asks(tables.special[task])}"
-            for j, task in enumerate(view["dealt"][player])
-            if task in left
-        ]
-        lines += textwrap.wrap(
-            "to assign: " + "; ".join(told), 100, initial_indent="  ", subsequent_indent="    "
-        )
+    dealt = _to_assign(view, tables, player)
+    if dealt:  # before the first turn, so there is little else to tell
+        held = f"to assign: {dealt}"
+    else:
+        counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
+        held = f"{counts}, Gardener at {r},{c} reaches ( ), cards: {_cards(view, tables, player)}"
+    lines = _wrapped(f"{marker(player)} player_{player}: score {view['scores'][player]}, {held}")
+    near = describing.reach(view["gardeners"][player])
+    tasks = [_tasks(view, tables, player, row) for row in range(ROWS)]
+    width = 2 + max(len(basic) for basic, _ in tasks)
+    for row, (basic, special) in enumerate(tasks):
+        beds = range(COLUMNS * row, COLUMNS * (row + 1))
+        marks = "".join(_bed(view["gardens"][player][bed], bed in near) for bed in beds)
+        lines.append(f"  {row}{marks}  {basic:<{width}}{special}")
     return lines
+
+
+def _bed(level: int, near: bool) -> str:
+    """A bed in five columns: its level, "." if it is empty, nothing if it does not exist."""
+    told = "" if level < 0 else LEVELS[level] or "."
+    return f"{f'({told})':>5}" if near and told else f"{told:>4} "
 
 
 # --- picture ---
@@ -216,14 +277,13 @@ def svg(snapshot: dict[str, Any], tables: Tables, labels: Sequence[str] = (), se
     """
     view = seen(snapshot, seat)
     offered = set(labels) if seat in (None, view["current_player"]) else set()
-    hand = "; ".join([_status(view), *_on_hand(view)])
     return draw.document(
         WIDTH,
         HEIGHT,
         _board(view, tables, offered),
         *(_track(view, tables, number, offered) for number in range(len(TRACKS))),
         *(_panel(view, tables, player, offered) for player in range(view["num_players"])),
-        draw.text(20, HEIGHT - 22, hand, 14, fill=INK),
+        draw.text(20, HEIGHT - 12, _status(view), 14, fill=INK),
         background=PAPER,
     )
 
@@ -242,12 +302,18 @@ def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
             stands_out = current and bool({f"flower {space}", f"neutral {space}"} & offered)
             edge, thick = (GOLD, 2.5) if stands_out else (INK, 1.5) if current else (EDGE, 1)
             parts.append(draw.box(x, y, 98, 46, 6, edge, thick))
-            parts.append(draw.text(x + 7, y + 12, tables.board[column - 1][space], 11, fill=INK))
+            printed = (
+                wording.action(tables.board[column - 1][space]).replace("Position ", "Position\n").split("\n")
+            )
+            for line, words in enumerate(printed):
+                parts.append(
+                    draw.text(x + 6, y + (12, 8)[len(printed) - 1] + 10 * line, words, 9.5, fill=INK)
+                )
             tile = _tile(view, tables, column, space)
             if tile:
                 paint = SPOTTED if space < 2 else STRIPED
-                parts.append(draw.box(x + 5, y + 23, 88, 18, 4, EDGE, 1, paint))
-                parts.append(draw.text(x + 10, y + 32, tile, 10, fill=INK))
+                parts.append(draw.box(x + 3, y + 25, 92, 17, 4, EDGE, 1, paint))
+                parts.append(draw.text(x + 7, y + 33.5, tile, 9.5, fill=INK))
             if current:
                 for height, flower in enumerate(view["flowers"][space]):
                     parts.append(_marker(x + 86 - 17 * height, y + 34, 8, flower))
@@ -277,22 +343,34 @@ def _track(view: dict[str, Any], tables: Tables, number: int, offered: set[str])
                 targets.add(edge.to)
     step = 1060 / len(nodes)
     parts = [
-        draw.text(20, y, name, 12, fill=INK if moving else FAINT, font_weight="bold" if moving else None)
+        draw.text(
+            20, y, f"{name} track", 12, fill=INK if moving else FAINT, font_weight="bold" if moving else None
+        )
     ]
     for place, node in enumerate(nodes):
         x = 20 + step * place
         edge, thick = (GOLD, 2.5) if node.name in targets else (EDGE, 1.2)
         parts.append(draw.box(x, y + 9, step - 14, 50, 6, edge, thick))
-        parts.append(draw.text(x + 6, y + 19, node.name, 9, fill=FAINT))
+        title = "start" if place == 0 else "end" if place == len(nodes) - 1 else str(place)
+        parts.append(draw.text(x + 6, y + 19, title, 9, fill=FAINT))
         for line, gain in enumerate(node.gains):
-            parts.append(draw.text(x + 6, y + 31 + 11 * line, gain, 10, fill=INK))
-        ways = [edge.to + (f" {edge.cost}c" if edge.cost else "") for edge in node.edges]
-        if ways and ways != [nodes[place + 1].name]:
-            parts.append(draw.text(x + step - 18, y + 19, " / ".join(ways), 8, text_anchor="end", fill=FAINT))
+            parts.append(draw.text(x + 6, y + 31 + 11 * line, wording.action(gain), 10, fill=INK))
+        parts.append(draw.text(x + step - 18, y + 19, _ways(nodes, place), 8, text_anchor="end", fill=FAINT))
         here_now = [p for p, pieces in enumerate(view["tracks"]) if pieces[number] == place]
         for i, p in enumerate(here_now):
             parts.append(_marker(x + step - 24 - 15 * i, y + 48, 7, p))
     return draw.tag("g", *parts)
+
+
+def _ways(nodes: tuple[Node, ...], place: int) -> str:
+    """Where the edges of a node lead and what they cost; "" if there is one, to the next node, free."""
+    names = [node.name for node in nodes]
+    targets = [(names.index(edge.to), edge.cost) for edge in nodes[place].edges]
+    if not targets or targets == [(place + 1, 0)]:
+        return ""
+    last = len(nodes) - 1
+    told = [("end" if to == last else f"{to}") + (f" ({cost} c.)" if cost else "") for to, cost in targets]
+    return "to " + " or ".join(told)
 
 
 def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str]) -> str:
@@ -301,9 +379,9 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
     asked = view["asked"] != "over" and player == view["current_player"]
     mine = offered if asked else set()
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
-    counts = f"{view['coins'][player]} coins, {view['animals'][player]} animals"
+    counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
     parts = [
-        draw.box(x, y, 256, 296, 8, edge, thick),
+        draw.box(x, y, 256, 312, 8, edge, thick),
         _marker(x + 18, y + 18, 11, player),
         draw.text(x + 34, y + 18, f"player_{player}", 14, fill=INK, font_weight="bold" if asked else None),
         draw.text(
@@ -311,8 +389,13 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
         ),
         draw.text(x + 12, y + 254, counts, 12, fill=INK),
     ]
-    cards = textwrap.wrap(f"cards: {_cards(view, tables, player)}", 44)
-    parts += [draw.text(x + 12, y + 270 + 12 * i, line, 10, fill=INK) for i, line in enumerate(cards[:2])]
+    over = view["asked"] == "over"
+    dealt = _to_assign(view, tables, player)
+    held = f"to assign: {dealt}" if dealt else f"cards: {_cards(view, tables, player)}"
+    below = textwrap.wrap(held.replace("\xa0", " "), 48)[: 2 if over else 4]
+    if over:
+        below += textwrap.wrap(_sheets(view, tables)[player], 48)
+    parts += [draw.text(x + 12, y + 269 + 11.5 * i, line, 10, fill=INK) for i, line in enumerate(below)]
     for bed, level in enumerate(view["gardens"][player]):
         row, column = divmod(bed, COLUMNS)
         if level >= 0:
@@ -342,13 +425,16 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
             )
         ):
             paint = FAINT if done[player][row] else INK
-            parts.append(draw.text(x + 164, y + 48 + 42 * row + 14 * line, told, 9, fill=paint))
+            for i, words in enumerate(textwrap.wrap(told, 26)):
+                parts.append(
+                    draw.text(x + 164, y + 44 + 42 * row + 19 * line + 9.5 * i, words, 9, fill=paint)
+                )
     return draw.tag("g", *parts)
 
 
 def _marker(x: float, y: float, radius: float, who: int | str) -> str:
-    """A Flower, a piece or a Gardener: a disc with the letter of its player, N for the neutral Flower."""
-    paint, letter = ("#6d6d6d", "N") if isinstance(who, str) else (LIVERY[who], LETTERS[who])
+    """A Flower, a piece or a Gardener: a disc with its seat, N on the neutral Flower."""
+    paint = "#6d6d6d" if isinstance(who, str) else LIVERY[who]
     return draw.tag("circle", cx=x, cy=y, r=radius, fill=paint, stroke="#ffffff", stroke_width=1) + draw.text(
-        x, y, letter, 1.2 * radius, text_anchor="middle", font_weight="bold", fill="#ffffff"
+        x, y, marker(who), 1.1 * radius, text_anchor="middle", font_weight="bold", fill="#ffffff"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from botanicus_env import drawing, rules, tables
+from botanicus_env import describing, drawing, rules, tables, wording
 from botanicus_env.state import ASKED, NEUTRAL, PARAMS_FIELDS, STATE_FIELDS
 from botanicus_env.tables import (
     BEDS,
@@ -41,6 +41,7 @@ class Botanicus(Game):
     title = "Botanicus"
     chance = "play"
     information = "imperfect"
+    summary = wording.SUMMARY
     options = (
         Option("num_players", 2, "players", low=2, high=MAX_PLAYERS),
         Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
@@ -181,20 +182,25 @@ class Botanicus(Game):
         tasks += [
             (f"special {number}", *task.plants, task.points) for number, task in enumerate(told.special)
         ]
-        board = [(column, *spaces) for column, spaces in enumerate(told.board, 1)]
-        tiles = [("spotted", *tile) for tile in told.tiles.spotted]
-        tiles += [("striped", *tile) for tile in told.tiles.striped]
+        words = wording.action
+        board = [(column, *map(words, spaces)) for column, spaces in enumerate(told.board, 1)]
+        tiles = [("spotted", *map(words, tile)) for tile in told.tiles.spotted]
+        tiles += [("striped", *map(words, tile)) for tile in told.tiles.striped]
         nodes = []
         for track in TRACKS:
-            for node in told.track(track):
-                edges = [f"{edge.to} ({edge.cost} coins)" if edge.cost else edge.to for edge in node.edges]
-                nodes.append((track, node.name, ", ".join(node.gains), *edges, *[""] * (2 - len(edges))))
+            numbers = {node.name: number for number, node in enumerate(told.track(track))}
+            for number, node in enumerate(told.track(track)):
+                edges = [
+                    f"to {numbers[e.to]}" + (wording.for_coins(e.cost) if e.cost else "") for e in node.edges
+                ]
+                step = wording.step(told.track(track), number)
+                nodes.append((track, number, step, *edges, *[""] * (2 - len(edges))))
         return {
             "tasks": (("task", *levels, "points"), tasks),
             "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
             "tiles": (("tile", "light side", "dark side"), tiles),
-            "garden cards": (("card", "copies"), [(card.action, card.copies) for card in told.cards]),
-            "tracks": (("track", "node", "gains", "upper edge", "lower edge"), nodes),
+            "garden cards": (("card", "copies"), [(words(card.action), card.copies) for card in told.cards]),
+            "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), nodes),
         }
 
     @property
@@ -253,6 +259,14 @@ class Botanicus(Game):
             "terminated": bool(state["terminated"]),
             "truncated": bool(state["truncated"]),
         }
+
+    def describe(self, state: Any, action: int) -> str:
+        """Return in one line what a legal action does here, by what the player to move knows."""
+        return describing.describe(self.snapshot(state), self.tables, self.labels[action])
+
+    def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
+        """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
+        return describing.score_sheet(snapshot, self.tables)
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""

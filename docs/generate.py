@@ -78,6 +78,11 @@ def observation(game: Game) -> str:
     return _table(("entries", "values", "meaning"), rows)
 
 
+def summary(game: Game) -> str:
+    """Return the rules in short."""
+    return game.summary.strip()
+
+
 def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
     """Return each part with its first and last index."""
     places, at = [], 0
@@ -97,6 +102,8 @@ def generated() -> dict[str, Callable[[], str]]:
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
+        if game.summary:
+            parts[f"{game.name} summary"] = functools.partial(summary, game)
         for name, (head, rows) in game.data_tables.items():
             parts[f"{game.name} {name}"] = functools.partial(_table, head, rows)
     return parts

@@ -1,6 +1,7 @@
 """Pictures of Botanicus, over whole games, packaged tables and others."""
 
 import random
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -44,17 +45,77 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
                     assert str(score) in told
                     assert f"player_{player}: score {score}" in page
         if table.over:
-            assert page.startswith("game over: player_0")
+            assert page.startswith("game over; level scores rank in the order ")
             return
         table.take(choose("busy", rng, legal))
 
 
-def test_lines_of_text_are_short():
-    table = Table(num_players=4).deal(3)
-    rng = random.Random(3)
+MOST_LINES = {2: 34, 3: 40, 4: 48}  # without the list of legal actions
+
+
+def tracks_are_long(page):
+    """How many lines the tracks take beyond the two each that are meant."""
+    tracks, _, _ = page[page.index("\nmoney track: start") :].partition("\nprizes: ")
+    return max(0, len(tracks.splitlines()) - 7)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_text_is_compact(seed, num_players, tmp_path):
+    options = {"num_players": num_players}
+    if seed > 1:
+        path = tmp_path / "tables.toml"
+        path.write_text(tomli_w.dumps(made_up(seed)))
+        options["tables"] = str(path)
+    table = Table(**options).deal(seed)
+    rng = random.Random(seed)
+    while True:
+        for seat in (None, *range(num_players)):
+            page = table.game.text(table.state, seat)
+            assert max(map(len, page.splitlines())) <= 100
+            told, _, _ = page.partition("\n\nlegal: ")
+            more = tracks_are_long(told) if "tables" in options else 0
+            assert len(told.splitlines()) <= MOST_LINES[num_players] + more
+        if table.over:
+            return
+        table.take(choose(("busy", "collector")[seed % 2], rng, table.legal))
+
+
+def test_no_internal_names_are_shown():
+    table = Table(num_players=2).deal(6)
+    rng = random.Random(6)
     while not table.over:
-        assert max(map(len, table.game.text(table.state).splitlines())) <= 100
-        table.take(choose("collector", rng, table.legal))
+        for page in (
+            table.game.text(table.state).partition("\n\nlegal: ")[0],
+            *words(table.game.svg(table.state)),
+        ):
+            assert not re.search(r"plant_\d|\b[MWS]\d|\bpole\b|prize (money|shovel)|[a-z] 1xI", page)
+        table.take(choose("busy", rng, table.legal))
+
+
+def test_the_end_tells_how_the_scores_come_about():
+    table = Table(num_players=3).deal(1)
+    rng = random.Random(1)
+    while not table.over:
+        table.take(choose("busy", rng, table.legal))
+    page, picture = table.game.text(table.state), " ".join(words(table.game.svg(table.state)))
+    for player, (score, parts) in enumerate(
+        zip(table.scores, table.game.score_sheet(table.now), strict=True)
+    ):
+        sheet = " + ".join(f"{part} {points}" for part, points in parts.items())
+        assert f"\nplayer_{player}: {score} = {sheet}\n" in page
+        assert f"{score} = {sheet}" in picture
+
+
+def test_the_end_by_the_cap_is_told():
+    table = Table(num_players=2, max_decisions=30).deal(1)
+    while not table.over:
+        table.take(table.legal[-1])
+    assert table.game.text(table.state).startswith("stopped by the cap of 30 decisions; ")
+    assert "player_1: 2 = tasks 0 + " in table.game.text(table.state) or table.scores[1] != 2
+    assert any(
+        words_.startswith("stopped by the cap of 30 ") for words_ in words(table.game.svg(table.state))
+    )
 
 
 def test_the_table_is_told():
@@ -66,17 +127,18 @@ def test_the_table_is_told():
     )  # fmt: skip
     page = table.game.text(table.state, 0)
     for line in (
-        "round 1, column 2: player_0 to walk, play a card or place the Flower",
-        "order: player_0",
-        "  0: coins 2   Flowers, bottom to top: player_1, player_2",
-        "  1: points 2 + tile wheelbarrow 1",
-        "  2: walk 3 + tile animal 1",
-        "A player_0: score 2, coins 7, animals 2, cards: 2 x water 2, 1 x walk 5",
-        "C player_2: score 0, coins 2, animals 0, cards: 1 hidden",
-        "  0:   IV    .    .    .     2xI 1xII = 5",
-        "  1:    .   II    .          1xI 2xII = 7 done",
-        "M2l (coins 2, card 1) [A] > M3",
-        "end (plant_2 1, prize shovel) [C]",
+        "round 1, column 2: player_0 to walk, play a card or place the Flower; order: P0\n",
+        "  0: 2 coins [P1 P2], costs 6 coins ",
+        "  1: 2 points + tile wheelbarrow track 1 ",
+        "  2: walk 3 + tile 1 animal ",
+        " 0: Pole Position (3 coins)\n",
+        "P0 player_0: score 2, 7 coins, 2 animals, Gardener at 3,2 reaches ( ), cards: 2 water (x2), walk 5\n",
+        "P2 player_2: score 0, 2 coins, 0 animals, Gardener at 1,1 reaches ( ), cards: 1 hidden\n",
+        "  0  IV    .    .    .   2 I + 1 II = 5 ",
+        "  1   .   II    .        1 I + 2 II = 7 done ",
+        "  3        .   (.)  (.)  1 I + 1 II + 1 III = 8 ",
+        " 5 coins or 2 coins + 1 card [P0] > ",
+        " > end: 1 plant II + shovel prize [P2]\n",
     ):
         assert line in page or line in page.replace("\n    ", " ")
 

@@ -110,11 +110,11 @@ def test_a_seat_sees_its_own_hand_and_tasks():
 
 def test_an_onlooker_sees_every_hand():
     table = position(hands=[[0, 0], [2]])
-    assert "cards: 2 x water 2" in table.game.text(table.state)
-    assert "cards: 1 x plant_1 3" in table.game.text(table.state)
+    assert "cards: 2 water (x2)" in table.game.text(table.state)
+    assert "cards: 3 plant I" in table.game.text(table.state)
     own = table.game.text(table.state, 1)
     assert "cards: 2 hidden" in own
-    assert "cards: 1 x plant_1 3" in own
+    assert "cards: 3 plant I" in own
 
 
 # --- every arrangement of the hidden cards, equally often ---

@@ -1,0 +1,256 @@
+"""What an action does in a position, and how a score comes about, in words; from a snapshot and the tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from botanicus_env import wording
+from botanicus_env.rules import (
+    COINS_FOR_SALE,
+    COINS_PER_FLOWER,
+    COINS_PER_POINT,
+    COINS_PER_STEP,
+    COINS_TO_USE,
+)
+from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, TRACKS, Tables, Task
+from botanicus_env.wording import LEVELS, count, for_coins
+
+__all__ = ["describe", "flower_cost", "reach", "score_sheet", "tile"]
+
+
+def describe(snapshot: dict[str, Any], tables: Tables, label: str) -> str:
+    """Return in one line what a legal action does, by what the player to move knows.
+
+    Args:
+        snapshot: the whole state, with the keys that `Game.snapshot` gives; nothing hidden in it is used.
+        tables: what is printed.
+        label: of the action.
+    """
+    verb, _, what = label.partition(" ")
+    if verb == "pass":
+        return _pass(snapshot, tables)
+    if verb == "walk":
+        return _walk(snapshot, what)
+    if verb == "bed":
+        return _bed(snapshot, tables, *map(int, what.split(",")))
+    if verb == "resolve":
+        return _resolve(snapshot, tables, what)
+    if verb == "advance":
+        return _advance(snapshot, tables, upper=what == "upper")
+    if verb == "use":
+        gain = _gains(snapshot, tables, [what]) + _impossible(snapshot, what)
+        return f"pay {count(COINS_TO_USE, 'coin')} and use the card: {gain}"
+    if verb == "sell":
+        return f"sell the card {wording.action(what)} for {count(COINS_FOR_SALE, 'coin')}"
+    if verb == "flower":
+        return _flower(snapshot, tables, int(what))
+    if verb == "neutral":
+        return _neutral(snapshot, tables, int(what))
+    return _assign(snapshot, tables, int(what))
+
+
+def score_sheet(snapshot: dict[str, Any], tables: Tables) -> list[dict[str, int]]:
+    """Return by seat the parts of the score as things stand; they sum to the snapshot's `scores`."""
+    sheet = []
+    for player in range(snapshot["num_players"]):
+        done = [tables.basic[row] for row in range(ROWS) if snapshot["basic_done"][player][row]]
+        special = snapshot["tasks"][player]
+        done += [tables.special[special[row]] for row in range(ROWS) if snapshot["special_done"][player][row]]
+        tasks = sum(task.points for task in done)
+        animals = sum(tables.animals[: snapshot["animals"][player]])
+        garden = snapshot["gardens"][player]
+        sheet.append(
+            {
+                "tasks": tasks,
+                "animals": animals,
+                "columns": sum(wording.column_points(tables, garden, column) for column in range(COLUMNS)),
+                "coins": snapshot["coins"][player] // COINS_PER_POINT,
+                "other points": snapshot["points"][player] - tasks - animals,
+            }
+        )
+    return sheet
+
+
+# --- the table, as far as several need it ---
+
+
+def reach(crossing: int) -> set[int]:
+    """Return the places for beds around a crossing."""
+    r, c = CROSSINGS[crossing]
+    return {COLUMNS * (r + i) + c + j for i in (0, 1) for j in (0, 1)}
+
+
+def tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+    """Return the action of the tile on a space, as the data write it, on the side that is up; "" without a tile."""
+    if column % 2 or view["covered"][column // 2 - 1][space]:
+        return ""
+    number = view["tiles"][column // 2 - 1][space]
+    return (tables.tiles.spotted + tables.tiles.striped)[number][view["round"] > 1]
+
+
+def flower_cost(view: dict[str, Any], tables: Tables, space: int) -> int:
+    """Return how many coins a Flower costs on a space of the current column."""
+    pole = tables.board[view["column"] - 1][space].startswith("pole")
+    return 0 if pole else COINS_PER_FLOWER * len(view["flowers"][space])
+
+
+# --- what is gained ---
+
+
+def _gains(view: dict[str, Any], tables: Tables, texts: Sequence[str]) -> str:
+    """Return actions gained together in words, with the points of animals and prizes; "nothing" for none."""
+    animals = list(tables.animals[view["animals"][view["current_player"]] :])
+    prizes = {name: list(values) for name, values in zip(PRIZES, view["prizes"], strict=True)}
+    told = []
+    for text in texts:
+        words, (kind, amount) = wording.action(text), text.split()
+        if kind == "animal":
+            points, animals = sum(animals[: int(amount)]), animals[int(amount) :]
+            words += f" ({count(points, 'point')})"
+        elif kind == "prize":
+            left = prizes[amount]
+            words += f" ({count(left.pop(0), 'point')})" if left else " (none left)"
+        told.append(words)
+    return " + ".join(told) or "nothing"
+
+
+def _impossible(view: dict[str, Any], text: str) -> str:
+    """Return a note if no bed in reach fits an action to plant or to water."""
+    kind, player = text.split()[0], view["current_player"]
+    levels = [view["gardens"][player][bed] for bed in reach(view["gardeners"][player])]
+    if kind == "water" and not any(1 <= level <= 3 for level in levels):
+        return " (nothing to water in reach)"
+    if kind.startswith("plant_") and all(level in (-1, int(kind[-1])) for level in levels):
+        return " (no bed for it in reach)"
+    return ""
+
+
+# --- the actions ---
+
+
+def _pass(view: dict[str, Any], tables: Tables) -> str:
+    if view["asked"] == "start":
+        return "end the turn without a track action"
+    if view["asked"] == "choose":
+        return "forfeit " + wording.actions(f"{kind} {amount}" for kind, amount in view["pending"][-1])
+    kind, left = view["hand_action"]
+    if kind not in TRACKS:
+        return f"forfeit {wording.action(f'{kind} {left}')}"
+    told = "stay where the piece is: gain nothing"
+    if view["steps_taken"]:
+        node = tables.track(kind)[view["tracks"][view["current_player"]][TRACKS.index(kind)]]
+        told = f"stop here: gain {_gains(view, tables, node.gains)}"
+    return told + _unused(left)
+
+
+def _unused(steps: int) -> str:
+    return f"; {count(steps, 'unused step')} = {count(steps, 'point')}" if steps else ""
+
+
+def _walk(view: dict[str, Any], to: str) -> str:
+    if view["asked"] == "walk":
+        return f"Gardener to {to}, free"
+    (r, c), (s, d) = CROSSINGS[view["gardeners"][view["current_player"]]], map(int, to.split(","))
+    return f"Gardener to {to}{for_coins(abs(r - s) + abs(c - d))}"
+
+
+def _bed(view: dict[str, Any], tables: Tables, row: int, column: int) -> str:
+    kind, player = view["hand_action"][0], view["current_player"]
+    garden, bed = view["gardens"][player], COLUMNS * row + column
+    before = garden[bed]
+    if kind == "water":
+        after = before + 1
+        told = f"water {row},{column}: {LEVELS[before]} becomes {LEVELS[after]}"
+    else:
+        after = int(kind[-1])
+        told = f"plant {LEVELS[after]} at {row},{column}" + (
+            f" (replaces {LEVELS[before]})" if before else ""
+        )
+    changed = [after if place == bed else level for place, level in enumerate(garden)]
+    scored = _tasks_met(view, tables, changed, row)
+    change = wording.column_points(tables, changed, column) - wording.column_points(tables, garden, column)
+    if change:
+        scored.append(f"column {column} {change:+}")
+    return told + (f"; points: {', '.join(scored)}" if scored else "")
+
+
+def _tasks_met(view: dict[str, Any], tables: Tables, garden: list[int], row: int) -> list[str]:
+    """Return the tasks of a row that score when the garden of the player to move has become `garden`."""
+    player, met = view["current_player"], []
+    basic = view["basic_done"][player][row]
+    if not basic and _meets(garden, row, tables.basic[row]):
+        basic = True
+        met.append(f"basic task +{tables.basic[row].points}")
+    special = tables.special[view["tasks"][player][row]]
+    if basic and not view["special_done"][player][row] and _meets(garden, row, special):
+        met.append(f"special task +{special.points}")
+    return met
+
+
+def _meets(garden: list[int], row: int, task: Task) -> bool:
+    beds = garden[COLUMNS * row : COLUMNS * (row + 1)]
+    return all(beds.count(level) >= wanted for level, wanted in enumerate(task.plants, 1))
+
+
+def _resolve(view: dict[str, Any], tables: Tables, kind: str) -> str:
+    if view["asked"] == "start":
+        here = view["tracks"][view["current_player"]][TRACKS.index(kind)]
+        return f"last action: 1 step on the {kind} track, from {wording.step(tables.track(kind), here)}"
+    amount = next(amount for pending, amount in view["pending"][-1] if pending == kind)
+    text = f"{kind} {amount}"
+    return f"next: {wording.action(text)}{_impossible(view, text)}"
+
+
+def _advance(view: dict[str, Any], tables: Tables, upper: bool) -> str:
+    track, left = view["hand_action"]
+    nodes = tables.track(track)
+    here = nodes[view["tracks"][view["current_player"]][TRACKS.index(track)]]
+    ends = [next(number for number, node in enumerate(nodes) if node.name == e.to) for e in here.edges]
+    words = ["the end" if end == len(nodes) - 1 else wording.step(nodes, end) for end in ends]
+    way = 0 if upper else 1
+    told = f"on to {words[way]}" + (
+        f" ({'upper' if upper else 'lower'} way)" if len({*words}) < len(words) else ""
+    )
+    told += for_coins(here.edges[way].cost + (0 if left else COINS_PER_STEP))
+    if words[way] != "the end":
+        return told
+    return f"{told}: {_gains(view, tables, nodes[-1].gains)}{_unused(max(left - 1, 0))}"
+
+
+def _flower(view: dict[str, Any], tables: Tables, space: int) -> str:
+    printed, taken = tables.board[view["column"] - 1][space], bool(view["flowers"][space])
+    laid = "" if taken else tile(view, tables, view["column"], space)
+    told = f"Flower on space {space}{for_coins(flower_cost(view, tables, space))}: "
+    if printed.startswith("pole"):
+        told += "Pole Position, " + ("not the first, so gain nothing" if taken else "gain ")
+        if taken:
+            return told
+        printed = f"coins {printed.split()[1]}"
+    gains = _gains(view, tables, [printed, *([laid] if laid else [])])
+    return told + (" + tile ".join(gains.rsplit(" + ", 1)) if laid else gains)
+
+
+def _neutral(view: dict[str, Any], tables: Tables, space: int) -> str:
+    printed, laid = tables.board[view["column"] - 1][space], tile(view, tables, view["column"], space)
+    pole = printed.startswith("pole")
+    then = "gives nobody anything" if pole else f"costs {count(COINS_PER_FLOWER, 'coin')}"
+    told = f"neutral Flower on space {space}: {wording.action(printed)} then {then}"
+    return told + (f", tile {wording.action(laid)} is gone" if laid else "")
+
+
+def _assign(view: dict[str, Any], tables: Tables, j: int) -> str:
+    player = view["current_player"]
+    dealt, row = view["dealt"][player], view["tasks"][player].index(-1)
+    told = f"give row {row} the task {_given(tables, row, tables.special[dealt[j]])}"
+    if row < ROWS - 2:
+        return told
+    last = next(task for task in dealt if task != dealt[j] and task not in view["tasks"][player])
+    return f"{told}; row {ROWS - 1} gets {_given(tables, ROWS - 1, tables.special[last])}"
+
+
+def _given(tables: Tables, row: int, task: Task) -> str:
+    """Return a special task in words, with a note if the row has too few beds for it."""
+    beds = sum(tables.beds[row])
+    told = f"{wording.plants(task)} = {count(task.points, 'point')}"
+    return told + (f" (only {beds} beds)" if sum(task.plants) > beds else "")

@@ -1,0 +1,171 @@
+"""How Botanicus is told to people: the rules in short, and one notation for actions, tasks, tracks and seats.
+
+Text, picture, descriptions and the tables of the docs all use it. The data file, labels and snapshots have names of
+their own, such as `plant_1 2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from botanicus_env.tables import COLUMNS, TRACKS, Node, Tables, Task
+
+__all__ = [
+    "LEVELS",
+    "SUMMARY",
+    "action",
+    "actions",
+    "column_points",
+    "count",
+    "for_coins",
+    "marker",
+    "plants",
+    "step",
+    "task",
+    "track_line",
+]
+
+LEVELS = ("", "I", "II", "III", "IV")
+
+SUMMARY = """\
+Everybody tends a garden of 18 beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the
+left), begins with 6 coins, and the most points win. Plants have levels I to IV. The Gardener stands on a
+crossing between beds and reaches the beds around it: from crossing 1,1 those at 1,1, 1,2, 2,1 and 2,2.
+Only there one can plant and water.
+
+Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task,
+and before the first turn everybody gives each row one of five special tasks, which all stay open. A task
+says how many plants of which levels the row must hold at the same time, for example 2 I + 1 II; more
+plants do no harm. The basic task scores as soon as it is met, after that the special one (at once, if it
+is met already); what has scored stays scored, whatever is planted later. The first five animals score 3,
+6, 10, 15 and 21 points. Prizes lie at the ends of the money track and the shovel track and get smaller,
+so it pays to be there first. In the end a column whose beds are all planted scores 2, 5, 9 or 15 points
+if its highest plant is of level I, II, III or IV, and every 3 coins score 1. (A data file of one's own
+can say otherwise.) If scores are level, whoever is earlier in the last order of Flowers is ahead.
+
+The board has 8 columns of 4 spaces (0 to 3, from the top), which are gone through twice. In each column
+everybody has one turn. First one may, in any order, walk the Gardener once for 1 coin a step, and play
+one Garden card: pay 2 coins and carry out its action, or sell it for 3 coins. Then one puts a Flower on
+a space of the column, for 3 coins for each Flower that lies there, and carries out the space's action;
+at a Pole Position every Flower lies for free, and only the first gains coins. On each space of every
+second column lies a tile, whose action the first Flower there has as well. Where the Flowers lie is the
+order of turns in the next column: upper spaces first, and on one space from the top Flower down. With
+two players the first of them puts a neutral Flower on a space before each column, which takes a tile
+away and makes the space dearer, as any Flower does. After the first time through, all tiles are back and
+show their other sides.
+
+Coins, points, animals, Garden cards and prizes are gained at once. "2 plant I" puts two plants of level
+I on beds in reach that are empty or hold another level, which is replaced; "1 water" raises a plant in
+reach by a level; "walk 3" takes the Gardener up to three steps for free. Any of this may be forfeited.
+Of several such actions gained together, the player chooses the order.
+
+"money track 2" moves one's piece two steps along that track; where it forks, one chooses, and some ways
+cost coins. One may stop early, for 1 point for each step not taken, or go on for 3 coins for each
+further step. One gains only what stands where the piece stops, not what it passes. From the end of a
+track the piece goes back to the start. After the second time through the board everybody has a last
+turn: walk and card as always, then one step on a track of one's choice."""
+
+
+def count(n: int, what: str) -> str:
+    """Return "1 coin", "2 coins"; `what` is the singular."""
+    return f"{n} {what}" + ("" if n == 1 else "s")
+
+
+def action(text: str) -> str:
+    """Return in words an action that the data write as kind and amount: "plant_1 2" is "2 plant I"."""
+    kind, _, amount = text.partition(" ")
+    if kind == "prize":
+        return f"{amount} prize"
+    if kind == "pole":
+        return f"Pole Position ({count(int(amount), 'coin')})"
+    if kind in TRACKS:
+        return f"{kind} track {int(amount)}"
+    if kind == "walk":
+        return f"walk {int(amount)}"
+    if kind == "water":
+        return f"{int(amount)} water"
+    if kind.startswith("plant_"):
+        return f"{int(amount)} plant {LEVELS[int(kind[-1])]}"
+    return count(int(amount), kind.removesuffix("s"))
+
+
+def actions(texts: Iterable[str]) -> str:
+    """Return several actions in words; "nothing" for none."""
+    return " + ".join(map(action, texts)) or "nothing"
+
+
+def plants(task: Task) -> str:
+    """Return what a task asks for: "2 I + 1 II"."""
+    return " + ".join(f"{n} {LEVELS[level]}" for level, n in enumerate(task.plants, 1) if n)
+
+
+def task(task: Task) -> str:
+    """Return what a task asks for and its points: "2 I + 1 II = 5"."""
+    return f"{plants(task)} = {task.points}"
+
+
+def for_coins(cost: int) -> str:
+    """Return ", free" or " for 2 coins"."""
+    return f" for {count(cost, 'coin')}" if cost else ", free"
+
+
+def marker(who: int | str) -> str:
+    """Return how a seat's pieces and Flowers are marked: P0 for player_0; N for the neutral Flower."""
+    return "N" if isinstance(who, str) else f"P{who}"
+
+
+def step(nodes: tuple[Node, ...], number: int) -> str:
+    """Return what a node of a track is called: by what it gives."""
+    return "start" if number == 0 else actions(nodes[number].gains)
+
+
+def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
+    """Return a track in words, from the start to the end.
+
+    " > " leads one step on, to any of those that stand between two of them. Ways that differ from this are added
+    to the node where they begin; where they lead to then bears its number.
+
+    Args:
+        nodes: of the track.
+        pieces: what stands on a node, by its number.
+    """
+    numbers = {node.name: number for number, node in enumerate(nodes)}
+    ways = [[(numbers[edge.to], edge.cost) for edge in node.edges] for node in nodes]
+    into = {to: {cost for here in ways for end, cost in here if end == to} for to in range(len(nodes))}
+    price = {to: costs.pop() if len(costs) == 1 else 0 for to, costs in into.items()}
+    depth = [0] * len(nodes)  # steps from the start by the longest way
+    for number, here in enumerate(ways):
+        for to, _ in here:
+            depth[to] = max(depth[to], depth[number] + 1)
+    stages = [[n for n in range(len(nodes)) if depth[n] == stage] for stage in range(max(depth) + 1)]
+    others, last = [], len(nodes) - 1
+    for number, here in enumerate(ways):
+        usual = [(to, cost) for to, cost in here if depth[to] == depth[number] + 1 and cost == price[to]]
+        whole = number == last or {to for to, _ in usual} == set(stages[depth[number] + 1])
+        others.append(("or" if whole else "only", [way for way in here if not whole or way not in usual]))
+    named = {to for _, here in others for to, _ in here}
+
+    def words(number: int) -> str:
+        told = step(nodes, number)
+        if number == last:
+            told = f"end: {told}"
+        elif number in named:
+            told = f"({number}) {told}"
+        if price[number]:
+            told += for_coins(price[number])
+        only, here = others[number]
+        if here:
+            targets = [
+                ("the end" if to == last else f"({to})") + (for_coins(cost) if cost != price[to] else "")
+                for to, cost in here
+            ]
+            told += f" ({only} to {' or '.join(targets)})"
+        return told + (f" [{pieces[number]}]" if number in pieces else "")
+
+    return " > ".join(" or ".join(map(words, stage)) for stage in stages)
+
+
+def column_points(tables: Tables, garden: list[int], column: int) -> int:
+    """Return what a column of a garden would score now: 0 unless all its beds are planted."""
+    levels = garden[column::COLUMNS]
+    return 0 if 0 in levels else tables.columns[max(levels) - 1]
