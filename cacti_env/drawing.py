@@ -93,9 +93,11 @@ def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), sea
 def _status(view: dict[str, Any]) -> str:
     last = " (last turn)" if view["last_turn"] else ""
     if view["asked"] != "over":
+        unused = view["special"][view["current_player"]] is None
+        special = ", plant or use the Special Planter" if unused else " or plant"
         what = {
-            "action": "to grow, plant or use the Special Planter",
-            "response": "to respond: grow or plant",
+            "action": f"to grow{special}",
+            "response": f"to respond to player_{view['active_player']}: grow or plant",
             "last_card": "to take or leave the opening card",
         }[view["asked"]]
         return f"player_{view['current_player']} {what}{last}"
@@ -202,6 +204,7 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
     """One player's Nursery, planters, hand and planted Arrangements."""
     top = PANEL_TOP + player * (PANEL_HEIGHT + 12)
     asked = view["asked"] != "over" and player == view["current_player"]
+    active = view["asked"] != "over" and player == view["active_player"]
     mine = offered if asked else set()
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
@@ -210,7 +213,7 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
         draw.tag("circle", cx=46, cy=top + 26, r=12, fill=LIVERY[player]),
         draw.text(46, top + 26, player, 13, text_anchor="middle", font_weight="bold", fill="#ffffff"),
         draw.text(66, top + 26, f"player_{player}", 16, font_weight="bold" if asked else None, fill=INK),
-        draw.text(150, top + 26, "turn" if player == view["active_player"] else "", 13, fill=LIVERY[player]),
+        draw.text(150, top + 26, "turn" if active else "", 13, fill=LIVERY[player]),
         draw.text(
             250, top + 26, points, 24, text_anchor="end", font_weight="bold", fill=INK,
         ),

@@ -73,7 +73,7 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
     lines = [_status(snapshot, team), "", *_rows(snapshot, () if placing else labels), ""]
     lines += [
         "flowers: " + ", ".join(f"{LETTERS[colour]} {name}" for colour, name in enumerate(COLOURS)),
-        f"others:  . empty, + centre, ^ peak, {gardeners}, ? waits for a flower",
+        f"board:   . empty, + centre, ^ peak, {gardeners}, ? waits for a flower",
         "hex q,r: r is the row; the hexes of one q run down to the right from its number",
         f"reach:   (.) {reach}",
         "dice:    " + (" ".join(map(str, snapshot["dice"])) or "none"),
@@ -121,6 +121,8 @@ def _status(snapshot: dict[str, Any], team: bool) -> str:
 
 def _result(scores: Sequence[int], team: bool) -> str:
     high, low = max(scores), min(scores)
+    if len(scores) == 1:
+        return f"score {high}"
     if team:
         return f"the team scores {low}, the lowest score"
     if high == low:
