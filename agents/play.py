@@ -125,8 +125,9 @@ class Table:
         seat = int(self.state["current_player"])
         agent = self.agents[seat]
         action, thought = (self._choose(seat), "") if agent is None else self._ask(agent)
-        told = self._tell(action, self._open_description(seat, action))
+        before = self.state.copy()
         self.batch.step([action])
+        told = self._tell(action, self._open_description(before, seat, action))
         self.actions.append(self.game.labels[action])
         self.moves.append(wrapped(f"{self.names[seat]}: {told}", indent=4) + thought)
         self.seen[seat] = len(self.moves)
@@ -137,20 +138,24 @@ class Table:
         label = self.game.labels[action]
         return description if description.startswith(label) else f"{label}: {description}"
 
-    def _open_description(self, seat: int, action: int) -> str:
+    def _open_description(self, state: np.void, seat: int, action: int) -> str:
         """Return what the action of `seat` does, or its label if that would tell a person what they cannot see."""
-        label, description = self.game.labels[action], self.game.describe(self.state, action)
+        label, description = self.game.labels[action], self.game.describe(state, action)
         if self.game.information == "perfect" or description == label:
             return description
         others = [other for other, agent in enumerate(self.agents) if agent is None and other != seat]
-        return description if all(self._says(description, action, other) for other in others) else label
+        return (
+            description
+            if all(self._is_open(description, state, action, other) for other in others)
+            else label
+        )
 
-    def _says(self, description: str, action: int, seat: int) -> bool:
-        """Whether an action's description is the same in all redrawn states, by what `seat` sees, that allow it."""
+    def _is_open(self, description: str, state: np.void, action: int, seat: int) -> bool:
+        """Whether an action is described alike wherever it is legal when what `seat` cannot see is redrawn."""
         redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
         told = set()
         for draw in range(DRAWS):
-            redrawn[0] = self.state
+            redrawn[0] = state
             kernels.resample(redrawn[0], self.game.params[0], seat, draw)
             kernels.legal_actions(redrawn[0], self.game.params[0], mask)
             if mask[action]:

@@ -49,9 +49,10 @@ hand or the open one of the deck; of a Basic Arrangement you plant one half, the
 Special, once a game: put all cacti of one type, those in the middle and those in your Nursery, under your Special
 Planter. They stay there and are worth 1 point each.
 
-After your turn the middle is filled up to five from the deck. When that is no longer possible after the second
-player's turn, the game ends. After the first player's turn, the discards are shuffled into a new deck and the second
-player has one last turn, in which the card at the beginning may be left. An empty deck alone does not end the game.
+After your turn the middle is filled up to five from the deck. When that is no longer possible after the turn of the
+second player, player_1, the game ends. After the first player's turn, the discards are shuffled into a new deck and
+the second player has one last turn, in which the card at the beginning may be left. An empty deck alone does not end
+the game.
 
 In the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
 you lose the number of its cacti times the number of its types: 4 cacti of 2 types cost 8 points. Level scores are

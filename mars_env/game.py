@@ -39,8 +39,8 @@ The 60 flowers, ten of each of six colours, are dealt out evenly and lie open. E
 other than the centre. Then turns go round.
 
 Your turn: if dice lie on the table, use one of them. If none do, first roll as many dice as there are hexes without a
-flower next to your gardener; if there are none, your turn is over. The dice that you do not use stay for the players
-after you, and nobody rolls before all are used.
+flower next to your gardener, the centre and peaks included; if there are none, your turn is over. The dice that you do
+not use stay for the players after you, and nobody rolls before all are used.
 
 Using a die: your gardener goes exactly as many hexes as the die shows, in a straight line. It may pass flowers and the
 centre, but not gardeners, peaks or the edge, and it may not stop on the centre. On a hex without a flower you plant

@@ -84,7 +84,7 @@ def test_the_summary_is_plain_paragraphs(name):
     summary = type(make(name)).summary
     assert len(summary.strip().split("\n\n")) > 3
     assert all(len(line) <= 120 and line == line.strip() for line in summary.splitlines())
-    assert not set("*_`#|<>") & set(summary)
+    assert not set("*`#|<>") & set(summary)
 
 
 # --- Mars ---
