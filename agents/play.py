@@ -33,8 +33,12 @@ from garden_core.rng import game_seed
 __all__ = ["Arguments", "Table", "find", "set_up"]
 
 ADVISER = "mcts:400"
+MANY = 40  # more actions than this that differ only in their last word are counted, not listed
+COLUMNS = 100  # of text at most; fewer if the terminal is narrower
+DRAWS = 200  # of what a person cannot see, to find out whether a description depends on it
 HELP = f"""\
 Type an action's number, its name, or as much of it as no other in the list has; or
+  rules      the rules in short
   hint       what {ADVISER} would do
   save FILE  keep the game so far, and again when it ends or you leave
   quit       leave, as do Ctrl-D and Ctrl-C
@@ -122,11 +126,42 @@ class Table:
         seat = int(self.state["current_player"])
         agent = self.agents[seat]
         action, thought = (self._choose(seat), "") if agent is None else self._ask(agent)
+        before = self.state.copy()
         self.batch.step([action])
+        told = self._tell(action, self._open_description(before, seat, action))
         self.actions.append(self.game.labels[action])
-        self.moves.append(f"{self.names[seat]}: {self.game.labels[action]}{thought}")
+        self.moves.append(wrapped(f"{self.names[seat]}: {told}", indent=4) + thought)
         self.seen[seat] = len(self.moves)
         print(self.moves[-1], flush=True)
+
+    def _tell(self, action: int, description: str) -> str:
+        """Return an action's label and description as one sentence."""
+        label = self.game.labels[action]
+        return description if description.startswith(label) else f"{label}: {description}"
+
+    def _open_description(self, state: np.void, seat: int, action: int) -> str:
+        """Return what the action of `seat` does, or its label if that would tell a person what they cannot see."""
+        label, description = self.game.labels[action], self.game.describe(state, action)
+        if self.game.information == "perfect" or description == label:
+            return description
+        others = [other for other, agent in enumerate(self.agents) if agent is None and other != seat]
+        return (
+            description
+            if all(self._is_open(description, state, action, other) for other in others)
+            else label
+        )
+
+    def _is_open(self, description: str, state: np.void, action: int, seat: int) -> bool:
+        """Whether an action is described alike wherever it is legal when what `seat` cannot see is redrawn."""
+        redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
+        told = set()
+        for draw in range(DRAWS):
+            redrawn[0] = state
+            kernels.resample(redrawn[0], self.game.params[0], seat, draw)
+            kernels.legal_actions(redrawn[0], self.game.params[0], mask)
+            if mask[action]:
+                told.add(self.game.describe(redrawn[0], action))
+        return told == {description}
 
     def _ask(self, agent: Policy) -> tuple[int, str]:
         """Return the agent's choice, and what it thinks if that is to be shown."""
@@ -140,22 +175,30 @@ class Table:
             self._pass_keyboard(seat)
         actions = np.flatnonzero(self.batch.action_mask[0])
         labels = [self.game.labels[action] for action in actions]
+        described = [self.game.describe(self.state, int(action)) for action in actions]
         text = self.game.text(self.state, seat).partition("\n\nlegal: ")[0]  # they are listed below
         points = zip(self.names, self._tally(kernels.public_points), strict=True)
         told = ", ".join(f"{name} {own}" for name, own in points)
-        print("", "-" * 79, text, "", f"points on the table: {told}", "", sep="\n")
-        print(f"{self.names[seat]} can choose (or: help, hint, save FILE, quit)")
-        numbered = [f"{number:>2} {label}" for number, label in enumerate(labels, 1)]
-        cmd.Cmd(stdout=sys.stdout).columnize(numbered, shutil.get_terminal_size().columns)
+        what = (
+            "points so far"
+            if self.game.information == "perfect"
+            else "points on the table, which all can see"
+        )
+        print("", "-" * 79, text, "", wrapped(f"{what}: {told}", indent=4), "", sep="\n")
+        print(f"{self.names[seat]} can choose (or: help, rules, hint, save FILE, quit)")
+        list_actions(labels, described)
         while True:
             line = typed(f"{self.names[seat]}> ").strip()
             command, _, rest = line.partition(" ")
             try:
                 if line.lower() == "help":
                     print(self._help())
+                elif line.lower() == "rules":
+                    print(self._rules())
                 elif line.lower() == "hint":
                     action, thought = self._ask(self.adviser)
-                    print(f"{ADVISER} would choose {self.game.labels[action]}{thought}")
+                    told = self._tell(action, self.game.describe(self.state, action))
+                    print(wrapped(f"{ADVISER} would choose {told}", indent=4) + thought)
                 elif command.lower() == "save":
                     self.save(Path(rest.strip()).expanduser() if rest else self.path)
                 elif line.lower() == "quit":
@@ -181,7 +224,17 @@ class Table:
             name = self.game.labels[first] + (" …" if part.size > 1 else "")
             lines += textwrap.wrap(f"  {name}: {part.meaning}", 79, subsequent_indent="      ")
             first += part.size
-        return "\n".join([*lines, f"The rules: docs/{self.game.name}.md"])
+        return "\n".join(lines)
+
+    def _rules(self) -> str:
+        """Return the rules in short, if the game tells them, and where they are in full."""
+        paragraphs = [" ".join(paragraph.split()) for paragraph in self.game.summary.strip().split("\n\n")]
+        page = Path(__file__).parents[1] / "docs" / f"{self.game.name}.md"
+        if page.exists():
+            paragraphs.append(f"More is in docs/{page.name}.")
+        if not self.game.summary:
+            paragraphs[0] = f"{self.game.title} tells no rules."
+        return "\n\n".join(map(wrapped, paragraphs))
 
     def _tally(self, count: Callable[..., None]) -> list[int]:
         """Return what a kernel counts for each seat."""
@@ -198,20 +251,76 @@ class Table:
         print(f"saved in {path}")
 
     def _tell_end(self) -> None:
-        """Print the final position and who won."""
+        """Print the final position, who won, and how every score came about."""
         scores, ranks = self._tally(kernels.points), self._tally(kernels.standings)
+        sheets = self.game.score_sheet(self.game.snapshot(self.state))
         print("", "-" * 79, self.game.text(self.state), "", sep="\n")
         if self.state["truncated"]:
-            print(f"cut at {self.game.max_game_length} decisions")
+            print(f"stopped by the cap of {self.state['decisions']} decisions: scored as it stands")
         if self.game.cooperative:
             print(f"the team has {min(scores)} points, the least that one of its players has")
-            return
         for seat in sorted(range(len(ranks)), key=lambda seat: -ranks[seat]):
-            tied = ", tied" if ranks.count(ranks[seat]) > 1 else ""
             place = 1 + sum(rank > ranks[seat] for rank in ranks)
-            print(f"{place}. {self.names[seat]}: {scores[seat]} points{tied}")
-        if len(set(scores)) < len(set(ranks)):
+            tied = " (tied)" if ranks.count(ranks[seat]) > 1 else ""
+            first = "" if self.game.cooperative else f"{place}.{tied} "
+            parts = sum_in_words(sheets[seat])
+            print(wrapped(f"{first}{self.names[seat]}: {scores[seat]} points{parts}", indent=4))
+        if not self.game.cooperative and len(set(scores)) < len(set(ranks)):
             print("equal points are ranked by the rules for ties")
+
+
+def sum_in_words(sheet: dict[str, int]) -> str:
+    """Return the parts of a score as ` = planted 14 + special 4 - left over 4`; nothing for "score" alone."""
+    if list(sheet) == ["score"]:
+        return ""
+    parts = [
+        f"{'-' if points < 0 else '+'} {part.replace('_', ' ')} {abs(points)}"
+        for part, points in sheet.items()
+    ]
+    return f" = {' '.join(parts).removeprefix('+ ')}"
+
+
+def columns() -> int:
+    """Return how many columns text may have."""
+    return min(COLUMNS, shutil.get_terminal_size().columns)
+
+
+def wrapped(text: str, indent: int = 0) -> str:
+    """Return one paragraph over as many lines as it needs, all but the first indented."""
+    return textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:
+    """Print the actions with their numbers, from 1 on, and descriptions; many of a kind are told in a line."""
+    kinds = [label.rpartition(" ")[0] for label in labels]
+    rest = [text.removeprefix(label).lstrip(" ,:") for text, label in zip(described, labels, strict=True)]
+    many = [kind for kind in dict.fromkeys(kinds) if kind and kinds.count(kind) > MANY]
+    for kind in many:
+        alike = [number for number, own in enumerate(kinds) if own == kind]
+        typical = alike[len(alike) // 2]
+        told = f"{kind} …: any of {len(alike)}, such as {typing_of(typical, labels)}"
+        print(wrapped(f"{told}: {rest[typical]}" if rest[typical] else told, indent=4))
+    listed = [number for number, kind in enumerate(kinds) if kind not in many]
+    width = max((len(labels[number]) for number in listed), default=0)
+    if any(rest[number] for number in listed):
+        indent = min(width + 5, columns() // 2)
+        for number in listed:
+            print(
+                wrapped(f"{number + 1:>2} {labels[number]:<{width}}  {rest[number]}".rstrip(), indent=indent)
+            )
+    elif listed:
+        numbered = [f"{number + 1:>2} {labels[number]}" for number in listed]
+        cmd.Cmd(stdout=sys.stdout).columnize(numbered, columns())
+
+
+def typing_of(number: int, labels: Sequence[str]) -> str:
+    """Return what to type for an action: its label, or its last word too if that fits no other."""
+    last = labels[number].split()[-1]
+    try:
+        alone = find(last, labels) == number
+    except ValueError:
+        alone = False
+    return f"{labels[number]} (or just {last})" if alone else labels[number]
 
 
 def typed(prompt: str) -> str:

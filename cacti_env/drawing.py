@@ -11,6 +11,7 @@ from math import cos, pi, sin
 from typing import Any
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
+from cacti_env.describing import cacti, find_arrangement, score_sheet
 from garden_core import svg as draw
 
 WIDTH, HEIGHT = 900, 640
@@ -19,18 +20,20 @@ PAINT = ("#3f8f4f", "#d07a2d", "#2f7fa3", "#b8447a", "#8a6fc0", "#a0892a")  # on
 GROUND = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#e7e0f5", "#f1ebcb")
 LIVERY = ("#6b3fa0", "#007c85")  # one a player
 PANEL_TOP, PANEL_HEIGHT = 188, 200
+OPEN_PARTS = ("planted", "special")  # of a score, during the game
 
 
-def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
+def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, Any]:
     """Return the snapshot as `seat` sees it: what is hidden becomes None, of the decks only the sizes stay.
 
-    `scores` of a seat whose Bonus Planter is hidden become None. An onlooker (None) sees all, and in the end
-    the Bonus Planters are open.
+    `scores` of a seat whose Bonus Planter is hidden become None, and its part of `sheets`, the score sheets, loses
+    what depends on that card. An onlooker (None) sees all, and in the end the Bonus Planters are open.
     """
     view = dict(
         snapshot, cards_left=len(snapshot["deck"]), arrangements_left=len(snapshot["arrangement_deck"])
     )
     view["top"] = snapshot["arrangement_deck"][:1]
+    view["sheets"] = score_sheet(snapshot, cards)
     if seat is None:
         return view
     other = 1 - seat
@@ -41,6 +44,7 @@ def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
     if snapshot["asked"] != "over":
         for key in ("bonus", "scores"):
             view[key] = [None if p == other else value for p, value in enumerate(snapshot[key])]
+        view["sheets"][other] = {part: view["sheets"][other][part] for part in OPEN_PARTS}
     return view
 
 
@@ -56,7 +60,7 @@ def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), sea
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
-    view = seen(snapshot, seat)
+    view = seen(snapshot, cards, seat)
     width = 13 if len(cards.types) < 6 else 12
 
     def row(name: str, counts: Sequence[int] | None) -> str:
@@ -75,12 +79,11 @@ def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), sea
     lines += [f"  {_told(k, cards)}" for k in view["top"]]
     for p in range(NUM_PLAYERS):
         bonus = "hidden" if view["bonus"][p] is None else cards.types[view["bonus"][p]]
-        lines += [f"player_{p}{_score(view, cards, p)}; Bonus Planter: {bonus}"]
+        lines += ["", f"player_{p}: {_score(view, p)}", f"  = {_sheet(view, p)}", f"  Bonus Planter: {bonus}"]
         lines += [f"  in hand: {card}" for card in _hand(view, cards, p)]
-        lines += [f"  planted: {_planted(card, cards)}" for card in view["planted"][p]]
+        lines += _listed("  planted: ", [_planted(card, cards) for card in view["planted"][p]])
     if labels and seat in (None, view["current_player"]):
-        whole = "; ".join(label.replace(" ", "\xa0") for label in labels)  # a label is not broken over lines
-        lines += ["", *textwrap.wrap(f"legal: {whole}", 100, subsequent_indent=" " * 7)]
+        lines += ["", *_listed("legal: ", labels)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
 
 
@@ -90,34 +93,47 @@ def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), sea
 def _status(view: dict[str, Any]) -> str:
     last = " (last turn)" if view["last_turn"] else ""
     if view["asked"] != "over":
+        unused = view["special"][view["current_player"]] is None
+        special = ", plant or use the Special Planter" if unused else " or plant"
         what = {
-            "action": "to grow, plant or use the Special Planter",
-            "response": "to respond: grow or plant",
+            "action": f"to grow{special}",
+            "response": f"to respond to player_{view['active_player']}: grow or plant",
             "last_card": "to take or leave the opening card",
         }[view["asked"]]
         return f"player_{view['current_player']} {what}{last}"
-    end = "stopped by the cap" if view["truncated"] else "game over"
-    return f"{end}: {view['scores'][0]} to {view['scores'][1]}"
+    cap = f"stopped by the cap of {view['decisions']} decisions, scored as it stands"
+    return f"{cap if view['truncated'] else 'game over'}: {view['scores'][0]} to {view['scores'][1]}"
 
 
-def _open_points(view: dict[str, Any], cards: Cards, player: int) -> int:
-    planted = sum(_arrangement(card, cards).points for card in view["planted"][player])
-    return planted + sum(view["special"][player] or [])
-
-
-def _score(view: dict[str, Any], cards: Cards, player: int) -> str:
+def _score(view: dict[str, Any], player: int) -> str:
     if view["scores"][player] is None:
-        return f": {_open_points(view, cards, player)} points on the table"
-    return f": score {view['scores'][player]}" + ("" if view["asked"] == "over" else " as things stand")
+        points = sum(view["sheets"][player].values())
+        return f"{points} {'point' if points == 1 else 'points'} on the table"
+    return f"score {view['scores'][player]}" + ("" if view["asked"] == "over" else " if the game ended now")
 
 
-def _arrangement(card: Sequence[Any], cards: Cards) -> Arrangement:
-    return cards.starting if card[0] == "starting" else getattr(cards.basic[card[0]], card[1])
+def _sheet(view: dict[str, Any], player: int) -> str:
+    """The parts of a score, as far as they are open, and what the penalty or the rest comes from."""
+    told = ""
+    for part, points in view["sheets"][player].items():
+        told += f" {'-' if part == 'left_over' else '+'} {part.replace('_', ' ')} {abs(points)}"
+    told = told.removeprefix(" + ")
+    if view["bonus"][player] is None:
+        return f"{told} (the rest is counted in the end)"
+    if not view["sheets"][player]["left_over"]:
+        return told
+    left = [n for t, n in enumerate(view["nurseries"][player]) if n and t != view["bonus"][player]]
+    return f"{told} (cacti {sum(left)} x types {len(left)})"
+
+
+def _listed(head: str, items: Sequence[str]) -> list[str]:
+    """Lines of `items`, none of which is broken over two; no line if there are none."""
+    whole = "; ".join(item.replace(" ", "\xa0") for item in items)
+    return textwrap.wrap(f"{head}{whole}", 100, subsequent_indent=" " * len(head)) if items else []
 
 
 def _asked_for(arrangement: Arrangement, cards: Cards) -> str:
-    cacti = [f"{n} {name}" for n, name in zip(arrangement.cost, cards.types, strict=True) if n]
-    return f"{' + '.join(cacti)} = {arrangement.points}"
+    return f"{cacti(arrangement.cost, cards)} = {arrangement.points}"
 
 
 def _told(k: int, cards: Cards) -> str:
@@ -127,7 +143,7 @@ def _told(k: int, cards: Cards) -> str:
 
 def _planted(card: Sequence[Any], cards: Cards) -> str:
     name = "starting" if card[0] == "starting" else f"basic {card[0]} {card[1]}"
-    return f"{name} = {_arrangement(card, cards).points}"
+    return f"{name} = {find_arrangement(card, cards).points}"
 
 
 def _hand(view: dict[str, Any], cards: Cards, player: int) -> Iterator[str]:
@@ -153,7 +169,7 @@ def svg(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat
     Returns:
         An SVG document, 900 x 640, that needs nothing from outside.
     """
-    view = seen(snapshot, seat)
+    view = seen(snapshot, cards, seat)
     offered = set(labels) if seat in (None, view["current_player"]) else set()
     return draw.document(
         WIDTH,
@@ -188,20 +204,21 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
     """One player's Nursery, planters, hand and planted Arrangements."""
     top = PANEL_TOP + player * (PANEL_HEIGHT + 12)
     asked = view["asked"] != "over" and player == view["current_player"]
+    active = view["asked"] != "over" and player == view["active_player"]
     mine = offered if asked else set()
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
-    score, hidden = view["scores"][player], view["scores"][player] is None
+    points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
     parts = [
         draw.box(20, top, WIDTH - 40, PANEL_HEIGHT, 10, edge, thick),
         draw.tag("circle", cx=46, cy=top + 26, r=12, fill=LIVERY[player]),
         draw.text(46, top + 26, player, 13, text_anchor="middle", font_weight="bold", fill="#ffffff"),
         draw.text(66, top + 26, f"player_{player}", 16, font_weight="bold" if asked else None, fill=INK),
-        draw.text(150, top + 26, "turn" if player == view["active_player"] else "", 13, fill=LIVERY[player]),
+        draw.text(150, top + 26, "turn" if active else "", 13, fill=LIVERY[player]),
         draw.text(
-            300, top + 26, _open_points(view, cards, player) if hidden else score, 24, text_anchor="end",
-            font_weight="bold", fill=INK,
+            250, top + 26, points, 24, text_anchor="end", font_weight="bold", fill=INK,
         ),
-        draw.text(308, top + 27, "on the table" if hidden else "points", 12, fill=FAINT),
+        draw.text(258, top + 27, unit or "points", 12, fill=FAINT),
+        draw.text(34, top + 178, _sheet(view, player), 12, fill=INK),
         draw.text(34, top + 58, "Nursery", 13, fill=FAINT),
         _counts(42, top + 84, view["nurseries"][player], across=3),
         draw.text(190, top + 58, "Special Planter", 13, fill=FAINT),

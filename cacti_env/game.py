@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from cacti_env import cards, drawing, rules
+from cacti_env import cards, describing, drawing, rules
 from cacti_env.cards import NUM_PLAYERS
 from cacti_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Option, Part, Table
@@ -30,6 +30,34 @@ class Cacti(Game):
     title = "Cacti"
     chance = "play"
     information = "imperfect"
+    summary = """\
+Two players collect cacti in their Nurseries and plant them in Arrangements for points. Cacti that are left over in the
+end cost points. The higher score wins.
+
+Five cacti lie open in the middle. Each player has a Starting Arrangement, a Basic Arrangement that the other does not
+see, a Special Planter and a secret Bonus Planter for one type of cactus. The other Basic Arrangements are a deck; only
+its top card is open.
+
+Your turn begins with the top card of the Cacti deck, which comes to your Nursery. Then you do one of three things:
+
+Grow: take all cacti of one type from the middle into your Nursery. The other player must then respond with a Grow or a
+Plant, if possible. Nobody responds to a response.
+
+Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one of your
+hand or the open one of the deck; of a Basic Arrangement you plant one half, the upper or the lower.
+
+Special, once a game: put all cacti of one type, those in the middle and those in your Nursery, under your Special
+Planter. They stay there and are worth 1 point each.
+
+After your turn the middle is filled up to five from the deck. When that is no longer possible after the turn of the
+second player, player_1, the game ends. After the first player's turn, the discards are shuffled into a new deck and
+the second player has one last turn, in which the card at the beginning may be left. An empty deck alone does not end
+the game.
+
+In the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
+you lose the number of its cacti times the number of its types: 4 cacti of 2 types cost 8 points. Level scores are
+decided by who has more cacti under both planters.
+"""
     options = (
         Option("num_players", NUM_PLAYERS, "players", low=NUM_PLAYERS, high=NUM_PLAYERS),
         Option("max_decisions", 200, "cap at which a game is truncated", low=1, high=2**31 - 1),
@@ -180,6 +208,14 @@ class Cacti(Game):
             "terminated": bool(state["terminated"]),
             "truncated": bool(state["truncated"]),
         }
+
+    def describe(self, state: Any, action: int) -> str:
+        """Return what a legal action does in this position, in one line; it tells nothing that is hidden."""
+        return describing.describe(state, self.cards, action, self.labels[action])
+
+    def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
+        """Return the points by seat: "planted", "special", "bonus" and, not above 0, "left_over"."""
+        return describing.score_sheet(snapshot, self.cards)
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all cards."""

@@ -39,45 +39,49 @@ PIPS = {
 }
 
 
-def svg(snapshot: dict[str, Any], labels: Sequence[str] = ()) -> str:
+def svg(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
     """The state as a picture.
 
     Args:
         snapshot: the whole state, with the keys that `Game.snapshot` gives.
         labels: the legal actions in words; the hexes that they name are highlighted.
+        team: whether the variant is cooperative, so that the lowest score is everybody's.
 
     Returns:
         An SVG document, 900 x 616, that needs nothing from outside.
     """
-    status = draw.text(28, HEIGHT - 22, _status(snapshot), 16, fill=INK)
+    status = draw.text(28, HEIGHT - 22, _status(snapshot, team), 16, fill=INK)
     dice = _dice(snapshot["dice"])
     cards = [_card(snapshot, player) for player in range(snapshot["num_players"])]
     return draw.document(WIDTH, HEIGHT, _board(snapshot, labels), dice, *cards, status, background=PAPER)
 
 
-def text(snapshot: dict[str, Any], labels: Sequence[str] = ()) -> str:
+def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
     """The state as plain text that a person can play from.
 
     Args:
         snapshot: the whole state, with the keys that `Game.snapshot` gives.
         labels: the legal actions in words; they are listed, and the hexes that they name are marked.
+        team: whether the variant is cooperative, so that the lowest score is everybody's.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
     placing = snapshot["phase"] == "place"
+    gardeners = f"{' '.join(GARDENERS[: snapshot['num_players']])} gardeners"
     reach = "first gardener, {.} second, <.> either" if _two_each(snapshot) else "the gardener can go there"
-    lines = [_status(snapshot), "", *_rows(snapshot, () if placing else labels), ""]
+    lines = [_status(snapshot, team), "", *_rows(snapshot, () if placing else labels), ""]
     lines += [
         "flowers: " + ", ".join(f"{LETTERS[colour]} {name}" for colour, name in enumerate(COLOURS)),
-        "board:   . empty, + centre, ^ peak, A-E gardeners, ? waits for a flower",
+        f"board:   . empty, + centre, ^ peak, {gardeners}, ? waits for a flower",
+        "hex q,r: r is the row; the hexes of one q run down to the right from its number",
         f"reach:   (.) {reach}",
         "dice:    " + (" ".join(map(str, snapshot["dice"])) or "none"),
         "",
         f"{'player':<14}{'score':>5}   flowers left:" + "".join(f"{colour:>8}" for colour in COLOURS),
     ]
     for player, stock in enumerate(snapshot["stocks"]):
-        name = f"{'>' if player == _mover(snapshot) else ' '} {GARDENERS[player]} player_{player}"
+        name = f"{'>' if player == _mover(snapshot) else ' '} {_name(player)}"
         counts = "".join(f"{count:>8}" for count in stock)
         lines.append(f"{name:<14}{snapshot['scores'][player]:>5}{sum(stock):>16}{counts}")
     if placing and labels:
@@ -98,20 +102,33 @@ def _mover(snapshot: dict[str, Any]) -> int | None:
     return None if snapshot["phase"] == "over" else snapshot["current_player"]
 
 
-def _status(snapshot: dict[str, Any]) -> str:
+def _name(player: int) -> str:
+    """A player's name, after the letter of the own gardeners."""
+    return f"{GARDENERS[player]} player_{player}"
+
+
+def _status(snapshot: dict[str, Any], team: bool) -> str:
     if snapshot["phase"] != "over":
         to_do = {
             "place": "place a gardener on any free hex",
             "move": "use one of the dice",
             "plant": "plant a flower on hex {},{}".format(*snapshot["pending"] or ("?", "?")),
         }
-        return f"player_{snapshot['current_player']} to move: {to_do[snapshot['phase']]}"
-    end = "stopped by the cap" if snapshot["truncated"] else "game over"
-    scores = snapshot["scores"]
+        return f"{_name(snapshot['current_player'])} to move: {to_do[snapshot['phase']]}"
+    cap = f"stopped by the cap of {snapshot['decisions']} decisions, scored as it stands"
+    return f"{cap if snapshot['truncated'] else 'game over'}: {_result(snapshot['scores'], team)}"
+
+
+def _result(scores: Sequence[int], team: bool) -> str:
+    high, low = max(scores), min(scores)
     if len(scores) == 1:
-        return f"{end}: score {scores[0]}"
-    first = ", ".join(f"player_{player}" for player, score in enumerate(scores) if score == max(scores))
-    return f"{end}: highest score {max(scores)} ({first}), lowest {min(scores)}"
+        return f"score {high}"
+    if team:
+        return f"the team scores {low}, the lowest score"
+    if high == low:
+        return f"every score is {high}"
+    first = ", ".join(_name(player) for player, score in enumerate(scores) if score == high)
+    return f"highest score {high} ({first}), lowest {low}"
 
 
 def _gardeners(snapshot: dict[str, Any]) -> Iterator[tuple[Hex, int, str]]:

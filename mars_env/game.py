@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from garden_core.game import Board, Game, Option, Part
 from mars_env import rules
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
+from mars_env.describing import describe
 from mars_env.drawing import svg, text
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
@@ -30,6 +31,32 @@ class Mars(Game):
     title = "Gardens of Mars"
     chance = "play"
     information = "perfect"
+    summary = """\
+You walk a gardener over a garden of 91 hexes and plant flowers; the more neighbours of its colour a flower joins, the
+more points it brings. The highest score wins.
+
+The 60 flowers, ten of each of six colours, are dealt out evenly and lie open. Everybody puts a gardener on a free hex
+other than the centre. Then turns go round.
+
+Your turn: if dice lie on the table, use one of them. If none do, first roll as many dice as there are hexes without a
+flower next to your gardener, the centre and peaks included; if there are none, your turn is over. The dice that you do
+not use stay for the players after you, and nobody rolls before all are used.
+
+Using a die: your gardener goes exactly as many hexes as the die shows, in a straight line. It may pass flowers and the
+centre, but not gardeners, peaks or the edge, and it may not stop on the centre. On a hex without a flower you plant
+one of yours, of any colour you have left, and gain as many points as there are flowers in its group: the flowers of
+its colour that hang together with it, whoever planted them, and itself. On a hex with a flower you plant nothing and
+lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
+
+The score track has room for one player on each space above 0: whoever would end on a taken space goes on, in the same
+direction, to the next free one.
+
+The game ends as soon as somebody has planted their last flower, or when no dice are left and nobody can roll.
+
+Variants: peaks stand in the way; with two gardeners each, a die may move either; with special actions you have another
+turn, if dice are left, when you plant the tenth flower of a colour or your points lead to a taken space above 25; in
+the cooperative game all win or lose together, and the lowest score is the team's.
+"""
     options = (
         Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, but="1 only with cooperative=True"),
         Option("peaks", 0, "peaks on the board", low=0, high=MAX_PLAYERS - 1, but="at most 5 - num_players"),
@@ -168,10 +195,18 @@ class Mars(Game):
             "truncated": bool(state["truncated"]),
         }
 
+    def describe(self, state: Any, action: int) -> str:
+        """Return what a legal action does in this position, in one line; nothing is hidden from any seat."""
+        return describe(state, self.params[0], action)
+
+    def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
+        """Return the space on the score track, by seat: only the whole score is kept."""
+        return [{"score track": score} for score in snapshot["scores"]]
+
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that a person can play from; nothing is hidden from any seat."""
-        return text(self.snapshot(state), self.legal_labels(state))
+        return text(self.snapshot(state), self.legal_labels(state), self.cooperative)
 
     def svg(self, state: Any, seat: int | None = None) -> str:
         """Return the picture of the position; nothing is hidden from any seat."""
-        return svg(self.snapshot(state), self.legal_labels(state))
+        return svg(self.snapshot(state), self.legal_labels(state), self.cooperative)

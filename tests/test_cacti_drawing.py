@@ -72,10 +72,43 @@ def test_the_table_is_told():
     for line in (
         "Cacti deck: 2 cards, next: prickly pear, saguaro",
         "Arrangement deck: 2 cards, top:\n  basic 7: upper 1 prickly pear + 2 saguaro = 3, lower 2 barrel + 3 star = 6",
+        "player_0: score -1 if the game ended now\n",
+        "  = planted 3 + special 0 + bonus 0 - left over 4 (cacti 4 x types 1)\n",
         "planted: basic 2 upper = 3",
         "planted: starting = 5",
     ):
         assert line in page
+
+
+def test_the_score_is_explained_as_far_as_it_is_open():
+    setup = {
+        "middle": [0, 0, 2, 3], "nurseries": [[1, 1], [2, 2, 3]], "planted": [[[2, "upper"]], ["starting"]],
+        "special": [None, [0, 0]], "deck": [0], "bonus": (1, 2), "max_decisions": 1,
+    }  # fmt: skip
+    table = position(**setup)
+    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    own, other = (
+        "planted 3 + special 0 + bonus 2 - left over 0",
+        "planted 5 + special 2 (the rest is counted in the end)",
+    )
+    assert f"player_0: score 5 if the game ended now\n  = {own}\n" in page
+    assert f"player_1: 7 points on the table\n  = {other}\n  Bonus Planter: hidden\n" in page
+    assert {own, other, "if the game ended now", "points on the table"} <= set(told)
+    table.take("grow star")
+    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    own = "planted 3 + special 0 + bonus 2 - left over 1 (cacti 1 x types 1)"
+    other = "planted 5 + special 2 + bonus 2 - left over 1 (cacti 1 x types 1)"
+    assert f"player_0: score 4\n  = {own}\n" in page
+    assert f"player_1: score 8\n  = {other}\n" in page
+    assert {own, other, "points"} <= set(told)
+    assert page.startswith("stopped by the cap of 1 decisions, scored as it stands: 4 to 8\n")
+
+
+def test_the_status_says_what_may_be_done():
+    used = position(middle=[0, 1], nurseries=[[], []], special=[[0], None])
+    assert used.game.text(used.state).startswith("player_0 to grow or plant\n")
+    response = position(middle=[0, 1], nurseries=[[], []], asked="response", active=1, current=0)
+    assert response.game.text(response.state).startswith("player_0 to respond to player_1: grow or plant\n")
 
 
 def test_what_can_be_done_stands_out():

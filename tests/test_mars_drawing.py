@@ -77,7 +77,9 @@ def test_text_is_enough_to_play_from(state, labels):
     assert page.isascii()
     assert max(map(len, page.splitlines())) <= 100
     for player, score in enumerate(state["scores"]):
-        (row,) = [line for line in page.splitlines() if f"{'ABCDE'[player]} player_{player}" in line]
+        (row,) = [
+            line for line in page.splitlines() if line[2:].startswith(f"{'ABCDE'[player]} player_{player} ")
+        ]
         assert str(score) in row.split()
         assert row.startswith(">") == (state["phase"] != "over" and player == state["current_player"])
     if state["phase"] != "place":
@@ -103,6 +105,13 @@ def test_text_marks_who_can_go_where_and_what_waits():
     assert "(" not in drawing.text(*CASES["place"]).split("flowers:")[0]  # told in words instead
 
 
+def test_text_calls_a_player_by_letter_and_name():
+    page = drawing.text(*CASES["move"])
+    assert page.startswith("A player_0 to move: use one of the dice\n")
+    assert "A B gardeners" in page
+    assert "A B C D E gardeners" in drawing.text(*CASES["5 players"])
+
+
 def test_svg_marks_reachable_hexes():
     state, labels = CASES["move"]
     assert drawing.svg(state, labels).count(drawing.GOLD) == len(labels)
@@ -110,9 +119,15 @@ def test_svg_marks_reachable_hexes():
 
 
 def test_result_is_told():
-    assert "game over: highest score 18 (player_1), lowest 17" in words(drawing.svg(*CASES["over"]))
-    assert drawing.text(*CASES["cap"]).startswith("stopped by the cap")
-    assert "highest score 0 (player_0, player_1)" in drawing.text(snapshot("over", scores=[0, 0]))
+    assert "game over: highest score 18 (B player_1), lowest 17" in words(drawing.svg(*CASES["over"]))
+    assert drawing.text(*CASES["cap"]).startswith("stopped by the cap of 9 decisions, scored as it stands: ")
+    assert drawing.text(snapshot("over", scores=[0, 0])).startswith("game over: every score is 0\n")
+    assert drawing.text(snapshot("over"), team=True).startswith(
+        "game over: the team scores 17, the lowest score\n"
+    )
+    assert "game over: the team scores 17, the lowest score" in words(
+        drawing.svg(snapshot("over"), team=True)
+    )
     assert drawing.text(snapshot("over", gardeners=PLACES[:1])).startswith("game over: score 17\n")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from agents.play import Arguments, find, set_up
+from agents.play import MANY, Arguments, find, list_actions, set_up, sum_in_words
 from garden_core import make
 from garden_core.policies import GreedyPolicy
 from garden_core.replay import Replay, record
@@ -100,10 +100,36 @@ def test_several_possible_actions_are_told():
         find("hex", [f"hex {i}" for i in range(90)])
 
 
+def test_many_actions_of_a_kind_are_told_in_a_line(typing):
+    _, shown = typing(["0,-3"], "mars")
+    assert "\nhex …: any of 90, such as hex 0,1 (or just 0,1): put the gardener on 0,1\n" in shown[0]
+    assert "hex 0,2" not in shown[0]
+    assert "player_0 (you): hex 0,-3: put the gardener on 0,-3\n" in shown[1]
+
+
+@pytest.mark.parametrize("width", [30, 80, 200])
+def test_actions_are_listed_with_what_they_do(width, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    labels = ["plant red", "go 1", "look around", *(f"point {i}" for i in range(50)), "stand 12", "stand 2"]
+    described = ["plant red: a group of 12, 12 points and 1 more to pass player_1", *labels[1:]]
+    list_actions(labels, described)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= min(width, 100)
+    assert lines[0].startswith("point …: any of 50, such as")
+    assert " ".join(" ".join(lines).split()) == (
+        "point …: any of 50, such as point 25 1 plant red a group of 12, 12 points and 1 more to pass player_1 "
+        "2 go 1 3 look around 54 stand 12 55 stand 2"
+    )
+    at = [line.index("a group") for line in lines if "a group" in line]
+    assert at == [5 + len("look around")]
+    list_actions(labels, labels)
+    assert "55 stand 2" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_no_action_is_called_like_a_command_or_a_number(name):
     for label in make(name).labels:
-        assert label.split()[0].lower() not in ("help", "hint", "save", "quit")
+        assert label.split()[0].lower() not in ("help", "rules", "hint", "save", "quit")
         assert not label.isdecimal()
 
 
@@ -120,9 +146,22 @@ def test_wrong_input_is_explained_in_a_line_and_changes_nothing(typing):
 def test_help_and_hint(typing):
     table, shown = typing(["help", "HINT", "1"], seats=["human", "test_play:Thinker"], show_estimate=True)
     assert "save FILE" in shown[1]
+    assert "the rules in short" in shown[1]
     assert all(part.meaning.split()[0] in shown[1] for part in table.game.action_parts)
     assert any(f"mcts:400 would choose {label}" in shown[2] for label in table.game.labels)
     assert len(table.actions) >= 1
+
+
+def test_rules(typing, monkeypatch):
+    for name in ("mars", "cacti"):
+        _, shown = typing(["rules"], name)
+        told = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
+        assert max(map(len, told.splitlines())) <= 80
+        assert told.split() == [*type(make(name)).summary.split(), "More", "is", "in", f"docs/{name}.md."]
+    monkeypatch.setattr(type(make("cacti")), "summary", "")
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    _, shown = typing(["rules"])
+    assert shown[1].startswith("rules\nCacti tells no rules.\nplayer_0 (you)> ")
 
 
 # --- whole games ---
@@ -139,11 +178,21 @@ def test_a_game_from_start_to_end(name, typing, tmp_path):
         assert f"player_{seat} ({who}): {replay.scores[seat]} points" in shown[-1]
     assert shown[-1].endswith(f"saved in {path}\n")
     moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
-    told = [f"player_1 (greedy): {label}" for label in table.actions]
-    assert set(moves[:-1]) <= set(told)
+    told = tuple(f"player_1 (greedy): {label}" for label in table.actions)
+    assert all(line.startswith(told) for line in moves[:-1])
     for piece, legal in zip(shown[:-1], _asked(replay), strict=True):
         listed = " ".join(piece.partition("can choose ")[2].split())
-        assert all(f"{number} {label}" in listed for number, label in enumerate(legal, 1))
+        assert (
+            all(f"{number} {label}" in listed for number, label in enumerate(legal, 1)) or len(legal) > MANY
+        )
+    for seat, sheet in enumerate(table.game.score_sheet(table.game.snapshot(table.state))):
+        assert f"player_{seat}" in shown[-1]
+        flat = " ".join(shown[-1].split())
+        assert all(
+            f"{part.replace('_', ' ')} {abs(points)}" in flat
+            for part, points in sheet.items()
+            if part != "score"
+        )
 
 
 def _asked(replay):
@@ -155,22 +204,32 @@ def _asked(replay):
 @pytest.mark.parametrize(
     ("name", "seats", "options", "told"),
     [
-        ("mars", ["human", "random"], {"max_decisions": "2"}, ["1. player_0 (you): 0 points, tied", "1. player_1"]),
-        ("mars", ["human"], {"cooperative": "true", "max_decisions": "2"}, ["the team has 0 points"]),
-        ("botanicus", ["human"] * 2, {"max_decisions": "1"}, ["2. player_1 (human): 2 points\nequal points"]),
+        ("mars", ["human", "random"], {"max_decisions": "2"}, ["1. (tied) player_0 (you): 0 points", "1. (tied) player_1"]),
+        ("mars", ["human"], {"cooperative": "true", "max_decisions": "2"}, ["the team has 0 points", "\nplayer_0 (you): 0 points"]),
+        ("botanicus", ["human"] * 2, {"max_decisions": "1"}, ["2. player_1 (human): 2 points", "\nequal points"]),
         ("cacti", ["greedy", "random"], {"num_players": "2"}, ["game over"]),
     ],
 )  # fmt: skip
 def test_the_end_is_told(name, seats, options, told, typing):
     _, shown = typing(itertools.repeat("1"), name, seats=seats, options=options)
     assert all(words in shown[-1] for words in told)
-    assert ("cut at" in shown[-1]) == ("max_decisions" in options)
+    cap = f"stopped by the cap of {options.get('max_decisions')} decisions: scored as it stands"
+    assert (cap in shown[-1]) == ("max_decisions" in options)
+
+
+def test_the_parts_of_a_score_in_words():
+    assert (
+        sum_in_words({"planted": 14, "special": 0, "left_over": -4})
+        == " = planted 14 + special 0 - left over 4"
+    )
+    assert sum_in_words({"left_over": -4, "planted": 1}) == " = - left over 4 + planted 1"
+    assert sum_in_words({"score": 3}) == ""
 
 
 @pytest.mark.parametrize("shows", [True, False])
 def test_estimates_are_shown_if_asked_for(shows, typing):
     _, shown = typing(["1"] * 3, "mars", seats=["human", "test_play:Thinker"], show_estimate=shows)
-    assert ("hex -5,1\n    decision 1\n    looks good\n" in shown[1]) == shows
+    assert ("put the gardener on -5,1\n    decision 1\n    looks good\n" in shown[1]) == shows
     assert shows or "looks good" not in "".join(shown)
 
 
@@ -260,6 +319,28 @@ def test_nobody_sees_what_another_person_hides(name, seed, typing):
         )
     assert hidden > 0
     assert passed > 1
+
+
+def test_the_log_tells_what_was_done_but_nothing_hidden(typing, monkeypatch):
+    _, shown = typing(["", "grow star", ""], seats=["human", "human"])
+    log = "player_0 (human): grow star: take 3 star from the middle; then player_1 responds"
+    assert f"since your last move:\n{log}\n" in shown[3]
+    game = type(make("cacti"))
+    for seats, hidden in ((["human", "human"], True), (["human", "greedy"], False)):
+
+        def describe(self, state, action):
+            return f"by the mover's Bonus Planter {state['bonus'][state['current_player']]}"
+
+        with monkeypatch.context() as patched:
+            patched.setattr(game, "describe", describe)
+            lines = ["", "1", ""] if hidden else ["1"]
+            _, shown = typing(lines, seats=seats)
+        log = [line for line in "".join(shown).splitlines() if line.startswith(("player_0 (", "player_1 ("))]
+        moves = [line for line in log if "): grow" in line]
+        assert moves
+        own = [line for line in moves if line.startswith("player_0 (you)")]
+        assert all("Bonus Planter" in line for line in own)
+        assert not any("Bonus Planter" in line for line in moves if line not in own)
 
 
 def _states(table):
