@@ -119,7 +119,7 @@ def load_agent(
         if name == "ppo":
             return trained.load(game, seed=seed, **other)
         return trained.NetworkAgent.load(path, game, seed, **other)
-    if ":" in name:
+    if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations a move), mcts:0.5s (time), ppo, "

@@ -270,8 +270,10 @@ class Botanicus(Game):
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""
+        self.check_seat(seat)
         return drawing.text(self.snapshot(state), self.tables, self.legal_labels(state), seat)
 
     def svg(self, state: Any, seat: int | None = None) -> str:
         """Return the picture of the position as `seat` sees it; an onlooker (None) sees all hands."""
+        self.check_seat(seat)
         return drawing.svg(self.snapshot(state), self.tables, self.legal_labels(state), seat)

@@ -219,8 +219,10 @@ decided by who has more cacti under both planters.
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all cards."""
+        self.check_seat(seat)
         return drawing.text(self.snapshot(state), self.cards, self.legal_labels(state), seat)
 
     def svg(self, state: Any, seat: int | None = None) -> str:
         """Return the picture of the position as `seat` sees it; an onlooker (None) sees all cards."""
+        self.check_seat(seat)
         return drawing.svg(self.snapshot(state), self.cards, self.legal_labels(state), seat)

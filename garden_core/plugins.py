@@ -30,11 +30,11 @@ def imported(name: str, what: str) -> Any:
     try:
         found = importlib.import_module(module)
     except (ImportError, ValueError, TypeError) as error:
-        raise ValueError(f"{what} {short(name)} cannot be imported: {error}") from error
+        raise ValueError(f"{what} {name[:200]} cannot be imported: {error}") from error
     try:
         return getattr(found, attribute)
     except AttributeError:
-        raise ValueError(f"{what} {short(name)}: the module has no {attribute!r}") from None
+        raise ValueError(f"{what} {name[:200]}: the module has no {attribute!r}") from None
 
 
 def load_agent(name: str, game: Any, seed: int = 0) -> Any:

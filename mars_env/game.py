@@ -205,8 +205,10 @@ the cooperative game all win or lose together, and the lowest score is the team'
 
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that a person can play from; nothing is hidden from any seat."""
+        self.check_seat(seat)
         return text(self.snapshot(state), self.legal_labels(state), self.cooperative)
 
     def svg(self, state: Any, seat: int | None = None) -> str:
         """Return the picture of the position; nothing is hidden from any seat."""
+        self.check_seat(seat)
         return svg(self.snapshot(state), self.legal_labels(state), self.cooperative)
