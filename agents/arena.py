@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import tyro
 from tqdm import tqdm
@@ -36,17 +37,18 @@ from agents.loading import load_agent, make_game
 from agents.matches import Result, alone, places, play, result_of, scores, short, table
 from agents.plots import plot
 from agents.ratings import Rating, rate, ratings_table, zero
+from garden_core import checks
 from garden_core.batch import Batch
-from garden_core.checks import as_seed
-from garden_core.files import write_atomically
+from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy, ask
+from garden_core.policies import Policy
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
 BLOCK = 50  # games of a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
+KEPT_LIMIT = 500_000_000  # bytes of a file of finished games
 
 
 # --- jobs ---
@@ -59,6 +61,22 @@ class Job(NamedTuple):
     opponent: str
     block: int
     games: int
+
+
+class _Kept(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the file of finished games."""
+
+    job: tuple[str, str, int, int]
+    sources: tuple[str, str]
+    played: tuple[list[list[int]], list[list[int]]]
+
+    def fits(self, num_players: int) -> bool:
+        """Whether places and scores are those of so many games at a table of so many players."""
+        games, (placed, points) = self.job[3], self.played
+        whole = len(placed) == len(points) == games and all(
+            len(row) == num_players for row in placed + points
+        )
+        return whole and all(0 <= place < num_players for row in placed for place in row)
 
 
 class Played(NamedTuple):
@@ -80,7 +98,7 @@ def _jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     ]
 
 
-def play_job(game: Game, job: Job, seed: int) -> Played:
+def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> Played:
     """Play a job with new agents; its seeds follow from `seed`, the names and the block alone.
 
     Uses one thread of torch, which stays set, as the number can change a network's last digits.
@@ -93,7 +111,9 @@ def play_job(game: Game, job: Job, seed: int) -> Played:
     names = (job.agent, job.opponent)
     agents = []
     for name, other, agent_seed in zip(names, reversed(names), seeds, strict=True):
-        agents.append(_named(f"{name} (against {other})", load_agent(name, game, agent_seed)))
+        agents.append(
+            _named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
+        )
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     states = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
@@ -103,7 +123,7 @@ def play_job(game: Game, job: Job, seed: int) -> Played:
 def _named(name: str, policy: Policy) -> Policy:
     def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
         try:
-            return ask(policy, batch, rows, "its answer")
+            return batch.check_actions(policy(batch, rows), rows)
         except Exception as error:
             raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
 
@@ -111,12 +131,12 @@ def _named(name: str, policy: Policy) -> Policy:
 
 
 def _finished(
-    game: Game, jobs: Sequence[Job], seed: int, processes: int
+    game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any]
 ) -> Generator[tuple[Job, Played], None, None]:
     """Play jobs; yield each when it is finished. Closing the generator stops the processes."""
     if processes == 1:
         for job in jobs:
-            yield job, play_job(game, job, seed)
+            yield job, play_job(game, job, seed, **settings)
         return
     others = set(multiprocessing.active_children())
     spawn = multiprocessing.get_context("spawn")
@@ -127,7 +147,7 @@ def _finished(
         try:
             while True:
                 for job in itertools.islice(waiting, processes - len(running)):
-                    running[executor.submit(play_job, game, job, seed)] = job
+                    running[executor.submit(play_job, game, job, seed, **settings)] = job
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -151,6 +171,7 @@ def round_robin(
     seed: int = 0,
     processes: int = 1,
     keep: Path | None = None,
+    allow_other_options: bool = False,
 ) -> tuple[list[Result], list[Rating]]:
     """Let every pair meet in `games` games, rounded up so that all seats are equally often taken.
 
@@ -160,6 +181,7 @@ def round_robin(
     Args:
         names: as `load_agent` takes them.
         keep: a file for the finished games; what it has already is not played again.
+        allow_other_options: take networks that were made for other options or data, too.
 
     Raises:
         ValueError: before any game, for arguments out of range, an unknown agent or a `keep` that does not fit.
@@ -174,8 +196,9 @@ def round_robin(
     for what, number in (("games", games), ("processes", processes)):
         if number < 1:
             raise ValueError(f"{what} must be at least 1, not {number}")
-    as_seed(seed)
-    sources = {name: _source(name, load_agent(name, game)) for name in names}
+    checks.as_seed(seed)
+    settings = {"allow_other_options": True} if allow_other_options else {}
+    sources = {name: _source(name, load_agent(name, game, **settings)) for name in names}
     jobs = _jobs(names, game.num_players, games)
     done = {} if keep is None else _kept(keep, game, seed, sources)
     missing = [job for job in jobs if job not in done]
@@ -183,7 +206,7 @@ def round_robin(
     with (
         tqdm(total=total, initial=total - left, unit="game") as bar,
         contextlib.nullcontext() if keep is None else keep.open("a") as file,
-        contextlib.closing(_finished(game, missing, seed, processes)) as finished,
+        contextlib.closing(_finished(game, missing, seed, processes, settings)) as finished,
     ):
         for job, played in finished:
             done[job] = played
@@ -228,24 +251,36 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
         "seed": seed,
         "garden-envs": version("garden-envs"),
     }
-    lines = path.read_text().split("\n")[:-1] if path.exists() else []  # without one that a crash cut short
-    lines = lines or [json.dumps(here)]
+    try:
+        text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
+    except ValueError:
+        text = "damaged\n"
+    lines = text.split("\n")[:-1] or [json.dumps(here)]  # without one that a crash cut short
+    damaged = ValueError(f"{path} is damaged, or no file of games; {advice}")
     try:
         there, *rest = map(json.loads, lines)
-    except json.JSONDecodeError:
-        raise ValueError(f"{path} is damaged, or no file of games; {advice}") from None
+        kept = msgspec.convert(rest, list[_Kept])
+    except (ValueError, RecursionError):
+        raise damaged from None
+    if not isinstance(there, dict):
+        raise damaged
     differ = [
-        f"{key} is {there.get(key)!r}, not {here[key]!r}" for key in here if there.get(key) != here[key]
+        f"{key} is {checks.short(there.get(key))}, not {here[key]!r}"
+        for key in here
+        if there.get(key) != here[key]
     ]
     if differ:
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
     done = {}
-    for line in rest:
-        job = Job(*line["job"])
-        for name, source in zip(job[:2], line["sources"], strict=True):
+    for line in kept:
+        for name, source in zip(line.job[:2], line.sources, strict=True):
             if sources.get(name, source) != source:
                 raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
-        done[job] = Played(*line["played"])
+        if not line.fits(game.num_players):
+            raise damaged
+        done[Job(*line.job)] = Played(*line.played)
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     return done
 
@@ -300,7 +335,7 @@ class Arguments:
     """Let agents meet in a round robin."""
 
     game: tyro.conf.Positional[str]
-    """name of an installed game"""
+    """name of an installed game, or module:Class"""
     agents: tyro.conf.Positional[list[str]]
     """two or more of: random, greedy, mcts:400, ppo, ppo-mcts:100, a run's folder, module:attribute"""
     games: int = 600
@@ -317,6 +352,8 @@ class Arguments:
     """file for the results as JSON; the games go beside it, and what is there already is not played again"""
     picture: Path | None = None
     """file for a picture of the results; beside the output if not given"""
+    allow_other_options: bool = False
+    """take networks that were made for other options or data, too"""
 
 
 def _make_room(output: Path | None, drawing: Path | None) -> None:
@@ -344,18 +381,30 @@ def main(arguments: Arguments) -> list[Result]:
         _make_room(output, drawing)
         game = make_game(arguments.game, arguments.num_players, arguments.options)
         results, ratings = round_robin(
-            game, arguments.agents, arguments.games, arguments.seed, arguments.processes, keep
-        )
-    except (ValueError, TypeError, OSError) as error:
+            game, arguments.agents, arguments.games, arguments.seed, arguments.processes, keep,
+            arguments.allow_other_options,
+        )  # fmt: skip
+    except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
     except KeyboardInterrupt:
         raise SystemExit("stopped" + (f"; the same command goes on from {keep}" if keep else "")) from None
     print(f"{table(results)}\n\n{ratings_table(ratings)}")
     if output is not None:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
         command = [
-            *("python", "-m", "agents.arena", game.name, *arguments.agents, "--games", str(arguments.games)),
+            *(
+                "python",
+                "-m",
+                "agents.arena",
+                arguments.game,
+                *arguments.agents,
+                "--games",
+                str(arguments.games),
+            ),
             *("--num-players", str(game.num_players), *options, "--seed", str(arguments.seed)),
+            *["--allow-other-options"] * arguments.allow_other_options,
         ]
         report = {
             "command": shlex.join(command),

@@ -26,11 +26,12 @@ from agents.loading import load_agent, make_game
 from garden_core import kernels
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
-from garden_core.policies import Policy
+from garden_core.game import game_class
+from garden_core.policies import Policy, ask
 from garden_core.replay import Replay
 from garden_core.rng import game_seed
 
-__all__ = ["Arguments", "Table", "find", "set_up"]
+__all__ = ["Arguments", "Table", "find", "main", "set_up"]
 
 ADVISER = "mcts:400"
 MANY = 40  # more actions than this that differ only in their last word are counted, not listed
@@ -50,7 +51,7 @@ class Arguments:
     """Play a game in the terminal, against agents or several people at one keyboard."""
 
     game: tyro.conf.Positional[str]
-    """name of an installed game"""
+    """name of an installed game, or module:Class"""
     seats: list[str] = field(default_factory=lambda: ["human", "greedy"])
     """one name a seat: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
     num_players: int | None = None
@@ -65,6 +66,8 @@ class Arguments:
     """go on with the unfinished game in this file, with its options, and save it there again"""
     show_estimate: bool = False
     """show what agents think of the position; this can give their hidden cards away"""
+    allow_other_options: bool = False
+    """take networks that were made for other options or data, too"""
 
 
 def find(text: str, labels: Sequence[str]) -> int:
@@ -114,7 +117,7 @@ class Table:
                 self._turn()
             self._tell_end()
         except (EOFError, KeyboardInterrupt):
-            words = [self.game.name, "--seats", *self.arguments.seats, "--resume", str(self.path)]
+            words = [self.arguments.game, "--seats", *self.arguments.seats, "--resume", str(self.path)]
             again = f"to go on: python -m agents.play {shlex.join(words)}"
             print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
         finally:
@@ -165,7 +168,7 @@ class Table:
 
     def _ask(self, agent: Policy) -> tuple[int, str]:
         """Return the agent's choice, and what it thinks if that is to be shown."""
-        action = int(agent(self.batch, np.zeros(1, np.int64))[0])
+        action = int(ask(agent, self.batch, np.zeros(1, np.int64))[0])
         estimate = getattr(agent, "estimate", None) if self.arguments.show_estimate else None
         return action, "" if estimate is None else "\n" + textwrap.indent(estimate(self.batch, 0), "    ")
 
@@ -336,20 +339,39 @@ def set_up(arguments: Arguments) -> Table:
     names, resume, path = arguments.seats, arguments.resume, arguments.save or arguments.resume
     seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
     try:
+        allow = arguments.allow_other_options
         base, options = as_seed(seed), {"num_players": str(len(names)), **arguments.options}
-        replay = Replay.load(resume) if resume else None
+        own = arguments.game if ":" in arguments.game else None
+        replay = Replay.load(resume, own) if resume else None
         game = replay.game if replay else make_game(arguments.game, arguments.num_players, options)
         if len(names) != game.num_players:
             raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
-        if replay and (game.name != arguments.game or replay.ended != "running"):
+        if replay and (type(game) is not game_class(arguments.game) or replay.ended != "running"):
             raise ValueError(f"{resume} holds no unfinished game of {arguments.game}")
         if path and path != resume and (path.exists() or not path.parent.is_dir()):
             raise ValueError(f"--save {path} must name a new file in a folder that exists")
-        agents = [None if n == "human" else load_agent(n, game, seed + i) for i, n in enumerate(names)]
+        agents = [
+            None if n == "human" else load_agent(n, game, (seed + i) % 2**64, allow)
+            for i, n in enumerate(names)
+        ]
     except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
         raise SystemExit(str(error)) from error
     print(f"{game.title}, seed {seed}: {', '.join(names)}; compiling on first use", flush=True)
     return Table(arguments, replay or Replay.of(game, int(game_seed(base, 0, 0)), []), agents)
+
+
+def main(arguments: Arguments) -> None:
+    """Play a game; what goes wrong takes one line, as the game is saved where it has a file.
+
+    Raises:
+        SystemExit: for arguments that do not fit, an agent that answers wrongly, or a file that cannot be written.
+    """
+    try:
+        set_up(arguments).play()
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
 
 
 if __name__ == "__main__":
@@ -357,4 +379,4 @@ if __name__ == "__main__":
         import readline
 
         readline.set_auto_history(False)  # nobody can call up what another has typed
-    set_up(tyro.cli(Arguments)).play()
+    main(tyro.cli(Arguments))

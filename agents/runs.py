@@ -482,6 +482,8 @@ def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:
     try:
         text = io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline="")
         rows = list(csv.DictReader(text))
+        if rows and None in rows[-1].values():  # a crash cut it short
+            rows.pop()
         for row in rows:
             if not needed <= row.keys():
                 raise ValueError("a column is missing")

@@ -71,6 +71,8 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Check what the types of the fields do not say."""
         n = len(self.types)
         for name in self.types:
+            if not name.isprintable():
+                raise ValueError(f"types must be printable, not {name!r}")
             if self.types.count(name) > 1:
                 raise ValueError(f"types must be distinct; {name!r} stands there more than once")
         if len(self.count) != n:

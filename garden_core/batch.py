@@ -133,12 +133,12 @@ class Batch:
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those of `acting` (all if None) must be legal."""
         actions = np.asarray(actions)
-        if actions.dtype != np.int64:
-            if actions.dtype.kind not in "iu":
-                raise ValueError(f"actions must be integers, not {actions.dtype}")
-            actions = actions.astype(np.int64)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
+        if actions.dtype != np.int64:
+            if actions.dtype.kind not in "iu" and actions.size:
+                raise ValueError(f"actions must be integers, not {actions.dtype}")
+            actions = actions.astype(np.int64)
         if acting is None:
             acting, chosen = rows, actions
         else:

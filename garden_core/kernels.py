@@ -168,28 +168,6 @@ def _make_apply_action(rules_apply_action):
     return apply_action
 
 
-def _make_observe(rules_observe):
-    def observe(state, params, player, out):
-        if is_dealt(state):
-            rules_observe(state, params, player, out)
-        else:
-            out[:] = 0
-
-    return observe
-
-
-def _make_count(rules_count):
-    """Wrap `points`, `public_points` or `standings`."""
-
-    def count(state, params, out):
-        if is_dealt(state):
-            rules_count(state, params, out)
-        else:
-            out[:] = 0
-
-    return count
-
-
 def _make_resample(rules_resample):
     def resample(state, params, player, seed):
         if is_dealt(state):
@@ -200,8 +178,8 @@ def _make_resample(rules_resample):
 
 # --- the generic functions ---
 #
-# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, nothing is
-# seen or scored, and nothing changes.
+# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, and
+# apply_action and resample leave it as it is. Observations and counts only read, which zeros must allow.
 
 
 def deal(state, params, seed):
@@ -231,22 +209,22 @@ def apply_action(state, params, action):
 
 def observe(state, params, player, out):
     """Fill `out`, int8 (observation size,), with what seat `player` sees; any seat at any time."""
-    _make_observe(_of(state).observe)(state, params, player, out)
+    _of(state).observe(state, params, player, out)
 
 
 def points(state, params, out):
     """Fill `out`, int32 (max players,), with every seat's score as things stand."""
-    _make_count(_of(state).points)(state, params, out)
+    _of(state).points(state, params, out)
 
 
 def public_points(state, params, out):
     """Fill `out`, int32 (max players,), with the part of every seat's score that everybody can see."""
-    _make_count(_of(state).public_points)(state, params, out)
+    _of(state).public_points(state, params, out)
 
 
 def standings(state, params, out):
     """Fill `out`, int32 (max players,): higher is better, equal is a tie, the rules' tie-breaks included."""
-    _make_count(_of(state).standings)(state, params, out)
+    _of(state).standings(state, params, out)
 
 
 def resample(state, params, player, seed):
@@ -271,22 +249,22 @@ def _(state, params, mask):
 
 @overload(observe, jit_options=OPTIONS)
 def _(state, params, player, out):
-    return _make_observe(_of_type(state).observe)
+    return _of_type(state).observe.py_func
 
 
 @overload(points, jit_options=OPTIONS)
 def _(state, params, out):
-    return _make_count(_of_type(state).points)
+    return _of_type(state).points.py_func
 
 
 @overload(public_points, jit_options=OPTIONS)
 def _(state, params, out):
-    return _make_count(_of_type(state).public_points)
+    return _of_type(state).public_points.py_func
 
 
 @overload(standings, jit_options=OPTIONS)
 def _(state, params, out):
-    return _make_count(_of_type(state).standings)
+    return _of_type(state).standings.py_func
 
 
 @overload(resample, jit_options=OPTIONS)

@@ -21,6 +21,7 @@ from garden_core.rng import game_seed
 __all__ = ["check_game"]
 
 _MARGIN = 64  # entries around an array given to a kernel, which the kernel must leave alone
+_CHANCE, _INFORMATION = ("none", "deal", "play"), ("perfect", "imperfect")  # what a Game may declare
 _CORE_FIELDS = ("decisions", "current_player", "terminated", "truncated", "rewards", "paid")
 _REWARD_FIELDS = ("rewards", "tally", "paid")
 
@@ -56,6 +57,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
     _check_options(game)
     _check_records(game)
     _check_pickle(game)
+    _check_undealt(game)
     choose = np.random.default_rng(seed)
     played = [_play(game, seed, number, choose) for number in range(games)]
     for one in played:
@@ -83,8 +85,10 @@ def _check_card(game: Game) -> None:
     assert game.num_actions == len(game.labels) >= 1, f"{game!r}: needs a label for each action"
     assert isinstance(game.version, int), f"{game!r}: version must be an int"
     assert game.version >= 0, f"{game!r}: version must not be negative"
-    assert game.chance in ("none", "deal", "play"), f"{game!r}: chance is {game.chance!r}"
-    assert game.information in ("perfect", "imperfect"), f"{game!r}: information is {game.information!r}"
+    for what, allowed in (("chance", _CHANCE), ("information", _INFORMATION)):
+        value = getattr(game, what)
+        names = ", ".join(map(repr, allowed))
+        assert value in allowed, f"{game!r}: {what} is {value!r}; allowed are {names}"
     shape = game.observation_shape
     assert isinstance(shape, tuple), f"{game!r}: observation_shape must be a tuple"
     assert all(isinstance(n, int) and n > 0 for n in shape), f"{game!r}: observation_shape is {shape}"
@@ -169,6 +173,20 @@ def _check_pickle(game: Game) -> None:
     assert other == game, f"{game!r}: pickling gives another game, {other!r}"
     assert hash(other) == hash(game), f"{game!r}: equal games have different hashes"
     assert other.params.tobytes() == game.params.tobytes(), f"{game!r}: pickling changes params"
+
+
+def _check_undealt(game: Game) -> None:
+    """A state that was never dealt, all zeros, is harmless: nothing is legal in it, reading it goes well."""
+    at = f"{game!r}, a state that was never dealt"
+    states = game.new_states(1)
+    try:
+        read = _told(game, states, 77, at)
+    except IndexError as error:
+        raise AssertionError(f"{at}: a rule reads outside of an array: {error}") from error
+    assert not read["legal_actions"].any(), f"{at}: legal_actions must mark nothing"
+    kernels.apply_action(states[0], game.params[0], 0)
+    kernels.resample(states[0], game.params[0], 0, 1)
+    assert not states.tobytes().strip(b"\0"), f"{at}: apply_action and resample must leave it as it is"
 
 
 # --- one random game ---
