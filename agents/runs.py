@@ -298,6 +298,7 @@ class Run:
         game, n = self.game, self.game.num_players
         games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
         tell = functools.partial(self._tell, name, games, [0])
+        self.report(f"evaluating against {name}, 0 of {games}")
         if game.cooperative:
             states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, tell)
             return float(scores(game, states).min(1).mean() / game.reward_divisor)
@@ -306,8 +307,9 @@ class Run:
 
     def _tell(self, name: str, games: int, done: list[int], ended: int) -> None:
         """Report how many games against one of the panel have ended: `ended` more than `done[0]`."""
-        done[0] += ended
-        self.report(f"evaluating against {name}, {done[0]} of {games}")
+        if ended:
+            done[0] += ended
+            self.report(f"evaluating against {name}, {done[0]} of {games}")
         self.check()
 
     def _mean(self, row: dict[str, float]) -> float:

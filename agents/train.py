@@ -151,7 +151,7 @@ class _Progress(BaseCallback):
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
         self.evaluated = int(self._progress() * self.evaluations)
-        self.bar.reset(self.steps)
+        self.bar.reset(None if self.arguments.minutes else self.steps)
         self.bar.update(self.num_timesteps)
         self.run.report("training")
         self._set_schedules()

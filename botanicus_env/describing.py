@@ -246,7 +246,8 @@ def _assign(view: dict[str, Any], tables: Tables, j: int) -> str:
     if row < ROWS - 2:
         return told
     last = next(task for task in dealt if task != dealt[j] and task not in view["tasks"][player])
-    return f"{told}; row {ROWS - 1} gets {_given(tables, ROWS - 1, tables.special[last])}"
+    given = _given(tables, row, tables.special[dealt[j]])
+    return f"row {row}: {given}; row {ROWS - 1}: {_given(tables, ROWS - 1, tables.special[last])}"
 
 
 def _given(tables: Tables, row: int, task: Task) -> str:

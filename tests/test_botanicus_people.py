@@ -88,7 +88,7 @@ def test_assigning():
     assert described(table, "assign 2").split(" = ")[1].startswith(f"{task.points} points")
     for label in ("assign 0", "assign 1", "assign 2"):
         table.take(label)
-    assert described(table, "assign 3").startswith("give row 3 the task ")
+    assert described(table, "assign 3").startswith("row 3: ")
     assert "; row 4 gets " in described(table, "assign 3")
 
 

@@ -582,3 +582,32 @@ def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
     again, _ = at_work(tmp_path)
     again.load()
     assert (again.run.seconds, again.decisions) == (7.0, 3)
+
+
+@pytest.mark.parametrize("module", ["train", "expert"])
+def test_ctrl_c_is_answered_during_an_evaluation(module, tmp_path):
+    """The bar says that an evaluation is going on; Ctrl-C then ends it, and what is saved can be resumed."""
+    folder = tmp_path / "run"
+    limit = {
+        "train": ["--steps", "100000", "--envs", "16"],
+        "expert": ["--minutes", "9", "--envs", "16", "--simulations", "2"],
+    }
+    small = ["--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0"]
+    panel = ["--panel", "mcts:20", "--panel-games", "400", "--evaluations", "200"]
+    command = [sys.executable, "-m", f"agents.{module}", "mars", "--run", str(folder)]
+    with (tmp_path / "errors").open("w+") as errors:
+        process = subprocess.Popen(command + limit[module] + small + panel, stderr=errors)
+        deadline = time.monotonic() + 120
+        while "evaluating against mcts:20, 0 of 400" not in (tmp_path / "errors").read_text():
+            assert process.poll() is None, (tmp_path / "errors").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+    told = (tmp_path / "errors").read_text()
+    assert process.returncode == 1
+    assert "compiling" in told
+    assert told.rstrip().endswith(f"go on with: python -m agents.{module} --resume {folder}")
+    assert "Traceback" not in told
+    assert (folder / CHECKPOINT).is_file()
+    assert not (folder / "evaluations.csv").exists()
