@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all check bench clean
+.PHONY: train test test-all lint check bench soak clean
 
 train: .venv/train
 	$(BIN)/python -m agents.train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -17,12 +17,14 @@ test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-all: .venv/test
-	$(BIN)/python -m pytest -n 2
+	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2
 
-check: .venv/dev
+lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 bench: .venv/bench
@@ -31,6 +33,9 @@ bench: .venv/bench
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python docs/generate.py
+
+soak: .venv/bench
+	$(BIN)/python -m tests.soak
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -97,7 +97,7 @@ def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
         "speed": speed, "ratings": ratings, "pairs": pairs, "networks": networks, "curves": curves,
-        "compared": compared, "search": search,
+        "compared": compared, "search": search, "soak": soak,
     }  # fmt: skip
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
@@ -247,6 +247,21 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+
+
+def soak() -> str:
+    """Return what was seen over millions of random decisions."""
+    rows = [
+        (
+            found["game"],
+            found["way"],
+            f"{found['decisions']:,}",
+            f"{found['positions']:,}",
+            f"{found['growth_mib']:g} MiB",
+        )
+        for found in _result("soak")["measurements"]
+    ]
+    return _table(("game", "played through", "decisions", "positions checked", "memory grew by"), rows)
 
 
 def _result(name: str) -> dict[str, Any]:

@@ -125,3 +125,15 @@ def test_learning_compares(tmp_path):
     assert ways == {"agents.train", "agents.expert"}
     for found in measurements:
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
+
+
+def test_soak(tmp_path):
+    """A short one of each game: nothing is lost, and the results are written."""
+    import soak
+
+    soak.main(soak.Arguments(decisions=20_000, output=tmp_path))
+    found = json.loads((tmp_path / "soak.json").read_text())["measurements"]
+    assert [(m["game"], m["way"]) for m in found] == [
+        (game, way) for game in list_games() for way in soak.WAYS
+    ]
+    assert all(m["positions"] >= m["decisions"] // 1100 for m in found)

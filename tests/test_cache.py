@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from garden_core import list_games
+
 ROOT = Path(__file__).parents[1]
 
 # What the processes run, after one of the lines below has made `value`.
@@ -382,3 +384,35 @@ for _ in range(2):
 def test_code_typed_at_a_prompt_works_without_a_cache(place):
     code = "twice = garden_core.compiled(lambda x: 2 * x); value = int(twice(4))"
     assert place.run(code)["value"] == 8
+
+
+PLAY = """
+import hashlib, sys
+import numpy as np
+from garden_core import Batch, make
+from garden_core.policies import RandomPolicy
+
+digest = hashlib.sha256()
+for name in sys.argv[1:]:
+    batch, policy = Batch(make(name), 20), RandomPolicy(3)
+    batch.reset(seed=5)
+    while batch.games.sum() < 100:
+        batch.step(policy(batch, batch.all_rows))
+        for array in (batch.observation, batch.action_mask, batch.rewards):
+            digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_start_at_once_on_an_empty_cache_folder_agree(tmp_path):
+    """Eight processes compile, and each plays 100 games of every kind; one that finds the cache filled agrees too."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", PLAY, *list_games()]
+    options = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **options) for _ in range(8)]
+    ended = [(*process.communicate(), process.returncode) for process in processes]
+    assert all((errors, code) == ("", 0) for _, errors, code in ended), ended
+    assert len({digest for digest, _, _ in ended}) == 1
+    again = subprocess.run(command, check=True, **options)
+    assert again.stdout == ended[0][0]
