@@ -86,7 +86,7 @@ class TrainingArguments:
     evaluations: int | None = None
     """how often that is done, evenly spread over the training; one for every five minutes, but at least two, or four
     where the steps are limited"""
-    panel_games: int = 40
+    panel_games: int = 32
     """games against each of the panel"""
     eval_games: int = 600
     """games against random and against greedy at the end; 0 for none"""
