@@ -41,10 +41,16 @@ def _check(found: os.stat_result, path: str | Path, limit: int | None) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file."""
+    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file.
+
+    Raises:
+        OSError: if the disk is full or the folder cannot be written; it names `path`.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -89,7 +89,7 @@ def test_assigning():
     for label in ("assign 0", "assign 1", "assign 2"):
         table.take(label)
     assert described(table, "assign 3").startswith("row 3: ")
-    assert "; row 4 gets " in described(table, "assign 3")
+    assert "; row 4: " in described(table, "assign 3")
 
 
 def test_a_turn():

@@ -276,6 +276,41 @@ def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
     assert done.stderr.strip().splitlines()[-1].startswith(f"error: {folder / name} is")
 
 
+@pytest.mark.parametrize("module", ["train", "expert", "arena", "play"])
+def test_a_full_disk_takes_one_line(module, tmp_path):
+    """Files may have 300 bytes, and none is left in part."""
+    pytest.importorskip("sb3_contrib")
+    resource = pytest.importorskip("resource")
+    training = ["--run", tmp_path / "run", "--eval-games", "0", "--panel", "random", "--panel-games", "2"]
+    arguments = {
+        "train": training,
+        "expert": training,
+        "arena": [
+            "random",
+            "greedy",
+            "--games",
+            "4",
+            "--processes",
+            "1",
+            "--output",
+            tmp_path / "arena.json",
+        ],
+        "play": ["--seats", "greedy", "greedy", "--save", tmp_path / "game.json"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", f"agents.{module}", "cacti", *map(str, arguments[module])],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("error: ")
+    assert last.endswith(": File too large")
+    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and "tfevents" not in path.name}
+    assert left <= {"arena.games.jsonl"}
+
+
 # --- opponents by name ---
 
 
