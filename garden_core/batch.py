@@ -69,6 +69,14 @@ class Batch:
         """The view of the player to move, int8 (N, *game.observation_shape)."""
         return self.flat.reshape(self.num_envs, *self.game.observation_shape)
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All arrays that resets and steps write to."""
+        return (
+            self.states, self.last_states, self.flat, self.action_mask, self.current_player, self.rewards,
+            self.terminated, self.truncated, self.bases, self.streams, self.games,
+        )  # fmt: skip
+
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
 

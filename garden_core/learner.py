@@ -32,6 +32,7 @@ _OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 _SAME_STEP = 0
 _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
 _GAMES_TRIED = 1000
+_CHANGED = ("rewards", "terminated", "capped", "_final", "final_seats", "final_drawn", "_desk")  # by a step
 
 
 class Learner:
@@ -204,11 +205,10 @@ class Learner:
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        arrays = [
-            a for owner in (self, self.batch) for a in vars(owner).values() if isinstance(a, np.ndarray)
-        ]
+        own = (getattr(self, name) for name in _CHANGED)
+        arrays = [array.view(np.uint8) for array in (*own, *self.batch.arrays)]
         if self._kept is None:
-            self._kept = [a.copy() for a in arrays]
+            self._kept = [array.copy() for array in arrays]
         for kept, array in zip(self._kept, arrays, strict=True):
             np.copyto(kept, array)
         dealt = self.dealt
