@@ -26,7 +26,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -63,12 +63,15 @@ class Job(NamedTuple):
     games: int
 
 
+_Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+
+
 class _Kept(msgspec.Struct, forbid_unknown_fields=True):
     """A line of the file of finished games."""
 
     job: tuple[str, str, int, int]
     sources: tuple[str, str]
-    played: tuple[list[list[int]], list[list[int]]]
+    played: tuple[list[list[_Number]], list[list[_Number]]]
 
     def fits(self, num_players: int) -> bool:
         """Whether places and scores are those of so many games at a table of so many players."""
@@ -76,7 +79,7 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
         whole = len(placed) == len(points) == games and all(
             len(row) == num_players for row in placed + points
         )
-        return whole and all(0 <= place < num_players for row in placed for place in row)
+        return whole and all(place == sum(p < place for p in row) for row in placed for place in row)
 
 
 class Played(NamedTuple):

@@ -14,7 +14,7 @@ import torch
 
 from agents.weights import check_weights, load_weights, read, weights_of, write
 
-__all__ = ["CHECKPOINT", "Progress", "load", "save"]
+__all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 
 CHECKPOINT = "checkpoint.safetensors"
 _KEY = "checkpoint"
@@ -56,6 +56,19 @@ def save(path: Path, policy: Any, optimizer: Any, progress: Progress, past: Sequ
     for number, other in enumerate(past):
         tensors |= {f"past.{number}.{name}": tensor for name, tensor in weights_of(other).items()}
     write(path, tensors, _KEY, msgspec.to_builtins(progress))
+
+
+def check(path: Path, policy: Any) -> None:
+    """Check that a checkpoint holds a network like `policy`, whose weights may be shapes alone.
+
+    Raises:
+        ValueError: if it cannot be read, is damaged, or is of another network.
+    """
+    try:
+        tensors, _, _ = read(path, _KEY, Progress)
+        check_weights(_part(tensors, "policy"), weights_of(policy))
+    except ValueError as error:
+        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
 
 
 def load(path: Path, policy: Any, optimizer: Any) -> tuple[Progress, list[dict[str, torch.Tensor]]]:

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from agents.checkpoint import CHECKPOINT, Progress, load, save
+from agents.checkpoint import CHECKPOINT, Progress, check, load, save
 from agents.mcts import MCTSAgent, seat_values
 from agents.runs import Interrupted, Interruption, Run, TrainingArguments, command_line, open_run
-from agents.trained import NetworkAgent, new_policy
+from agents.trained import NetworkAgent, empty_policy, new_policy
 from garden_core.batch import Batch
 from garden_core.game import Game
 
@@ -63,6 +63,9 @@ class Arguments(TrainingArguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._at_least(1, "envs", "simulations", "positions", "minibatch")
+        self._at_most(65_536, "envs", "minibatch")
+        self._at_most(10_000, "simulations")
+        self._at_most(10_000_000, "positions")
         if not self.temperature > 0:
             raise ValueError(f"temperature must be more than 0, not {self.temperature}")
 
@@ -269,7 +272,9 @@ def train(arguments: Arguments) -> Path:
     folder, arguments, game, command = open_run(arguments, "agents.expert")
     torch.set_num_threads(arguments.threads)
     network = arguments.architecture
-    new_policy(game, network)  # a network that the game cannot have is an error before there is a folder
+    empty = empty_policy(game, network)  # what the game cannot have is an error before there is a folder
+    if arguments.resume is not None:  # before memory is taken for what a config claims
+        check(folder / CHECKPOINT, empty)
     run = Run(
         folder,
         game,

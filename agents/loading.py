@@ -15,10 +15,10 @@ from garden_core.game import Game, game_class
 from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 
-__all__ = ["NETWORK", "SUFFIX", "is_built_in", "load_agent", "make_game"]
+__all__ = ["NETWORK", "SUFFIX", "is_built_in", "is_folder", "load_agent", "make_game"]
 
 NETWORK, SUFFIX = "network.safetensors", ".safetensors"  # the network in the folder of a run
-_BUILT_IN = re.compile(r"random|greedy|ppo|(ppo-)?mcts:\d+(\.\d+)?s?")
+_BUILT_IN = re.compile(r"random|greedy|ppo|(ppo-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)")
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -52,7 +52,7 @@ def make_game(
 
 
 def is_built_in(name: str) -> bool:
-    """Whether an agent's name opens no file and imports no code but the project's own."""
+    """Whether an agent's name opens no file, imports no code but the project's own, and stands for no endless search."""
     return _BUILT_IN.fullmatch(name) is not None
 
 
@@ -63,10 +63,18 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder, whatever the path."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _value(text: str) -> object:
     try:
         return json.loads(text.lower())
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # also an integer of thousands of digits
         return text
 
 

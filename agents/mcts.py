@@ -20,6 +20,7 @@ import numpy as np
 
 from garden_core import kernels, rewards
 from garden_core.batch import Batch
+from garden_core.checks import as_rows, require_reset
 from garden_core.compiled import compiled, records
 from garden_core.game import Game
 from garden_core.policies import BUILT_IN, choose, greedy_worths, workspace
@@ -372,7 +373,9 @@ class MCTSAgent:
             noise: float (len(rows), num_actions) or None; mixed into a network's priors at the root, a quarter.
 
         Raises:
-            ValueError: for noise without a network.
+            ValueError: for noise without a network, or rows named twice.
+            IndexError: for a row that does not exist.
+            RuntimeError: before the batch's first reset.
 
         Returns:
             How often each action was taken, int32 (len(rows), num_actions), and the mean value for the player,
@@ -383,7 +386,8 @@ class MCTSAgent:
         if len(self._words) < batch.num_envs:
             self._words = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rows(self._words, np.uint64(self.seed))
-        rows = np.asarray(rows, np.int64)
+        require_reset(batch.dealt, "a policy")
+        rows = as_rows(rows, batch.num_envs, "asked")
         visits = batch.action_mask[rows].astype(np.int32)
         values = np.zeros(len(rows))
         unclear = np.flatnonzero(visits.sum(1) > 1)

@@ -20,6 +20,7 @@ from garden_core.game import Board, Game
 __all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]
 
 _NEVER = torch.tensor(-1e8)  # the logit of an action that is not legal
+_LOWEST = -1e7  # of one that is, however large weights are
 
 
 def policy_for(game: Game, kind: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
@@ -83,7 +84,9 @@ def sample(logits: torch.Tensor, generator: torch.Generator | None = None) -> to
 
 
 def _masked(logits: torch.Tensor, mask: np.ndarray | torch.Tensor | None) -> torch.Tensor:
-    return logits if mask is None else torch.where(torch.as_tensor(mask) != 0, logits, _NEVER)
+    return (
+        logits if mask is None else torch.where(torch.as_tensor(mask) != 0, logits.clamp(min=_LOWEST), _NEVER)
+    )
 
 
 def _chosen(log_probabilities: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:

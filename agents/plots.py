@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from garden_core.files import write_atomically
 
 __all__ = ["COLOURS", "plot"]
 
@@ -38,4 +41,8 @@ def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -
     with matplotlib.rc_context(style):
         figure = Figure(figsize=size, dpi=150, layout="constrained")
         yield figure.subplots(1, columns, squeeze=False, **subplots)[0]
-        figure.savefig(path)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=path.suffix.removeprefix("."))
+    write_atomically(
+        path, drawn.getvalue()
+    )  # a link that waits at `path` in a stranger's folder is not followed

@@ -15,7 +15,6 @@ import shlex
 import signal
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -34,9 +33,9 @@ from agents.checkpoint import CHECKPOINT
 from agents.loading import NETWORK, is_built_in, load_agent, make_game
 from agents.matches import meet, places, play, scores, table
 from agents.plots import COLOURS, plot
-from agents.trained import NetworkAgent, save_network
-from garden_core.checks import short
-from garden_core.data import DataFile
+from agents.trained import WIDEST, NetworkAgent, save_network
+from garden_core.checks import one_line, short
+from garden_core.data import DataFile, parsed
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
@@ -47,7 +46,7 @@ __all__ = ["Interrupted", "Interruption", "Run", "TrainingArguments", "command_l
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
 CONFIG_LIMIT = 2_000_000  # bytes of config.toml, data files included
-TABLE_LIMIT = 100_000_000  # bytes of metrics.csv and evaluations.csv
+TABLE_LIMIT = 30_000_000  # bytes of metrics.csv and evaluations.csv
 T = TypeVar("T", bound="TrainingArguments")
 TEAM = "team"  # in place of opponents in a cooperative game
 
@@ -94,8 +93,14 @@ class TrainingArguments:
     def __post_init__(self) -> None:
         self._at_least(1, "channels", "hidden", "threads", "panel_games")
         self._at_least(0, "seed", "evaluations", "eval_games")
+        self._at_most(WIDEST, "channels", "hidden")
+        self._at_most(1024, "threads")
+        self._at_most(10**9, "panel_games", "evaluations", "eval_games", "minutes")
+        for name, value in vars(self).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, not {value}")
         if self.seed >= 2**64:
-            raise ValueError(f"seed must be less than 2**64, not {self.seed}")
+            raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
         if self.minutes is not None and not self.minutes > 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
 
@@ -103,7 +108,13 @@ class TrainingArguments:
         for name in names:
             value = getattr(self, name)
             if value is not None and not value >= low:
-                raise ValueError(f"{name} must be at least {low}, not {value}")
+                raise ValueError(f"{name} must be at least {low}, not {short(value)}")
+
+    def _at_most(self, high: int, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value <= high:
+                raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
 
     def evaluation_count(self, minutes: float | None) -> int:
         """Return how often the network is evaluated in a training of so many minutes (None: limited by steps)."""
@@ -426,7 +437,7 @@ class _Config(msgspec.Struct):
 def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
     """Return the arguments of a run, and its data files by option."""
     try:
-        content = tomllib.loads(read_regular(path, CONFIG_LIMIT).decode())
+        content = parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT)
         config = msgspec.convert(content, _Config)
         unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
         if unknown:
@@ -435,7 +446,7 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no config of this kind of training: {str(error)[:400]}") from None
+        raise ValueError(f"{path} is no config of this kind of training: {one_line(error)}") from None
     files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
     return arguments, files
 
@@ -448,9 +459,9 @@ def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path
             f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
         )
     if not set(named) <= set(given.panel):
-        again = " ".join(map(short, stored.panel))
+        again = one_line(" ".join(map(short, stored.panel)))
         raise ValueError(
-            f"{path} names code or networks in its panel: to use them, give --panel {again} on the command line too"
+            f"{path} names code, networks or long searches in its panel: to use them, give --panel {again} on the command line too"
         )
 
 
@@ -462,6 +473,8 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments]) ->
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
     except KeyboardInterrupt:
         raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
 
@@ -492,5 +505,5 @@ def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:
             for value in row.values():
                 float(value)
     except (TypeError, ValueError, csv.Error) as error:
-        raise ValueError(f"{path} is damaged: {str(error)[:200]}") from None
+        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
     return rows

@@ -18,11 +18,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from agents.checkpoint import CHECKPOINT, Progress, load, save
+from agents.checkpoint import CHECKPOINT, Progress, check, load, save
 from agents.ppo import new_model
 from agents.runs import Interrupted, Interruption, Run, TrainingArguments, command_line, open_run
 from agents.selfplay import OpponentPool, SelfPlayVecEnv
-from agents.trained import NetworkAgent
+from agents.trained import NetworkAgent, empty_policy
 from garden_core.game import Game
 
 __all__ = ["Arguments", "main", "train"]
@@ -84,6 +84,9 @@ class Arguments(TrainingArguments):
         super().__post_init__()
         self._at_least(1, "envs", "rollout", "epochs", "minibatches", "snapshot_every", "checkpoint_every")
         self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
+        self._at_most(65_536, "envs", "rollout")
+        self._at_most(1000, "past_selves")
+        self._at_most(10**15, "steps")
 
 
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -251,6 +254,8 @@ def train(arguments: Arguments) -> Path:
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     network = arguments.architecture
+    if arguments.resume is not None:  # before memory is taken for what a config claims
+        check(folder / CHECKPOINT, empty_policy(game, network))
     settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
     model = new_model(game, env, network, **settings)
     if arguments.resume is None and arguments.start is not None:

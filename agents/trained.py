@@ -16,20 +16,31 @@ import torch
 from gymnasium import spaces
 
 import garden_core
-from agents.loading import NETWORK, SUFFIX
+from agents.loading import NETWORK, SUFFIX, is_folder
 from agents.networks import policy_for, sample
 from agents.weights import check_weights, load_weights, read, weights_of, write
 from garden_core.batch import Batch
-from garden_core.checks import as_seed, short
+from garden_core.checks import as_seed, one_line, short
 from garden_core.game import Game
 
-__all__ = ["FORESEEN", "NetworkAgent", "load", "new_policy", "save_network", "shipped"]
+__all__ = [
+    "FORESEEN",
+    "WIDEST",
+    "NetworkAgent",
+    "empty_policy",
+    "load",
+    "new_policy",
+    "save_network",
+    "shipped",
+]
 
 FORESEEN = ("outcome", "margin", "score")
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that a network neither sees nor depends on: it may play with others than those it was made for."""
 
-Width = Annotated[int, msgspec.Meta(ge=1, le=16_384)]
+WIDEST = 16_384
+"""Channels, and width of hidden layers, that a network may have."""
+Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
 
 
 class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
@@ -87,7 +98,7 @@ class NetworkAgent:
                 another game, for other observations, actions, options or data, or for play against others where the
                 game is cooperative, or the reverse.
         """
-        path = path / NETWORK if path.is_dir() else path
+        path = path / NETWORK if is_folder(path) else path
         try:
             weights, made, config = read(path, "config", _Description)
             _check_widths(made.network, weights)
@@ -99,27 +110,37 @@ class NetworkAgent:
         }  # fmt: skip
         found = {key: getattr(made, key) for key in wanted}
         if found != wanted:
-            raise ValueError(f"{path} holds a network for {found}, but {game} needs {wanted}")
+            raise ValueError(f"{path} holds a network for {one_line(found)}, but {game} needs {wanted}")
         if not allow_other_options:
             _check_options(path, made, game)
         try:
-            with torch.random.fork_rng(devices=[]):  # the first weights, soon replaced, are drawn
-                policy = new_policy(game, msgspec.to_builtins(made.network))
-            load_weights(policy, weights)
+            policy = empty_policy(game, msgspec.to_builtins(made.network))
+            check_weights(weights, weights_of(policy))
+            load_weights(policy.to_empty(device="cpu"), weights)
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
         return cls(policy, sampled, int(as_seed(seed)), config)
 
     @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Choose an action, int64 (len(rows),), for the player to move in each of `rows`."""
-        logits = self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])
+        """Choose an action, int64 (len(rows),), for the player to move in each of `rows`.
+
+        Raises:
+            ValueError: if weights are so large that the answer is not finite.
+        """
+        logits = _finite(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows]))
         return (sample(logits, self._generator) if self.sampled else logits.argmax(1)).numpy()
 
     @torch.inference_mode()
     def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1."""
-        logits, values = self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
+        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1.
+
+        Raises:
+            ValueError: if weights are so large that the answer is not finite.
+        """
+        logits, values = map(
+            _finite, self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
+        )
         if self.foresees == "score":  # as search sees it
             values = values / (1 + values.abs())
         return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
@@ -136,11 +157,26 @@ class NetworkAgent:
         return f"value {values[0]:+.2f}; {best}"
 
 
+def _finite(answer: torch.Tensor) -> torch.Tensor:
+    if not torch.isfinite(answer).all():
+        raise ValueError("the network's answer is not finite: its weights are too large")
+    return answer
+
+
 def new_policy(game: Game, network: dict[str, Any]) -> Any:
     """Return an untrained network; `network` has the arguments of `policy_for`: kind, channels, hidden."""
     policy, arguments = policy_for(game, **network)
     observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
     return policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
+
+
+def empty_policy(game: Game, network: dict[str, Any]) -> Any:
+    """Return a network whose weights have shapes alone, on torch's device "meta".
+
+    It takes neither memory nor time, whatever widths a stranger's file claims: compare shapes before you build.
+    """
+    with torch.device("meta"), torch.random.fork_rng(devices=[]):
+        return new_policy(game, network)
 
 
 def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> None:

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import msgspec
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 
-from garden_core.checks import short
-from garden_core.files import check_regular, write_atomically
+from garden_core.checks import one_line
+from garden_core.files import read_regular, write_atomically
 
 __all__ = ["check_weights", "load_weights", "read", "weights_of", "write"]
 
@@ -22,6 +22,7 @@ _ALIASES = (
     "vf_features_extractor.",
 )  # Stable-Baselines3's other names of one module
 _NAMED = 5  # names of tensors that a message lists
+_LIMIT = 2_000_000_000  # bytes that a file may have
 
 T = TypeVar("T")
 
@@ -31,9 +32,13 @@ def write(path: Path, tensors: Mapping[str, torch.Tensor], key: str, content: di
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
+        ValueError: if it is more than `read` takes.
     """
     held = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, save(held, {key: json.dumps(content)}))
+    file = save(held, {key: json.dumps(content)})
+    if len(file) > _LIMIT:
+        raise ValueError(f"{path} would have {len(file):,} bytes; {_LIMIT:,} are allowed")
+    write_atomically(path, file)
 
 
 def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], T, dict[str, Any]]:
@@ -43,17 +48,20 @@ def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], 
         ValueError: if it cannot be read, is no such file, or its data does not fit the form.
     """
     try:
-        check_regular(path)
-        with safe_open(path, "pt") as file:
-            text = (file.metadata() or {})[key]
-        data = json.loads(text)
-        return load_file(path), msgspec.convert(data, form), data
+        content = read_regular(path, _LIMIT)  # not mapped: a file cut short later would end the process
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+        if key not in metadata:
+            raise ValueError(f"it has no metadata {key!r}")
+        data = json.loads(metadata[key])
+        return tensors, msgspec.convert(data, form), data
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
-    except KeyError as error:
-        raise ValueError(f"it has no metadata {error}") from None
+    except KeyError as error:  # of the library, which knows more types of numbers than torch
+        raise ValueError(f"its weights are of another type: {one_line(error)}") from None
     except (SafetensorError, ValueError, RecursionError) as error:
-        raise ValueError(str(error)[:400]) from None
+        raise ValueError(one_line(error)) from None
 
 
 def weights_of(policy: Any) -> dict[str, torch.Tensor]:
@@ -92,6 +100,4 @@ def load_weights(policy: Any, weights: Mapping[str, torch.Tensor]) -> None:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(name if len(name) < 100 else short(name) for name in names[:_NAMED]) + (
-        ", …" if len(names) > _NAMED else ""
-    )
+    return ", ".join(one_line(name, 100) for name in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

@@ -113,7 +113,7 @@ def _status(view: dict[str, Any]) -> str:
             "track": "move on the track or stop",
         }[view["asked"]]
     if view["asked"] == "assign":
-        what += str(view["tasks"][player].index(-1))
+        what += str(sum(task >= 0 for task in view["tasks"][player]))
     when = "last turn" if view["round"] == 3 else f"round {view['round']}, column {view['column']}"
     order = ", ".join(marker(p) for p in view["order"])
     told = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]

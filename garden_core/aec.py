@@ -15,7 +15,7 @@ from pettingzoo import AECEnv
 
 from garden_core import loops
 from garden_core.batch import why_illegal
-from garden_core.checks import as_integer, as_seed, require_reset
+from garden_core.checks import as_integer, as_seed, require_reset, short
 from garden_core.game import Game, as_game
 
 __all__ = ["GardenEnv", "env"]
@@ -52,8 +52,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
         super().__init__()
         self.game: Game = as_game(game, options)
         check_render_mode(render_mode)
-        if illegal not in ("raise", "terminate"):
-            raise ValueError(f"illegal must be 'raise' or 'terminate', not {illegal!r}")
+        if not (isinstance(illegal, str) and illegal in ("raise", "terminate")):
+            raise ValueError(f"illegal must be 'raise' or 'terminate', not {short(illegal)}")
         self.render_mode = render_mode
         self.illegal = illegal
         self.metadata = {
@@ -134,6 +134,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
             RuntimeError: before the first reset.
         """
         require_reset(self._dealt, "observe")
+        seat = self._seats.get(agent) if isinstance(agent, str) else None
+        if seat is None:
+            raise ValueError(f"unknown agent {short(agent)}; agents are {', '.join(self.possible_agents)}")
         if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(
             agent, True
         ):
@@ -141,9 +144,6 @@ class GardenEnv(AECEnv[str, Observation, int]):
                 "observation": self._shown(self._observation[0].copy()),
                 "action_mask": self._mask[0].copy(),
             }
-        seat = self._seats.get(agent)
-        if seat is None:
-            raise ValueError(f"unknown agent {agent!r}; agents are {', '.join(self.possible_agents)}")
         out = np.zeros_like(self._observation)
         loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
         return {"observation": self._shown(out[0]), "action_mask": self._no_mask.copy()}
@@ -165,7 +165,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
-                raise ValueError(f"{agent}'s game is over; its only action is None, not {action!r}")
+                raise ValueError(f"{agent}'s game is over; its only action is None, not {short(action)}")
             self._was_dead_step(None)
             return
         chosen = as_integer(action, f"{agent}: an action")
@@ -195,9 +195,11 @@ class GardenEnv(AECEnv[str, Observation, int]):
         """Return what `agent_selection` sees, was paid since its last step, and whether its game is over.
 
         Raises:
-            RuntimeError: before the first reset.
+            RuntimeError: before the first reset, or when every agent has left.
         """
         require_reset(self._dealt, "last")
+        if not self.agents:
+            raise RuntimeError("the game is over for all agents; call reset()")
         return super().last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
@@ -255,16 +257,22 @@ class GardenEnv(AECEnv[str, Observation, int]):
         if not isinstance(state, dict) or set(state) != {"game", *_IN_PROGRESS, "checksum"}:
             raise ValueError("this is not a state that get_state() returned")
         found, own = state["game"], self._identity()
-        if found != own:
+        if not (isinstance(found, dict) and _shown(found) == _shown(own)):
             told = found if isinstance(found, dict) else {}
             differ = [
-                f"{key} {told.get(key)!r}, here {own[key]!r}" for key in own if told.get(key) != own[key]
+                f"{key} {short(told.get(key))}, here {short(value)}"
+                for key, value in own.items()
+                if _shown(told.get(key)) != _shown(value)
             ]
             raise ValueError(
                 f"this state comes from another game, other options or another build of the rules: {'; '.join(differ)}"
             )
-        kept = copy.deepcopy({name: state[name] for name in _IN_PROGRESS})
-        if state["checksum"] != _checksum(kept):
+        try:
+            kept = copy.deepcopy({name: state[name] for name in _IN_PROGRESS})
+            whole = _shown(state["checksum"]) == _shown(_checksum(kept))
+        except (ValueError, TypeError, RecursionError):  # of values that no state has
+            whole = False
+        if not whole:
             raise ValueError("this state was changed after get_state() returned it")
         for name, value in kept.items():
             setattr(self, name, value)
@@ -289,6 +297,14 @@ _IN_PROGRESS = (
 )  # fmt: skip
 
 
+def _shown(value: object) -> str:
+    """Return `repr(value)`, which tells types apart, and is equal or not whatever the value is; "" if there is none."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return ""
+
+
 def _checksum(state: dict[str, Any]) -> str:
     """Digest of a game in progress: which keys and values it has, arrays by type, shape and content."""
     digest = hashlib.sha256()
@@ -303,8 +319,8 @@ def _checksum(state: dict[str, Any]) -> str:
 
 def check_render_mode(mode: str | None) -> None:
     """Raise ValueError for a render mode that there is not."""
-    if mode not in (None, "ansi", "rgb_array", "human"):
-        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {mode!r}")
+    if not (mode is None or (isinstance(mode, str) and mode in ("ansi", "rgb_array", "human"))):
+        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {short(mode)}")
 
 
 def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:

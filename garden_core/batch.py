@@ -45,7 +45,7 @@ class Batch:
     def __init__(self, game: Game | type[Game] | str, num_envs: int, autoreset: bool = True) -> None:
         n = as_integer(num_envs, "num_envs", "at least 1")
         if n < 1:
-            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+            raise ValueError(f"num_envs must be at least 1, not {short(n)}")
         self.game = game = as_game(game, {})
         self.num_envs = n
         self.autoreset = autoreset

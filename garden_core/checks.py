@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_integer", "as_rows", "as_seat", "as_seed", "as_seeds", "require_reset", "short"]
+__all__ = ["as_integer", "as_rows", "as_seat", "as_seed", "as_seeds", "one_line", "require_reset", "short"]
 
 _SHOWN = 80  # characters of a wrong value in a message
 
@@ -21,6 +21,13 @@ def short(value: object) -> str:
         text = f"a {type(value).__name__} too long to show"
     half = _SHOWN // 2
     return text if len(text) <= _SHOWN else f"{text[:half]} … {text[-half:]}"
+
+
+def one_line(text: object, limit: int = 400) -> str:
+    """Return a text that may come from a stranger's file for a message: on one line, without control characters, cut."""
+    told = str(text)
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in told[:limit])
+    return shown if len(told) <= limit and len(shown) <= limit else f"{shown[:limit]} …"
 
 
 def as_integer(value: Any, name: str, allowed: str = "") -> int:
@@ -105,7 +112,9 @@ def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
     if found.size and not (found.min() >= 0 and found.max() < num_envs):
         raise IndexError(f"rows must be 0 to {num_envs - 1}, not {short(found.tolist())}")
     found = found.astype(np.int64)
-    if len(np.unique(found)) < len(found):
+    named = np.zeros(num_envs, np.bool_)
+    named[found] = True
+    if np.count_nonzero(named) < len(found):
         raise ValueError(f"a row can be {done} only once: {short(found.tolist())}")
     return found
 

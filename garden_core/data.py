@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from garden_core.checks import one_line
 from garden_core.files import read_regular
 
-__all__ = ["LIMIT", "DataFile", "load", "read"]
+__all__ = ["LIMIT", "DataFile", "load", "parsed", "read"]
 
 LIMIT = 1_000_000
 """Bytes that a data file may have."""
-_MESSAGE = 400  # characters of an error that are shown
+_PARTS = 16  # of a dotted key: reading takes time in proportion to their square
+_LONG_KEY = re.compile(
+    r"""(?:\.[ \t]*+(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)""" + f"{{{_PARTS}}}"
+)
 
 T = TypeVar("T")
 
@@ -42,7 +47,27 @@ def read(path: str | Path) -> DataFile:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from None
     except ValueError as error:  # a path that no file can have
-        raise ValueError(f"{_cut(repr(path))} cannot be read: {error}") from None
+        raise ValueError(f"{one_line(repr(path))} cannot be read: {error}") from None
+
+
+def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
+    """Return what a TOML text holds, whoever wrote it: reading ends soon, with a short message if it fails.
+
+    Args:
+        limit: bytes that it may have.
+
+    Raises:
+        ValueError: if it is longer, is not TOML, or has a key of many parts.
+    """
+    try:
+        size = len(content.encode())  # a text out of JSON may hold half a character, which no file can
+        if size > limit:
+            raise ValueError(f"it has {size:,} bytes; {limit:,} are allowed")
+        if _LONG_KEY.search(content):
+            raise ValueError(f"a key has more than {_PARTS} parts")
+        return tomllib.loads(content)
+    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
+        raise ValueError(one_line(error)) from None
 
 
 def load(source: str | Path | DataFile, form: type[T]) -> T:
@@ -57,14 +82,10 @@ def load(source: str | Path | DataFile, form: type[T]) -> T:
     """
     file = source if isinstance(source, DataFile) else read(source)
     try:
-        content = tomllib.loads(file.content)
-    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
-        raise ValueError(f"{file.name} is not a TOML file: {_cut(str(error))}") from None
+        content = parsed(file.content)
+    except ValueError as error:
+        raise ValueError(f"{file.name} is not a TOML file: {error}") from None
     try:
         return msgspec.convert(content, form)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise ValueError(f"{file.name}: {_cut(str(error))}") from None
-
-
-def _cut(message: str) -> str:
-    return message if len(message) <= _MESSAGE else f"{message[:_MESSAGE]} …"
+        raise ValueError(f"{file.name}: {one_line(error)}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from pathlib import Path
 
@@ -46,8 +47,10 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         OSError: if the disk is full or the folder cannot be written; it names `path`.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # A name that nobody can foresee, and a new file: a link that waits in a stranger's folder must not be followed.
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
+        temporary.touch(exist_ok=False)
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:

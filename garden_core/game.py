@@ -90,7 +90,7 @@ class Option:
         if isinstance(self.default, bool):
             fits = isinstance(value, bool)
         elif self.choices:
-            fits = value in self.choices and type(value) is type(self.default)
+            fits = type(value) is type(self.default) and value in self.choices
         elif self.is_file:
             fits = isinstance(value, str)
         else:
@@ -293,9 +293,8 @@ class Game(ABC):
         unknown = sorted(set(options) - {option.name for option in known})
         if unknown:
             names = ", ".join(option.name for option in known)
-            raise TypeError(
-                f"{self.name} has no option {', '.join(map(repr, unknown))}; its options are {names}"
-            )
+            some = ", ".join(map(short, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+            raise TypeError(f"{self.name} has no option {some}; its options are {names}")
         return {option.name: option.check(options.get(option.name, option.default)) for option in known}
 
     def _read_data(self, options: dict[str, Any]) -> dict[str, DataFile]:
@@ -303,8 +302,9 @@ class Game(ABC):
         for option in self.options:
             if option.is_file and self.chosen[option.name]:
                 given = options[option.name]
+                path = self.chosen[option.name]
                 try:
-                    data[option.name] = given if isinstance(given, DataFile) else read(given)
+                    data[option.name] = given if isinstance(given, DataFile) else read(path)
                 except ValueError as error:
                     raise ValueError(f"{option.name}: {error}") from None
         return data
@@ -507,7 +507,7 @@ def game_class(game: type[Game] | str) -> type[Game]:
     if ":" in game:
         found = imported(game, "game")
         if not (isinstance(found, type) and issubclass(found, Game)):
-            raise ValueError(f"{game} is not a Game class")
+            raise ValueError(f"{short(game)} is not a Game class")
         return found
     point = _announced().get(game)
     if point is None:

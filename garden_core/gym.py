@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from garden_core.aec import check_render_mode, render
-from garden_core.checks import as_integer, as_seed, as_seeds, require_reset
+from garden_core.checks import as_integer, as_seed, as_seeds, require_reset, short
 from garden_core.game import Game, as_game
 from garden_core.learner import Learner, Opponent
 
@@ -23,6 +23,7 @@ _MODES = {
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.DISABLED: "disabled",
 }
+_NAMES = [mode.value for mode in _MODES]
 
 
 def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
@@ -161,17 +162,21 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     ) -> None:
         self.game = as_game(game, options)
         check_render_mode(render_mode)
+        if not (isinstance(autoreset_mode, str | AutoresetMode) and autoreset_mode in (*_MODES, *_NAMES)):
+            raise ValueError(
+                f"autoreset_mode must be one of {', '.join(map(repr, _NAMES))}, not {short(autoreset_mode)}"
+            )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = Env.metadata | {"autoreset_mode": self.autoreset_mode}
-        self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.copy = copy
-        self.single_observation_space, self.single_action_space = _spaces(self.game)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
         self.learner = Learner(
             self.game, num_envs, opponents, seat=seat, autoreset=_MODES[self.autoreset_mode]
         )
+        self.num_envs = self.learner.num_envs
+        self.render_mode = render_mode
+        self.copy = copy
+        self.single_observation_space, self.single_action_space = _spaces(self.game)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -180,8 +185,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
         Raises:
             ValueError: for a reset mask that is not bool (num_envs,), a seed outside 0 … 2**64 - 1, or not as many
-                seeds as environments.
+                seeds as environments, or options that are no dict.
         """
+        if not (options is None or isinstance(options, dict)):
+            raise ValueError(f"options must be a dict, not {short(options)}")
         rows = (options or {}).get("reset_mask")
         if rows is not None:
             rows = np.asarray(rows)

@@ -80,9 +80,9 @@ class Learner:
         seat: int | Literal["random"] = "random",
         autoreset: str = "same_step",
     ) -> None:
-        if autoreset not in AUTORESETS:
+        if not (isinstance(autoreset, str) and autoreset in AUTORESETS):
             raise ValueError(
-                f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {autoreset!r}"
+                f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {short(autoreset)}"
             )
         if not (isinstance(seat, str) and seat == "random"):
             try:
@@ -148,13 +148,18 @@ class Learner:
         """
         try:
             values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.zeros(0)
-        if values.shape != (len(self.opponents),) or not (values >= 0).all() or not values.sum() > 0:
+        if (
+            values.shape != (len(self.opponents),)
+            or not ((values >= 0) & (values < np.inf)).all()
+            or not values.any()
+        ):
             raise ValueError(
                 f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {short(weights)}"
             )
-        self._cumulative = np.cumsum(values / values.sum())
+        shares = values / values.max()  # whose sum is finite
+        self._cumulative = np.cumsum(shares / shares.sum())
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.

@@ -9,7 +9,7 @@ import importlib
 from importlib.metadata import entry_points
 from typing import Any
 
-from garden_core.checks import short
+from garden_core.checks import one_line, short
 
 __all__ = ["imported", "load_agent"]
 
@@ -30,11 +30,11 @@ def imported(name: str, what: str) -> Any:
     try:
         found = importlib.import_module(module)
     except (ImportError, ValueError, TypeError) as error:
-        raise ValueError(f"{what} {name[:200]} cannot be imported: {error}") from error
+        raise ValueError(f"{what} {one_line(name)} cannot be imported: {one_line(error)}") from error
     try:
         return getattr(found, attribute)
     except AttributeError:
-        raise ValueError(f"{what} {name[:200]}: the module has no {attribute!r}") from None
+        raise ValueError(f"{what} {one_line(name)}: the module has no {short(attribute)}") from None
 
 
 def load_agent(name: str, game: Any, seed: int = 0) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from garden_core import kernels
-from garden_core.checks import as_seed
+from garden_core.checks import as_rows, as_seed, require_reset
 from garden_core.compiled import compiled, records
 from garden_core.rng import bounded, next_uint64, seed_rows
 
@@ -169,7 +169,14 @@ class _BuiltIn:
         self._words = np.zeros((0, 4), np.uint64)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`."""
+        """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.
+
+        Raises:
+            ValueError, IndexError: for rows that are named twice or do not exist.
+            RuntimeError: before the batch's first reset.
+        """
+        require_reset(batch.dealt, "a policy")
+        rows = as_rows(rows, batch.num_envs, "asked")
         if len(self._words) < batch.num_envs:
             self._words = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rows(self._words, np.uint64(self.seed))
@@ -179,7 +186,7 @@ class _BuiltIn:
             self.kind,
             batch.states,
             game.params,
-            np.asarray(rows, np.int64),
+            rows,
             batch.action_mask,
             *workspace(game),
             self._words,

@@ -21,7 +21,7 @@ import numpy as np
 from garden_core import game as registry
 from garden_core import kernels
 from garden_core.batch import Batch
-from garden_core.checks import as_seed, short
+from garden_core.checks import as_seed, one_line, short
 from garden_core.data import DataFile
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
@@ -125,7 +125,7 @@ class Replay:
         try:
             played = _game(content, game, data)
         except (TypeError, ValueError) as error:
-            raise ReplayError(f"{path} cannot be played here: {error}") from None
+            raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
         if played.data_digest != content.data:
             raise ReplayError(
                 f"{path} was played with other data or options of {played.name} ({short(content.data)}) than here"
@@ -133,7 +133,7 @@ class Replay:
         try:
             replay = cls.of(played, content.seed, content.actions)
         except ReplayError as error:
-            raise ReplayError(f"{path}: {error}") from None
+            raise ReplayError(f"{path}: {one_line(error)}") from None
         if (list(replay.scores), replay.ended) != (content.scores, content.ended):
             raise ReplayError(
                 f"{path} ends {content.ended} with scores {short(content.scores)}, but plays here to {replay.ended} "
@@ -149,7 +149,7 @@ def _read(path: str | Path) -> _Content:
     except OSError as error:
         raise ReplayError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ReplayError(f"{short(path)} is not a replay: {error}") from None
+        raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != FORMAT:
         raise ReplayError(f"{path} is not a replay of format {FORMAT!r} (found {short(found)})")
@@ -158,8 +158,8 @@ def _read(path: str | Path) -> _Content:
         if content.get("checksum") != _checksum(kept):
             raise ReplayError(f"{path} was changed or damaged: its checksum does not fit")
         return msgspec.convert(content, _Content)
-    except (RecursionError, msgspec.ValidationError) as error:
-        raise ReplayError(f"{path} cannot be played here: {error}") from None
+    except (RecursionError, ValueError) as error:  # also a text with half a character
+        raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
 
 
 def _game(content: _Content, game: type[Game] | str | None, data: str | Path | None) -> Game:
@@ -175,7 +175,9 @@ def _game(content: _Content, game: type[Game] | str | None, data: str | Path | N
         if data is not None:
             options[name] = data
         elif name in content.data_files:
-            options[name] = DataFile(f"{options[name]} of the replay", content.data_files[name])
+            options[name] = DataFile(
+                f"{one_line(options[name], 100)} of the replay", content.data_files[name]
+            )
         else:
             raise ValueError(
                 f"it was played with {name}={short(options[name])}; pass data= with that file's path"

@@ -10,7 +10,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from garden_core.aec import check_render_mode, pixels
-from garden_core.checks import as_seed, require_reset
+from garden_core.checks import as_rows, as_seed, require_reset
 from garden_core.game import Game, as_game
 from garden_core.gym import _spaces
 from garden_core.learner import Learner, Opponent
@@ -55,10 +55,10 @@ class GardenVecEnv(VecEnv):
         self.learner = Learner(self.game, num_envs, opponents, weights, seat)
         self._seed = None if seed is None else int(as_seed(seed))
         self._actions: np.ndarray | None = None
-        self._returns = np.zeros(num_envs)
-        self._lengths = np.zeros(num_envs, np.int64)
+        self._returns = np.zeros(self.learner.num_envs)
+        self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
-        super().__init__(num_envs, *_spaces(self.game))
+        super().__init__(self.learner.num_envs, *_spaces(self.game))
 
     def reset(self) -> np.ndarray:
         """Deal new games and return the first observations, int8 (N, *game.observation_shape)."""
@@ -124,17 +124,30 @@ class GardenVecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute that all rows share."""
+        self._chosen(indices)
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method; `action_masks` gives each row its own, anything else is shared by all rows."""
-        value = getattr(self, method_name)(*args, **kwargs)
         rows = self._chosen(indices)
+        value = getattr(self, method_name)(*args, **kwargs)
         return [value[row] for row in rows] if method_name == "action_masks" else [value] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Return False for each row: there are no single environments to wrap."""
         return [False] * len(self._chosen(indices))
+
+    def render(self, mode: str | None = None) -> np.ndarray | None:
+        """Return one picture of all rows; without a render mode None, with a warning.
+
+        Raises:
+            ValueError: for a render mode that has no pictures.
+            RuntimeError: before the first reset.
+        """
+        require_reset(self.learner.dealt, "render")
+        if self.render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode={self.render_mode!r} is not available here; use 'rgb_array'")
+        return super().render(mode)
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """Return a picture of each row as its learner's seat may see it (None without "rgb_array").
@@ -149,4 +162,7 @@ class GardenVecEnv(VecEnv):
         return [pixels(self.game, state, int(seat)) for state, seat in zip(states, seats, strict=True)]
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
-        return list(self._get_indices(indices))
+        """Return the rows that are meant (None: all); ValueError or IndexError for what are none."""
+        if indices is None:
+            return list(range(self.num_envs))
+        return as_rows(indices, self.num_envs, "named").tolist()

@@ -1,0 +1,81 @@
+"""An arena's file of finished games that a stranger made or that was damaged: games taken as they are, or a ValueError."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tools
+
+pytest.importorskip("openskill")
+pytest.importorskip("tyro")
+
+from agents import arena
+from garden_core import make
+
+GAME = make("cacti")
+SOURCES = {"random": "0" * 16, "greedy": "1" * 16}
+
+
+@pytest.fixture
+def lines(tmp_path) -> list[Any]:
+    """The lines of a file with two jobs."""
+    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, SOURCES)
+    (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
+    job = {
+        "job": ["random", "greedy", 0, 4],
+        "sources": list(SOURCES.values()),
+        "played": [[[0, 1]] * 4, [[9, 5]] * 4],
+    }
+    return [json.loads(head), job, job | {"job": ["random", "greedy", 1, 4]}]
+
+
+def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
+    """Read a file; what is taken of it makes results, what is not leaves it as it was."""
+    before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
+    found, error = tools.outcome(lambda: arena._kept(path, GAME, 0, SOURCES), ValueError, names=path.name)
+    if error is not None:
+        assert before is None or path.read_bytes() == before
+        return None
+    for job, played in found.items():
+        if job.games > 0:
+            arena.result_of(job[:2], *map(arena.np.array, played))
+    return found
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_changed_lines(lines, numbers, tmp_path):
+    path, taken = tmp_path / "arena.games.jsonl", 0
+    for number in numbers:
+        rng = random.Random(number)
+        try:
+            changed = tools.mutated(lines if number % 2 else lines[1:], rng)
+            changed = changed if number % 2 else [lines[0], *changed]
+            path.write_text("".join(json.dumps(line) + "\n" for line in changed))
+        except (TypeError, ValueError, RecursionError):
+            continue
+        taken += kept(path) is not None
+    assert taken
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_bytes(lines, numbers, tmp_path):
+    whole, path = "".join(json.dumps(line) + "\n" for line in lines).encode(), tmp_path / "arena.games.jsonl"
+    for number in numbers:
+        path.write_bytes(tools.damaged(whole, random.Random(number)))
+        kept(path)
+
+
+def test_no_file_and_pickles(tmp_path):
+    for path in tools.special_paths(tmp_path):
+        if path.name not in ("missing", "nowhere", "loop", "y"):  # which are made
+            with pytest.raises((ValueError, OSError)) as raised, tools.within(5):
+                arena._kept(path, GAME, 0, SOURCES)
+            tools.check_message(raised.value)
+    for content in tools.pickles(tmp_path / "marker"):
+        (tmp_path / "arena.games.jsonl").write_bytes(content)
+        kept(tmp_path / "arena.games.jsonl")
+    assert not (tmp_path / "marker").exists()

@@ -1,0 +1,113 @@
+"""Checkpoints that strangers made or that were damaged: one that training goes on from, or a ValueError and no change."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+import tools
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from test_fuzz_networks import SMALL, joined, parts
+
+from agents.checkpoint import Progress, load, save
+from agents.trained import new_policy
+from garden_core import make
+
+
+class Training:
+    """A small network in training: a step was made, and there is a past self."""
+
+    def __init__(self) -> None:
+        self.policy = new_policy(make("mars"), SMALL)
+        self.optimizer = torch.optim.Adam(self.policy.parameters(), 1e-3)
+        torch.manual_seed(0)
+        for parameter in self.policy.parameters():
+            parameter.grad = torch.rand_like(parameter)
+        self.optimizer.step()
+
+    def told(self) -> list[bytes]:
+        """Everything that a checkpoint restores, as bytes."""
+        tensors = [*self.policy.state_dict().values()]
+        tensors += [t for state in self.optimizer.state_dict()["state"].values() for t in state.values()]
+        return [tensor.detach().numpy().tobytes() for tensor in tensors]
+
+
+@pytest.fixture(scope="module")
+def training() -> Training:
+    return Training()
+
+
+@pytest.fixture(scope="module")
+def content(training, tmp_path_factory) -> bytes:
+    path = tmp_path_factory.mktemp("checkpoint") / "checkpoint.safetensors"
+    progress = Progress(4096, 12.5, [0.5] * 4, [True, False, True, False])
+    save(path, training.policy, training.optimizer, progress, [Training().policy])
+    return path.read_bytes()
+
+
+def loaded(path, training) -> Any:
+    """Load a checkpoint; if it is refused nothing has changed."""
+    before = training.told()
+    found, error = tools.outcome(
+        lambda: load(path, training.policy, training.optimizer), ValueError, names=path.name
+    )
+    if error is not None:
+        assert training.told() == before
+    else:
+        progress, past = found
+        assert progress.seconds >= 0
+        assert all(0 <= share <= 1 for share in progress.ahead)
+        assert all(torch.isfinite(tensor).all() for other in past for tensor in other.values())
+        assert all(torch.isfinite(tensor).all() for tensor in training.policy.state_dict().values())
+    return found
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_bytes(training, content, numbers, tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    head = len(content) - len(parts(content)[1])
+    for number in numbers:
+        rng = random.Random(number)
+        path.write_bytes(
+            tools.damaged(content[: head if number % 2 else None], rng) + content[head:] * (number % 2)
+        )
+        loaded(path, training)
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_changed_headers_and_progress(training, content, numbers, tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    header, tensors = parts(content)
+    for number in numbers:
+        rng = random.Random(number)
+        try:
+            if number % 2:
+                changed = tools.mutated(header, rng)
+            else:
+                progress = tools.mutated(json.loads(header["__metadata__"]["checkpoint"]), rng)
+                changed = header | {"__metadata__": {"checkpoint": json.dumps(progress)}}
+            path.write_bytes(joined(changed, tensors))
+        except (ValueError, RecursionError):
+            continue
+        loaded(path, training)
+
+
+def test_a_whole_one_is_taken(training, content, tmp_path):
+    (tmp_path / "checkpoint.safetensors").write_bytes(content)
+    progress, past = loaded(tmp_path / "checkpoint.safetensors", training)
+    assert (progress.decisions, len(past)) == (4096, 1)
+
+
+def test_no_file_and_pickles(training, tmp_path):
+    for path in tools.special_paths(tmp_path):
+        assert loaded(path, training) is None
+    path = tmp_path / "checkpoint.safetensors"
+    for pickled in tools.pickles(tmp_path / "marker"):
+        path.write_bytes(pickled)
+        assert loaded(path, training) is None
+    assert not (tmp_path / "marker").exists()

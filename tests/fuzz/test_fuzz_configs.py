@@ -1,0 +1,229 @@
+"""A stranger's or a damaged run's folder: a run that goes on, or an error that the commands tell in one line."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+import tools
+
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("tyro")
+
+from agents import expert, runs
+from agents.checkpoint import CHECKPOINT
+from agents.loading import is_built_in
+from agents.plots import plot
+from agents.runs import Run, command_line, open_run
+from agents.train import Arguments
+from cacti_env.cards import PACKAGED
+from garden_core import make
+from garden_core.data import DataFile
+from garden_core.files import write_atomically
+
+ERRORS = (ValueError, TypeError)  # which `command_line` tells in one line, as any OSError
+
+
+def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
+    """Make a run's folder as far as `open_run` reads it; return the content of its config."""
+    game = make("cacti", cards=DataFile("cards.toml", PACKAGED.read_text()))
+    run = object.__new__(Run)
+    run.folder, run.game = folder, game
+    run.write_config(kind("cacti", options={"cards": "cards.toml"}, panel=("random", "mcts:50"), minutes=2.0))
+    (folder / CHECKPOINT).write_bytes(b"")
+    return tomllib.loads((folder / "config.toml").read_text())
+
+
+def opened(folder: Path, kind: Any = Arguments) -> Any:
+    """Take up a run; what comes out names no code or file of the config's own, and nothing of endless size."""
+    found, _ = tools.outcome(lambda: open_run(kind(resume=folder), "agents.train"), ERRORS)
+    if found is not None:
+        _, arguments, game, _ = found
+        assert game.name in ("mars", "cacti", "botanicus")
+        assert all(map(is_built_in, arguments.panel))
+        assert arguments.hidden <= 16_384
+        assert arguments.threads <= 1024
+        assert all(label.isprintable() for label in game.labels)
+    return found
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_changed_configs(numbers, tmp_path):
+    content, taken = run_folder(tmp_path), 0
+    for number in numbers:
+        rng = random.Random(number)
+        part = rng.choice(["arguments", "arguments", "data_files", ""])
+        try:
+            if part:
+                changed = content | {part: tools.mutated(content[part], rng)}
+            else:
+                changed = tools.mutated(content, rng)
+            (tmp_path / "config.toml").write_text(tomli_w.dumps(changed))
+        except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
+            continue
+        taken += opened(tmp_path) is not None
+    assert taken
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_configs(numbers, tmp_path):
+    run_folder(tmp_path)
+    whole = (tmp_path / "config.toml").read_bytes()
+    for number in numbers:
+        (tmp_path / "config.toml").write_bytes(tools.damaged(whole, random.Random(number)))
+        opened(tmp_path)
+
+
+CLAIMS: dict[str, dict[str, Any]] = {
+    "code as game": {"game": "os:system"},
+    "code in the panel": {"panel": ["os:system"]},
+    "a network in the panel": {"panel": ["/tmp/network.safetensors"]},
+    "an endless search": {"panel": ["mcts:1000000000"]},
+    "a long search": {"panel": ["mcts:9999999s"]},
+    "a data file": {"options": {"cards": "/dev/zero"}, "game": "botanicus"},
+    "a nested option": {"options": {"max_decisions": "[" * 100_000}},
+    "an option of many digits": {"options": {"max_decisions": "9" * 5000}},
+    "a wide network": {"hidden": 10**9},
+    "many channels": {"channels": 10**9},
+    "many threads": {"threads": 10**9},
+    "many games": {"envs": 10**9},
+    "long rollouts": {"rollout": 10**12},
+    "many past selves": {"past_selves": 10**9},
+    "no end": {"minutes": float("inf")},
+    "no number": {"learning_rate": float("nan")},
+    "an unknown argument": {"\x1b[2J" * 1000: 1},
+    "a seed": {"seed": 2**63, "steps": 2**63 - 1},
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claims(claim, tmp_path):
+    content = run_folder(tmp_path)
+    content["arguments"] |= CLAIMS[claim]
+    if "data" in claim:
+        content["data_files"] = {}
+    (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
+    assert opened(tmp_path) is None
+
+
+def test_claims_to_expert_iteration(tmp_path):
+    content = run_folder(tmp_path, expert.Arguments)
+    assert opened(tmp_path, expert.Arguments) is not None
+    for claim in ({"positions": 10**12}, {"simulations": 10**9}, {"envs": 10**9}, {"noise": float("nan")}):
+        changed = content | {"arguments": content["arguments"] | claim}
+        (tmp_path / "config.toml").write_text(tomli_w.dumps(changed))
+        assert opened(tmp_path, expert.Arguments) is None
+
+
+def test_a_config_that_claims_wide_layers_is_refused_before_they_are_built(tmp_path):
+    content = run_folder(tmp_path)
+    content["arguments"] |= {"hidden": 16_384, "channels": 16_384, "network": "flat"}
+    (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
+    from agents.train import train
+
+    _, error = tools.outcome(
+        lambda: train(Arguments(resume=tmp_path)), ValueError, names=CHECKPOINT, seconds=20
+    )
+    assert error is not None
+
+
+@pytest.mark.parametrize("name", ["config.toml", CHECKPOINT, "metrics.csv", "evaluations.csv"])
+def test_no_files(name, tmp_path):
+    """Each file of the folder in turn is a device, a pipe, a link to nowhere, …"""
+    (tmp_path / "special").mkdir()
+    for number, path in enumerate(tools.special_paths(tmp_path / "special")):
+        if name.endswith(".csv") and not os.path.exists(path):
+            continue  # a run without these
+        if name == CHECKPOINT and path.name == "huge":
+            continue  # which is found when it is loaded: test_fuzz_checkpoints
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run_folder(folder)
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(path)
+
+        def taken_up(folder=folder):
+            open_run(Arguments(resume=folder), "agents.train")
+            rewound(folder, {})
+
+        with pytest.raises((*ERRORS, OSError, SystemExit)) as raised, tools.within(5):
+            taken_up()
+        tools.check_message(raised.value)
+
+
+def rewound(folder: Path, tables: dict[str, bytes]) -> None:
+    """Let a run go back to decision 100 with these tables."""
+    for name, content in tables.items():
+        (folder / name).write_bytes(content)
+    run = object.__new__(Run)
+    run.folder, run.panel, run.past, run.seconds_before = folder, ("random",), [], 0.0
+    run.rewind(100)
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_tables(numbers, tmp_path):
+    whole = {
+        "metrics.csv": b"decisions,seconds,loss\n50,1.5,nan\n100,3.0,0.25\n150,4.5,0.1\n",
+        "evaluations.csv": b"decisions,seconds,random\n50,1.5,0.75\n100,3.0,0.8\n",
+    }
+    for number in numbers:
+        rng = random.Random(number)
+        tables = {name: tools.damaged(content, rng) for name, content in whole.items()}
+        tools.outcome(lambda tables=tables: rewound(tmp_path, tables), ValueError, names=".csv is damaged")
+
+
+def test_pickles(tmp_path):
+    for content in tools.pickles(tmp_path / "marker"):
+        run_folder(tmp_path)
+        (tmp_path / "config.toml").write_bytes(content)
+        assert opened(tmp_path) is None
+        _, error = tools.outcome(
+            lambda content=content: rewound(tmp_path, {"metrics.csv": content}), ValueError, names="damaged"
+        )
+        assert error is not None
+    assert not (tmp_path / "marker").exists()
+
+
+def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeypatch):
+    victim, folder = tmp_path / "victim", tmp_path / "run"
+    victim.write_text("precious")
+    folder.mkdir()
+    for name in ("config.toml", "curve.png", "game.json"):
+        (folder / name).symlink_to(victim)
+        (folder / f".{name}.{runs.signal.SIGINT}.tmp").symlink_to(victim)
+    monkeypatch.setattr("os.getpid", lambda: int(runs.signal.SIGINT))  # as if it had been guessed
+    with plot(folder / "curve.png", 1, (2, 2)):
+        pass
+    write_atomically(folder / "game.json", b"{}")
+    write_atomically(folder / "config.toml", b"")
+    assert victim.read_text() == "precious"
+    assert not any((folder / name).is_symlink() for name in ("config.toml", "curve.png", "game.json"))
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError("no room"), OSError(28, "No space left on device"), ValueError("a"), TypeError("b")]
+)
+def test_commands_end_in_one_line(error, monkeypatch):
+    def train(arguments):
+        raise error
+
+    monkeypatch.setattr("sys.argv", ["train"])
+    with pytest.raises(SystemExit) as raised:
+        command_line(train, Arguments)
+    assert str(raised.value).startswith("error: ")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_whole_run_is_taken_up(tmp_path):
+    run_folder(tmp_path)
+    folder, arguments, game, command = opened(tmp_path)
+    assert (folder, arguments.minutes, game.name) == (tmp_path, 2.0, "cacti")
+    assert command.startswith("python -m agents.train cacti")
+    shutil.rmtree(tmp_path)
+    assert tools.outcome(lambda: open_run(Arguments(resume=tmp_path), "agents.train"), SystemExit)[1]

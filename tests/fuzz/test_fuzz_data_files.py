@@ -1,0 +1,148 @@
+"""Data files that strangers made or that were damaged: a game that can be played, or a ValueError that names the file."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+import tools
+
+from botanicus_env.tables import PACKAGED as BOTANICUS
+from cacti_env.cards import PACKAGED as CACTI
+from garden_core import Batch, make
+from garden_core.data import LIMIT, DataFile
+from garden_core.game import Game
+from garden_core.policies import RandomPolicy
+
+FILES = {"cacti": ("cards", CACTI), "botanicus": ("tables", BOTANICUS)}
+games = pytest.mark.parametrize("name", FILES)
+
+
+def made(name: str, file: Any) -> tuple[Game | None, BaseException | None]:
+    """Return the game that is played with a file, or the error; it names the file."""
+    option, _ = FILES[name]
+    known = file.name if isinstance(file, DataFile) else file
+    return tools.outcome(lambda: make(name, **{option: file}), ValueError, names=known)
+
+
+def check_playable(game: Game, seed: int) -> None:
+    """Play a game to its end; all that people are shown is plain text."""
+    batch, policy = Batch(game, 1, autoreset=False), RandomPolicy(seed)
+    batch.reset(seed)
+    decisions = 0
+    while not (batch.terminated[0] or batch.truncated[0]):
+        decisions += 1
+        assert decisions <= game.max_game_length
+        batch.step(policy(batch, batch.all_rows))
+    assert all(label.isprintable() and len(label) < 100 for label in game.labels)
+    told = game.text(batch.states[0]) + game.svg(batch.states[0])
+    assert not [c for c in told if not c.isprintable() and c not in "\n\xa0"]
+    assert "<script" not in told.partition("<svg")[2]
+    assert np.isfinite(batch.rewards).all()
+
+
+@games
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_changed_content(name, numbers, tmp_path):
+    content, path, taken = tomllib.loads(FILES[name][1].read_text()), tmp_path / "data.toml", 0
+    for number in numbers:
+        rng = random.Random(number)
+        try:
+            text = tomli_w.dumps(tools.mutated(content, rng, faults=number % 2))
+            path.write_text(text)
+        except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
+            continue
+        game, _ = made(name, path)
+        if game is not None:
+            taken += 1
+            check_playable(game, number)
+    assert taken
+
+
+@games
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_bytes(name, numbers, tmp_path):
+    content, path = FILES[name][1].read_bytes(), tmp_path / "data.toml"
+    for number in numbers:
+        path.write_bytes(tools.damaged(content, random.Random(number)))
+        game, _ = made(name, path)
+        if game is not None:
+            check_playable(game, number)
+
+
+@games
+def test_no_file(name, tmp_path):
+    for path in tools.special_paths(tmp_path):
+        _, error = made(name, path)
+        assert error is not None or path.name == "null", path
+    _, error = tools.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
+    assert error is not None
+
+
+@games
+def test_pickles(name, tmp_path):
+    path, marker = tmp_path / "data.toml", tmp_path / "marker"
+    for content in tools.pickles(marker):
+        path.write_bytes(content)
+        assert made(name, path)[1] is not None
+    assert not marker.exists()
+
+
+def grown(start: str, part: str, end: str = "") -> str:
+    """As much as fits into a data file."""
+    return start + part * ((LIMIT - len(start) - len(end)) // len(part)) + end
+
+
+BOMBS = {
+    "dotted key": grown("a", ".a", "=1"),
+    "dotted key with spaces": grown("a", " . a", "=1"),
+    "quoted dotted key": grown('"a"', ".''", "=1"),
+    "dotted header": grown("[a", ".a", "]"),
+    "dotted header of a list": grown("[[a", ".a", "]]"),
+    "dotted keys of middle length": grown("", "a" + ".a" * 300 + "=1\n"),
+    "dotted keys in an inline table": "x={" + ".".join("a" * 450_000) + "=1}",
+    "headers": "\n".join(f"[a{number}]" for number in range(100_000)),
+    "tables of a list": grown("", "[[a]]\n"),
+    "lists": grown("a=", "["),
+    "inline tables": grown("a=", "{a="),
+    "digits": grown("a=", "1"),
+    "hex digits": grown("types=0x", "f"),
+    "digits in a bonus": "types=['a','b']\ncount=[9,9]\nbonus=[0x" + "f" * 9000 + ",1]",
+    "float digits": grown("a=1.", "1"),
+    "escapes": grown('a="', "\\u0041", '"'),
+    "open string": grown('a="""', "a"),
+    "comments": grown("", "#a\n"),
+    "underscores": grown("a=1", "_1"),
+    "time": grown("a=", "1979-05-27T07:32:00.9"),
+    "name": grown("types=['", "x", "','y']"),
+    "key with control characters": '"\\u001b[2J\\n\\n\\n\\n\\n\\n\\n" = 1',
+    "long key": grown('"', "x", '"=1'),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_bombs_end_soon_with_a_message(kind):
+    assert made("cacti", DataFile("a file", BOMBS[kind]))[1] is not None
+
+
+@games
+def test_content_within_other_files_is_held_to_the_same_limits(name):
+    text = FILES[name][1].read_text()
+    for content in (text + "#" * LIMIT, text + "#\ud800", text + "\0"):
+        assert made(name, DataFile("a file", content))[1] is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J", "a\0b", "a\u202eb", "a\u2028b", "a\u200bb", "x" * 10_000, "\x7f"]
+)
+def test_names_are_plain_text(name, tmp_path):
+    content = tomllib.loads(CACTI.read_text())
+    content["types"][0] = name
+    path = Path(tmp_path / "data.toml")
+    path.write_text(tomli_w.dumps(content))
+    assert made("cacti", path)[1] is not None

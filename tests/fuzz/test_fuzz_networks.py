@@ -1,0 +1,210 @@
+"""Network files that strangers made or that were damaged: an agent that plays, or a ValueError that names the file."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tools
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+
+from agents.trained import NetworkAgent, new_policy, save_network, weights_of
+from garden_core import Batch, make
+from garden_core.game import Game
+
+SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+
+
+@pytest.fixture(scope="module", params=["mars", "cacti"])
+def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
+    """A game, and the file of a small network for it."""
+    game = make(request.param)
+    path = tmp_path_factory.mktemp("network") / "network.safetensors"
+    save_network(path, game, new_policy(game, SMALL), SMALL, "outcome", {"seed": 5})
+    return game, path.read_bytes()
+
+
+def parts(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the header of a safetensors file and its tensors' bytes."""
+    size = struct.unpack("<Q", content[:8])[0]
+    return json.loads(content[8 : 8 + size]), content[8 + size :]
+
+
+def joined(header: Any, tensors: bytes) -> bytes:
+    """Return the file with this header."""
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + tensors
+
+
+def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> NetworkAgent | None:
+    """Load a file; an agent that comes out answers with legal actions, by finite numbers."""
+    agent, _ = tools.outcome(
+        lambda: NetworkAgent.load(path, game, **options), ValueError, names=path.name, seconds=seconds
+    )
+    if agent is not None:
+        batch = Batch(game, 2)
+        batch.reset(1)
+        for sampled in (False, True):  # finite weights may still be too large
+            agent.sampled = sampled
+            actions, _ = tools.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
+            assert actions is None or batch.action_mask[batch.all_rows, actions].all()
+        judged, _ = tools.outcome(
+            lambda: agent.judge(batch.observation, batch.action_mask), ValueError, names="not finite"
+        )
+        if judged is not None:
+            assert np.isfinite(judged[0]).all()
+            assert np.isfinite(judged[1]).all()
+            assert agent.estimate(batch, 0).isprintable()
+    return agent
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_damaged_bytes(kept, numbers, tmp_path):
+    game, content = kept
+    head = 8 + struct.unpack("<Q", content[:8])[0]
+    path = tmp_path / "network.safetensors"
+    for number in numbers:
+        rng = random.Random(number)
+        if number % 2:
+            path.write_bytes(tools.damaged(content[:head], rng) + content[head:])
+        else:
+            path.write_bytes(tools.damaged(content, rng))
+        loaded(path, game)
+
+
+@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+def test_changed_headers_and_descriptions(kept, numbers, tmp_path):
+    game, content = kept
+    header, tensors = parts(content)
+    path = tmp_path / "network.safetensors"
+    for number in numbers:
+        rng = random.Random(number)
+        changed = dict(header)
+        if number % 2:
+            changed = tools.mutated(header, rng)
+        else:
+            config = tools.mutated(json.loads(header["__metadata__"]["config"]), rng)
+            try:
+                changed["__metadata__"] = {"config": json.dumps(config)}
+            except (ValueError, RecursionError):
+                continue
+        try:
+            path.write_bytes(joined(changed, tensors))
+        except (ValueError, RecursionError):
+            continue
+        loaded(path, game, allow_other_options=number % 3 == 0)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["F64", "F16", "BF16", "I8", "U8", "I64", "U16", "BOOL", "F8_E4M3", "F4", "C64", "E8M0", "X"]
+)
+def test_other_types_of_weights(kept, dtype, tmp_path):
+    game, content = kept
+    header, tensors = parts(content)
+    name = next(name for name in header if name != "__metadata__")
+    path = tmp_path / "network.safetensors"
+    for described in ({"dtype": dtype}, {"dtype": dtype, "shape": [header[name]["data_offsets"][1], 1]}):
+        path.write_bytes(joined(header | {name: header[name] | described}, tensors))
+        assert loaded(path, game) is None
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 3.4e38])
+def test_weights_that_are_not_finite_and_huge_ones(kept, number, tmp_path):
+    game, _ = kept
+    policy = new_policy(game, SMALL)
+    path = tmp_path / "network.safetensors"
+    save_network(path, game, policy, SMALL, "outcome", {})
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    for name, weights in weights_of(policy).items():
+        changed = weights_of(policy) | {name: torch.full_like(weights, number)}
+        path.write_bytes(save(changed, metadata))
+        assert (loaded(path, game) is None) == (not np.isfinite(number))
+
+
+def described(content: bytes, weights: dict[str, torch.Tensor] | None = None, **network: Any) -> bytes:
+    """Return a network's file whose description claims another architecture, with weights added."""
+    header, tensors = parts(content)
+    config = json.loads(header["__metadata__"]["config"])
+    config["network"] = config["network"] | network
+    metadata = {"config": json.dumps(config)}
+    if weights is None:
+        return joined(header | {"__metadata__": metadata}, tensors)
+    return save(weights, metadata)
+
+
+@pytest.mark.parametrize("width", [16_384, 10_000, 2**31, 2**63, -1, 0])
+@pytest.mark.parametrize("name", ["hidden", "channels"])
+def test_claims_of_widths_cost_nothing(kept, name, width, tmp_path):
+    """Neither where the weights tell otherwise, nor where empty or thin ones seem to bear them out."""
+    game, content = kept
+    path = tmp_path / "network.safetensors"
+    own = {"x": torch.zeros(max(0, min(width, 16_384)), 0), "y": torch.zeros(max(0, min(width, 16_384)))}
+    for weights in (None, own):
+        for kind in ("auto", "flat", "board"):
+            path.write_bytes(described(content, weights, **{name: width, "kind": kind}))
+            agent = loaded(path, game, seconds=2.0)
+            assert agent is None or (name == "channels" and weights is None)  # which a flat network has not
+
+
+def test_terabytes_are_not_read(kept, tmp_path):
+    game, content = kept
+    header, _ = parts(content)
+    name = next(name for name in header if name != "__metadata__")
+    path = tmp_path / "network.safetensors"
+    for size in (2**31, 2**40, 2**50, 2**63, 2**64 - 1):
+        changed = joined(
+            header | {name: {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}, b""
+        )
+        path.write_bytes(changed)
+        assert loaded(path, game) is None
+        if size <= 2**40:
+            with path.open("r+b") as file:
+                file.truncate(len(changed) + size)
+            assert loaded(path, game, seconds=2.0) is None
+        path.write_bytes(struct.pack("<Q", size) + b"{}")
+        assert loaded(path, game) is None
+
+
+def test_claims_that_are_shown_are_short_and_plain(kept, tmp_path):
+    game, content = kept
+    path = tmp_path / "network.safetensors"
+    header, tensors = parts(content)
+    config = json.loads(header["__metadata__"]["config"])
+    claims: list[dict[str, Any]] = [
+        {"game": "\x1b[2J" * 1000}, {"game": "\n" * 1000}, {"observation": [1] * 100_000}, {"observation": [10**18] * 9000},
+        {"options": {"\x1b" * 1000: "\x1b" * 1000}}, {"options": dict.fromkeys(game.chosen, "\x1b[2J\n" * 1000)},
+        {"tables": "\x1b[2J\n" * 1000}, {"foresees": "\x1b[2J\n" * 1000}, {"network": {"kind": "\x1b[2J\n" * 1000}},
+        {"network": {"\x1b[2J\n" * 1000: 1}}, {"actions": 2**63}, {"actions": 10**400}, {"game": "\ud800"},
+    ]  # fmt: skip
+    for claim in claims:
+        path.write_bytes(joined(header | {"__metadata__": {"config": json.dumps(config | claim)}}, tensors))
+        assert loaded(path, game) is None
+    weights = {f"{number}\x1b[2J\n" * 50: torch.zeros(1) for number in range(50)}
+    path.write_bytes(described(content, weights, hidden=1, channels=1))
+    assert loaded(path, game) is None
+
+
+def test_no_file_and_pickles(kept, tmp_path):
+    game, _ = kept
+    for path in tools.special_paths(tmp_path):
+        assert loaded(path, game) is None
+    path = tmp_path / "network.safetensors"
+    contents = tools.pickles(tmp_path / "marker")
+    torch.save({"policy": torch.zeros(2)}, path)
+    for content in [*contents, path.read_bytes()]:
+        path.write_bytes(content)
+        assert loaded(path, game) is None
+        path.write_bytes(struct.pack("<Q", len(content)) + content)
+        assert loaded(path, game) is None
+    assert not (tmp_path / "marker").exists()

@@ -1,0 +1,150 @@
+"""States that were never dealt, and forged ones: harmless to every generic function, refused by `set_state`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import tools
+
+from garden_core import Batch, kernels, list_games, make
+from garden_core.aec import GardenEnv
+from garden_core.policies import GreedyPolicy, RandomPolicy
+
+VARIANTS = [
+    ("mars", {}), ("mars", {"num_players": 5, "reward": "margin"}), ("mars", {"gardeners": 2, "special_actions": True}),
+    ("mars", {"num_players": 1, "cooperative": True}), ("botanicus", {"num_players": 4}), ("botanicus", {"reward": "margin"}),
+    ("cacti", {}), ("cacti", {"reward": "margin"}),
+]  # fmt: skip
+variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+
+
+def test_every_game_is_tested():
+    assert {name for name, _ in VARIANTS} == set(list_games())
+
+
+@variants
+def test_undealt_states_are_harmless(name, options):
+    game = make(name, **options)
+    states, params = game.new_states(2), game.params[0]
+    state, other = states[0], states[1]
+    mask, view = np.full(game.num_actions, 77, np.int8), np.full(game.observation_size, 77, np.int8)
+    tally = np.full(len(state["paid"]), 77, np.int32)
+    assert kernels.legal_actions(state, params, mask) == 0
+    assert not mask.any()
+    for seat in range(game.num_players):
+        kernels.observe(state, params, seat, view)
+        assert (view >= 0).all()  # what a seat sees of zeros means nothing, but stays in range
+        kernels.resample(other, params, seat, 1)
+    for count in (kernels.points, kernels.public_points, kernels.standings):
+        count(state, params, tally)
+    for action in range(game.num_actions):
+        kernels.apply_action(other, params, action)
+    assert not states.tobytes().strip(b"\0")
+    assert game.legal_labels(state) == []
+    assert game.scores(state) == [0] * game.num_players
+
+
+@variants
+def test_undealt_states_can_be_shown(name, options):
+    """What a person sees of it means nothing, but it is no crash."""
+    game = make(name, **options)
+    state = game.new_states(1)[0]
+    with tools.within(10):
+        sheet = game.score_sheet(game.snapshot(state))
+        assert len(sheet) == game.num_players
+        for seat in (None, *range(game.num_players)):
+            assert game.text(state, seat).isascii() or game.text(state, seat)
+            assert game.svg(state, seat).startswith("<svg")
+
+
+@variants
+@pytest.mark.parametrize("policy", [RandomPolicy(), GreedyPolicy()], ids=["random", "greedy"])
+def test_policies_check_rows_and_the_first_reset(name, options, policy):
+    batch = Batch(make(name, **options), 2)
+    with pytest.raises(RuntimeError, match="call reset"):
+        policy(batch, batch.all_rows)
+    batch.reset(1)
+    policy(batch, batch.all_rows)  # compiles, which takes longer than what is allowed below
+    for rows in tools.STRANGE_ARGUMENTS:
+        answer, _ = tools.outcome(lambda rows=rows: policy(batch, rows), (ValueError, IndexError))
+        if answer is not None:
+            assert answer.dtype == np.int64
+            assert len(answer) <= 2
+
+
+# --- set_state ---
+
+
+def in_play(name: str, options: dict[str, Any], seed: int = 3, decisions: int = 12) -> GardenEnv:
+    env = GardenEnv(name, **options)
+    env.reset(seed)
+    for _ in range(decisions):
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    return env
+
+
+def forged(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """Return a state with one to three faults; arrays are changed in a byte, a type or a shape."""
+    changed = copy.deepcopy(state)
+    for _ in range(rng.randint(1, 3)):
+        key = rng.choice(list(changed))
+        value = changed[key]
+        kind = rng.randrange(5)
+        if kind == 0:
+            del changed[key]
+        elif kind == 1:
+            changed[rng.choice(tools.STRANGE_TEXTS)] = value
+        elif isinstance(value, np.ndarray) and kind < 4:
+            raw = bytearray(value.tobytes())
+            raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+            changed[key] = np.frombuffer(bytes(raw), value.dtype).reshape(value.shape)
+        elif isinstance(value, dict) and kind < 4:
+            changed[key] = tools.mutated(value, rng)
+        else:
+            changed[key] = rng.choice(tools.STRANGE_ARGUMENTS)
+        if not changed:
+            break
+    return changed
+
+
+def equal(one: Any, other: Any) -> bool:
+    return pickle.dumps(one) == pickle.dumps(other)
+
+
+@variants
+@pytest.mark.parametrize("numbers", tools.blocks(max(25, tools.CASES // 8)), ids=str)
+def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
+    env = in_play(name, options)
+    before = env.get_state()
+    for number in numbers:
+        state = forged(before, random.Random(number))
+        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        assert error is not None or repr(state) == repr(before)
+        assert repr(env.get_state()) == repr(before)
+    env.set_state(before)
+    assert repr(env.get_state()) == repr(before)
+
+
+@pytest.mark.parametrize("part", ["game", "checksum", "states", "agents", "rewards", "infos", "_base", None])
+def test_odd_values_in_a_state_are_refused(part):
+    env = in_play("cacti", {})
+    before = env.get_state()
+    for value in tools.STRANGE_ARGUMENTS:
+        state = value if part is None else before | {part: value}
+        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        assert error is not None
+        assert repr(env.get_state()) == repr(before)
+
+
+@variants
+def test_states_of_other_games_are_refused(name, options):
+    env = in_play(name, options)
+    for other_name, other in VARIANTS:
+        state = in_play(other_name, other).get_state()
+        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        assert (error is None) == ((name, options) == (other_name, other))
