@@ -182,7 +182,7 @@ def _check_undealt(game: Game) -> None:
     try:
         read = _told(game, states, 77, at)
     except IndexError as error:
-        raise AssertionError(f"{at}: a rule reads outside of an array: {error}") from error
+        raise AssertionError(f"{at}: a rule reaches outside of an array: {error}") from error
     assert not read["legal_actions"].any(), f"{at}: legal_actions must mark nothing"
     kernels.apply_action(states[0], game.params[0], 0)
     kernels.resample(states[0], game.params[0], 0, 1)
