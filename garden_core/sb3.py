@@ -54,7 +54,7 @@ class GardenVecEnv(VecEnv):
         self.render_mode = render_mode
         self.learner = Learner(self.game, num_envs, opponents, weights, seat)
         self._seed = None if seed is None else int(as_seed(seed))
-        self._actions: np.ndarray | None = None
+        self._actions: tuple[Any, ...] = ()  # what step_async was given, until step_wait takes it
         self._returns = np.zeros(self.learner.num_envs)
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
@@ -70,13 +70,21 @@ class GardenVecEnv(VecEnv):
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for `step_wait`."""
-        self._actions = actions
+        self._actions = (actions,)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Take the actions; return observations, rewards, dones and infos."""
+        """Take the actions; return observations, rewards, dones and infos.
+
+        Raises:
+            ValueError: for actions as `Learner.step`; nothing has changed.
+            RuntimeError: before the first reset, or without actions by `step_async`.
+        """
         learner = self.learner
+        given, self._actions = self._actions, ()
         require_reset(learner.dealt, "step")
-        learner.step(self._actions)
+        if not given:
+            raise RuntimeError("call step_async() before step_wait()")
+        learner.step(given[0])
         self._returns += learner.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]

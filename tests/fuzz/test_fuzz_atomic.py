@@ -113,7 +113,6 @@ INTERFACES: dict[
             "step some": lambda env, value: env.step(env.action_mask.argmax(1)[:1], [0]),
             "observe": lambda env, value: env.observe(value),
             "observe states": lambda env, value: env.observe(0, value),
-            "name_games": lambda env, value: env.name_games(value, value),
             "check_actions": lambda env, value: env.check_actions(value, env.all_rows),
             "refresh": lambda env, value: env.refresh(),
         },
