@@ -258,12 +258,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             raise ValueError("this is not a state that get_state() returned")
         found, own = state["game"], self._identity()
         if not (isinstance(found, dict) and _shown(found) == _shown(own)):
-            told = found if isinstance(found, dict) else {}
-            differ = [
-                f"{key} {short(told.get(key))}, here {short(value)}"
-                for key, value in own.items()
-                if _shown(told.get(key)) != _shown(value)
-            ]
+            differ = _differing(found, own)
             raise ValueError(
                 f"this state comes from another game, other options or another build of the rules: {'; '.join(differ)}"
             )
@@ -303,6 +298,18 @@ def _shown(value: object) -> str:
         return repr(value)
     except (ValueError, RecursionError):
         return ""
+
+
+def _differing(found: Any, own: dict[str, Any]) -> list[str]:
+    """Return in words what of `own` differs in `found`, options by their names."""
+    told = found if isinstance(found, dict) else {}
+    words = []
+    for key, value in own.items():
+        if isinstance(value, dict) and isinstance(told.get(key), dict):
+            words += _differing(told[key], value)
+        elif _shown(told.get(key)) != _shown(value):
+            words.append(f"{key} {short(told.get(key))}, here {short(value)}")
+    return words
 
 
 def _checksum(state: dict[str, Any]) -> str:

@@ -221,7 +221,7 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap):
             train(Arguments(resume=own_run))
         config.write_text(before.replace('"random",', '"random", "trap:Pig",'))
         assert "trap" in config.read_text()
-        with pytest.raises(ValueError, match="names code or networks in its panel"):
+        with pytest.raises(ValueError, match="names code, networks or long searches in its panel"):
             train(Arguments(game="pig:Pig", resume=own_run))
     finally:
         config.write_text(before)

@@ -560,7 +560,7 @@ def test_noise_is_over_legal_actions(tmp_path):
         (tiny, {"minutes": 0}, "minutes must be more than 0, not 0"),
         (tiny, {"minibatches": 0}, "minibatches must be at least 1, not 0"),
         (tiny, {"steps": -1}, "steps must be at least 0, not -1"),
-        (tiny, {"greedy_share": float("nan")}, "greedy_share must be at least 0, not nan"),
+        (tiny, {"greedy_share": float("nan")}, "greedy_share must be a finite number, not nan"),
         (tiny_expert, {"minibatch": 0}, "minibatch must be at least 1, not 0"),
         (tiny_expert, {"temperature": 0}, "temperature must be more than 0, not 0"),
     ],
