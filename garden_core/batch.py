@@ -97,9 +97,10 @@ class Batch:
             self.states, self.game.params, rows, self.bases, self.streams, self.games,
             self.flat, self.action_mask, self.current_player,
         )  # fmt: skip
+        self.dealt = True
 
     def name_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
-        """Say which game is to be dealt next in each of `rows`, as `reset`; return the rows' indexes."""
+        """Set the seed and episode number of the next game in each of `rows`, as `reset`; return the rows' indexes."""
         rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "reset")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
@@ -115,7 +116,6 @@ class Batch:
             self.bases[rows] = as_seeds(seed, len(rows))
             self.streams[rows] = 0
         self.games[rows] = 0
-        self.dealt = True
         return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:

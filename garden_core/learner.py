@@ -177,6 +177,7 @@ class Learner:
             self.capped[rows] = False
             self._desk["status"][rows] = DUE
             self._play(rows, np.zeros(len(rows), np.int64))
+            self.batch.dealt = True
             self._play_outside()
 
     def step(self, actions: Any) -> None:
