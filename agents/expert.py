@@ -271,20 +271,10 @@ def train(arguments: Arguments) -> Path:
     """
     folder, arguments, game, command = open_run(arguments, "agents.expert")
     torch.set_num_threads(arguments.threads)
-    network = arguments.architecture
-    empty = empty_policy(game, network)  # what the game cannot have is an error before there is a folder
+    empty = empty_policy(game, arguments.architecture)  # a network that cannot be is an error before a folder
     if arguments.resume is not None:  # before memory is taken for what a config claims
         check(folder / CHECKPOINT, empty)
-    run = Run(
-        folder,
-        game,
-        network,
-        arguments.panel,
-        arguments.panel_games,
-        arguments.seed,
-        command,
-        arguments.threads,
-    )
+    run = Run.of(folder, game, arguments, command)
     training = _Training(arguments, run, game)
     if arguments.resume is None:
         run.rewind(0, 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import dataclasses
 import functools
@@ -34,11 +33,12 @@ from agents.loading import NETWORK, is_built_in, load_agent, make_game
 from agents.matches import meet, places, play, scores, table
 from agents.plots import COLOURS, plot
 from agents.trained import WIDEST, NetworkAgent, save_network
+from garden_core.batch import Batch
 from garden_core.checks import one_line, short
 from garden_core.data import DataFile, parsed
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, Policy
+from garden_core.policies import GreedyPolicy, Policy, ask
 from garden_core.replay import record
 
 __all__ = ["Interrupted", "Interruption", "Run", "TrainingArguments", "command_line", "open_run"]
@@ -128,7 +128,7 @@ class TrainingArguments:
         return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
 
 
-class Interrupted(Exception):  # noqa: N818 - no error: somebody pressed Ctrl-C
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C was pressed, and what was going on has come to a point where it can be saved."""
 
 
@@ -155,14 +155,6 @@ class Interruption:
             raise KeyboardInterrupt
         self.requested = True
         tqdm.write("stopping; press Ctrl-C again to drop what is not yet saved", sys.stderr)
-
-
-class _Enough(Exception):  # noqa: N818 - no error: what had to be compiled is compiled
-    pass
-
-
-def _raise_enough(ended: int) -> None:
-    raise _Enough
 
 
 class Run:
@@ -216,17 +208,22 @@ class Run:
         self._idle = 0.0
         self._board = SummaryWriter(str(folder))
 
+    @classmethod
+    def of(cls, folder: Path, game: Game, arguments: TrainingArguments, command: str) -> Self:
+        """Return the run of these arguments; raises as the constructor does."""
+        a = arguments
+        return cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
+
     def warm_up(self, policy: Any) -> None:
         """Compile what evaluations need, so that it counts neither as training nor as evaluation."""
         agent: Policy = NetworkAgent(policy)
         others = () if self.game.cooperative else self.panel
-        seats = np.zeros((1, self.game.num_players), np.int64)
         for other in (agent, *(load_agent(name, self.game) for name in others)):
-            with contextlib.suppress(_Enough):
-                play(self.game, [other], seats, tell=_raise_enough)
-        states = self.game.new_states(1)
-        places(self.game, states)
-        scores(self.game, states)
+            batch = Batch(self.game, 1, autoreset=False)
+            batch.reset(self.seed)
+            batch.step(ask(other, batch, batch.all_rows))
+        places(self.game, batch.states)
+        scores(self.game, batch.states)
 
     def begin(self) -> None:
         """Let the clock run."""

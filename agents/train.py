@@ -260,16 +260,7 @@ def train(arguments: Arguments) -> Path:
     model = new_model(game, env, network, **settings)
     if arguments.resume is None and arguments.start is not None:
         _begin_with(arguments.start, model, game, network)
-    run = Run(
-        folder,
-        game,
-        network,
-        arguments.panel,
-        arguments.panel_games,
-        arguments.seed,
-        command,
-        arguments.threads,
-    )
+    run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
         env.learner.set_weights(pool.weights)

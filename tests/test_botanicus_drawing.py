@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import tomli_w
 from botanicus_tools import Table, choose, made_up, position
+from data_tools import written
 
 from garden_core.svg import to_pixels
 
@@ -22,9 +22,7 @@ def words(svg):
 def test_pictures_of_a_whole_game(seed, tmp_path):
     options = {"num_players": 2 + seed % 3}
     if seed > 2:
-        path = tmp_path / "tables.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
-        options["tables"] = str(path)
+        options["tables"] = written(tmp_path, made_up(seed))
     table = Table(**options).deal(seed)
     rng = random.Random(seed)
     while True:
@@ -64,9 +62,7 @@ def tracks_are_long(page):
 def test_text_is_compact(seed, num_players, tmp_path):
     options = {"num_players": num_players}
     if seed > 1:
-        path = tmp_path / "tables.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
-        options["tables"] = str(path)
+        options["tables"] = written(tmp_path, made_up(seed))
     table = Table(**options).deal(seed)
     rng = random.Random(seed)
     while True:

@@ -4,8 +4,8 @@ import random
 import re
 
 import pytest
-import tomli_w
 from botanicus_tools import POLICIES, Table, choose, made_up, position
+from data_tools import written
 
 from botanicus_env import Botanicus
 from garden_core import kernels
@@ -20,9 +20,7 @@ def described(table, label):
 def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
     options = {"num_players": num_players}
     if seed > 2:
-        path = tmp_path / "tables.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
-        options["tables"] = str(path)
+        options["tables"] = written(tmp_path, made_up(seed))
     table = Table(**options).deal(seed)
     rng = random.Random(seed)
     while not table.over:
