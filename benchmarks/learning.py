@@ -1,6 +1,6 @@
 """Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what learns best at equal time.
 
-Trains each game with several seeds by `python -m agents.train GAME --minutes M --threads 1 --seed S`, and draws
+Trains each game with several seeds by `python -m garden_agents.training.sb3 GAME --minutes M --threads 1 --seed S`, and draws
 how the networks do against random, greedy and a small search, over decisions and over time; or trains once in each of
 the ways in COMPARED, for equal times. A run that was cut off goes on where it stopped; finished ones are taken as they
 are.
@@ -20,25 +20,25 @@ from typing import Any
 
 import numpy as np
 import tyro
+from garden_agents.evaluation.plots import COLOURS, plot
 
-from agents.plots import COLOURS, plot
 from benchmarks import common
 from garden_core import list_games
 
 MINUTES = {"mars": 10.0, "cacti": 3.0}
 OTHERS = 2.0  # minutes for other games
 KEYS = ("decisions", "seconds")
-DEFAULT = "agents.train"
-FLAT = [f"agents.train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
+DEFAULT = "garden_agents.training.sb3"
+FLAT = [f"garden_agents.training.sb3 --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
 COMPARED = {
     "mars": [
         FLAT[1],
-        "agents.train --network board --channels 16 --hidden 64",
-        "agents.train --network board --channels 32 --hidden 128",
-        "agents.expert --network board --channels 32 --hidden 128",
+        "garden_agents.training.sb3 --network board --channels 16 --hidden 64",
+        "garden_agents.training.sb3 --network board --channels 32 --hidden 128",
+        "garden_agents.training.expert_iteration --network board --channels 32 --hidden 128",
     ],
-    "cacti": [*FLAT, "agents.expert --network flat --hidden 128"],
-    "botanicus": [*FLAT, "agents.expert --network flat --hidden 128"],
+    "cacti": [*FLAT, "garden_agents.training.expert_iteration --network flat --hidden 128"],
+    "botanicus": [*FLAT, "garden_agents.training.expert_iteration --network flat --hidden 128"],
 }
 
 

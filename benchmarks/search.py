@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import garden_agents
 import torch
 import tyro
+from garden_agents.search.mcts import MCTSAgent
 
-import agents
-from agents.mcts import MCTSAgent
 from benchmarks import common
 from garden_core import list_games, make
 from garden_core.batch import Batch
@@ -81,7 +81,7 @@ def main(arguments: Arguments) -> None:
         game = make(name)
         batch = positions(game)
         searches = {
-            what: MCTSAgent(400, network=agents.load(game) if what == "network" else None, **settings)
+            what: MCTSAgent(400, network=garden_agents.load(game) if what == "network" else None, **settings)
             for what, settings in SEARCHES.items()
         }
         others = common.OtherCores()

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from garden_agents.evaluation.plots import COLOURS, plot
 
-from agents.plots import COLOURS, plot
 from benchmarks.common import RESULTS, OtherCores, save, spread
 
-INTERFACES = {"env()": "aec.env(game)", "Batch": "garden_core.Batch(game, 64)"}
+INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")
 CACHES = ("empty", "warm")
 
@@ -34,7 +34,7 @@ marks = [time.perf_counter()]
 import {package}
 marks.append(time.perf_counter())
 import garden_core
-from garden_core import aec
+from garden_core.interfaces import pettingzoo_env
 game = garden_core.make("{name}")
 made = {make}
 marks.append(time.perf_counter())

@@ -32,13 +32,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
+from garden_agents.evaluation.plots import COLOURS, plot
 
-from agents.plots import COLOURS, plot
 from benchmarks.common import RESULTS, OtherCores, Work, measure, save, spread
-from garden_core import Batch, Game, aec, list_games, loops, make
-from garden_core.compiled import compiled
-from garden_core.policies import nth_legal
-from garden_core.rng import bounded
+from garden_core import Batch, Game, list_games, loops, make
+from garden_core.interfaces import pettingzoo_env
+from garden_core.jit import compiled
+from garden_core.rng import bounded, nth_legal
 
 SEED = 20261121
 PHASES = 16  # groups of a batch that are spread over the length of a game
@@ -95,7 +95,14 @@ def main(options: Options) -> None:
                 other = run_yardstick(path, game, size, length, what == OBSERVED) if path else None
                 add(game, what, size, play(game, size, length, what == OBSERVED), YARDSTICK, other)
             add(game, STEP, size, step(game, size, length))
-        add(game, AEC, 1, aec_loop(aec.env(game)), CONNECT_FOUR, connect_four and aec_loop(connect_four))
+        add(
+            game,
+            AEC,
+            1,
+            aec_loop(pettingzoo_env.env(game)),
+            CONNECT_FOUR,
+            connect_four and aec_loop(connect_four),
+        )
 
     save(options.output, "throughput", {"windows": windows, "seconds": seconds}, measurements)
     draw(measurements, options.output / "throughput.png")

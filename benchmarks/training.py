@@ -2,7 +2,7 @@
 
 The learner's decisions a second, rollout and update together, with a third of the opponents frozen selves, a third
 random and a third greedy: for a flat (64, 64) network with 256 games and 4 epochs x 4 minibatches, and for the default
-network and settings of `agents.train`; each with one thread of torch and with two.
+network and settings of `garden_agents.training.sb3`; each with one thread of torch and with two.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 import tyro
+from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
+from garden_agents.training.ppo import new_model
+from garden_agents.training.sb3 import MODEL_SETTINGS
+from garden_agents.training.sb3 import Arguments as Defaults
 
-from agents.ppo import new_model
-from agents.selfplay import OpponentPool, SelfPlayVecEnv
-from agents.train import MODEL_SETTINGS
-from agents.train import Arguments as Defaults
 from benchmarks import common
 from garden_core import list_games, make
 

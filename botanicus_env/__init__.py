@@ -7,8 +7,8 @@
 from botanicus_env import botanicus_v0
 from botanicus_env.game import Botanicus
 from botanicus_env.tables import load as load_tables
-from garden_core.game import register_environments
+from garden_core.registry import register_environments
 
 __all__ = ["Botanicus", "botanicus_v0", "load_tables"]
 
-register_environments()
+register_environments(Botanicus)

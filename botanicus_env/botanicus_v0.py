@@ -3,9 +3,9 @@
 import functools
 
 from botanicus_env.game import Botanicus
-from garden_core import aec
+from garden_core.interfaces import pettingzoo_env
 
 __all__ = ["env", "raw_env"]
 
-env = functools.partial(aec.env, Botanicus)
-raw_env = functools.partial(aec.GardenEnv, Botanicus)
+env = functools.partial(pettingzoo_env.env, Botanicus)
+raw_env = functools.partial(pettingzoo_env.GardenEnv, Botanicus)

@@ -22,7 +22,8 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
-from garden_core.game import Game, Option, Part, Table
+from garden_core.game import Game, Part, Table
+from garden_core.options import Option
 
 __all__ = ["Botanicus"]
 

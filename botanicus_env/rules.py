@@ -47,7 +47,7 @@ from botanicus_env.tables import (
     TILES,
     TRACKS,
 )
-from garden_core.compiled import compiled
+from garden_core.jit import compiled
 from garden_core.rng import bounded, seed_words, shuffle
 
 COINS_AT_START = 6

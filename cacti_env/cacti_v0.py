@@ -3,9 +3,9 @@
 import functools
 
 from cacti_env.game import Cacti
-from garden_core import aec
+from garden_core.interfaces import pettingzoo_env
 
 __all__ = ["env", "raw_env"]
 
-env = functools.partial(aec.env, Cacti)
-raw_env = functools.partial(aec.GardenEnv, Cacti)
+env = functools.partial(pettingzoo_env.env, Cacti)
+raw_env = functools.partial(pettingzoo_env.GardenEnv, Cacti)

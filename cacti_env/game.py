@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from cacti_env import cards, describing, drawing, rules
 from cacti_env.cards import NUM_PLAYERS
 from cacti_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
-from garden_core.game import Game, Option, Part, Table
+from garden_core.game import Game, Part, Table
+from garden_core.options import Option
 
 __all__ = ["Cacti"]
 

@@ -54,7 +54,7 @@ def card(game: Game) -> str:
 
 def options(game: Game) -> str:
     """Return the table of options."""
-    from garden_core.game import REWARD
+    from garden_core.options import REWARD
 
     every = (*game.options, REWARD)
     return _table(

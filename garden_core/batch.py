@@ -11,7 +11,8 @@ import numpy as np
 
 from garden_core import loops
 from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, require_reset, short
-from garden_core.game import Game, as_game
+from garden_core.game import Game
+from garden_core.registry import as_game
 
 __all__ = ["Batch", "why_illegal"]
 

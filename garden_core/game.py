@@ -1,15 +1,13 @@
-"""Game: the contract that a game fulfils, and the registry that finds games by name."""
+"""Game: the contract that a game fulfils."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import inspect
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -17,89 +15,12 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.checks import as_seat, short
-from garden_core.compiled import fingerprint, records
 from garden_core.data import DataFile, read
-from garden_core.plugins import imported
+from garden_core.jit import fingerprint, records
+from garden_core.options import REWARD, Option
 from garden_core.rewards import REWARDS
 
-__all__ = [
-    "Board",
-    "Game",
-    "Option",
-    "Part",
-    "Table",
-    "as_game",
-    "game_class",
-    "list_games",
-    "make",
-    "register_environments",
-]
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option of a game: its name, default and what is allowed.
-
-    Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
-    whose default is a bool takes True and False, one whose default is a string and that has no choices a data file:
-    its path (None or "": none), or a `garden_core.data.DataFile` that has been read.
-    """
-
-    name: str
-    default: Any
-    help: str
-    low: int | None = None
-    high: int | None = None
-    choices: tuple[Any, ...] = ()
-    but: str = ""
-    """What else restricts the value, beside the other options."""
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the value is a data file."""
-        return isinstance(self.default, str) and not self.choices
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words."""
-        if isinstance(self.default, bool):
-            return "True or False"
-        if self.choices:
-            return " or ".join(repr(choice) for choice in self.choices)
-        if self.is_file:
-            return "the path of a file"
-        if self.low is not None and self.low == self.high:
-            return f"{self.low}"
-        numbers = f"from {self.low} on" if self.high is None else f"from {self.low} to {self.high}"
-        return f"a whole number {numbers}" + (f" ({self.but})" if self.but else "")
-
-    def check(self, value: Any) -> Any:
-        """Return `value` as a plain Python value; of a data file its path or name.
-
-        Raises:
-            ValueError: if it is not allowed; the message names the option and what is.
-        """
-        if isinstance(value, np.generic):
-            value = value.item()
-        if self.is_file and isinstance(value, DataFile):
-            value = value.name
-        elif self.is_file:
-            if isinstance(value, str | os.PathLike) and str(value):
-                value = os.path.abspath(os.path.expanduser(value))
-            value = "" if value is None else value
-        if isinstance(self.default, bool):
-            fits = isinstance(value, bool)
-        elif self.choices:
-            fits = type(value) is type(self.default) and value in self.choices
-        elif self.is_file:
-            fits = isinstance(value, str)
-        else:
-            fits = isinstance(value, int) and not isinstance(value, bool)
-            fits = fits and (self.low is None or value >= self.low)
-            fits = fits and (self.high is None or value <= self.high)
-        if not fits:
-            raise ValueError(f"{self.name} must be {self.allowed}, not {short(value)}")
-        return value
+__all__ = ["Board", "Game", "Part", "Table"]
 
 
 @dataclass(frozen=True)
@@ -137,10 +58,6 @@ class Part:
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """A table for people: its head, its rows."""
-
-REWARD = Option(
-    "reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS
-)
 
 
 class Game(ABC):
@@ -466,90 +383,3 @@ def _core_sources() -> str:
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-# --- registry ---
-
-
-def _announced() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="garden_core.games")}
-
-
-def list_games() -> list[str]:
-    """Return the names of all installed games, third parties' included; loads none of them."""
-    return sorted(_announced())
-
-
-def make(name: str, **options: Any) -> Game:
-    """Return the game called `name` with these options; loads only that game.
-
-    Games announce themselves by the entry-point group `garden_core.games`. A Game class that is not installed is named
-    by "module:Class", which imports that module: never hand on such a name from a file that you do not trust.
-
-    Raises:
-        ValueError: if no installed game has that name, the class is none, or an option's value is out of range.
-        TypeError: for an option that the game does not have.
-    """
-    return game_class(name)(**options)
-
-
-def game_class(game: type[Game] | str) -> type[Game]:
-    """Return the class of a game by its name or "module:Class", as `make` finds it.
-
-    Raises:
-        TypeError: for anything but a name or a Game class.
-        ValueError: if no installed game has that name, or what is named is no Game class.
-    """
-    if isinstance(game, type) and issubclass(game, Game):
-        return game
-    if not isinstance(game, str):
-        raise TypeError(f"a game is a Game, a Game class or a name, not {short(game)}")
-    if ":" in game:
-        found = imported(game, "game")
-        if not (isinstance(found, type) and issubclass(found, Game)):
-            raise ValueError(f"{short(game)} is not a Game class")
-        return found
-    point = _announced().get(game)
-    if point is None:
-        raise ValueError(
-            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or 'none'}; "
-            "a class of your own is named module:Class"
-        )
-    return point.load()
-
-
-def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
-    """Return the game that is meant, built with `options` unless it is one already.
-
-    Raises:
-        TypeError: for anything but a game, a Game class or a name, or options for a game.
-        ValueError: as `make`.
-    """
-    if not isinstance(game, Game):
-        return game_class(game)(**options)
-    if options:
-        raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
-    return game
-
-
-def register_environments() -> None:
-    """Register every installed game with Gymnasium, and with PettingZoo where it has a registry.
-
-    `garden/Mars-v0` and `garden/mars-v0` for the game "mars" of version 0. Harmless when called again.
-    """
-    import gymnasium
-    import pettingzoo
-
-    for name in list_games():
-        env_id = f"garden/{name.capitalize()}-v0"
-        if env_id not in gymnasium.registry:
-            gymnasium.register(
-                env_id,
-                entry_point="garden_core.gym:Env",
-                vector_entry_point="garden_core.gym:VectorEnv",
-                kwargs={"game": name},
-                disable_env_checker=True,
-            )
-        aec_registry = getattr(pettingzoo, "aec_registry", None)
-        if aec_registry is not None and f"garden/{name}-v0" not in aec_registry:
-            pettingzoo.register("aec", f"garden/{name}-v0", "garden_core.aec:env", kwargs={"game": name})

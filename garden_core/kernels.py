@@ -17,7 +17,7 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 
 from garden_core import rewards
-from garden_core.compiled import JIT, OPTIONS, compiled
+from garden_core.jit import JIT, OPTIONS, compiled
 
 __all__ = [
     "Kernels",

@@ -15,8 +15,8 @@ import numpy as np
 from garden_core import kernels, loops, plugins
 from garden_core.batch import Batch
 from garden_core.checks import as_seat, require_reset, short
-from garden_core.compiled import compiled, records
 from garden_core.game import Game
+from garden_core.jit import compiled, records
 from garden_core.policies import BUILT_IN, Policy, ask, choose, policy_name, workspace
 from garden_core.rng import bounded, game_seed, next_float, seed_words
 

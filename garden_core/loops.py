@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core import kernels
-from garden_core.compiled import compiled
-from garden_core.policies import nth_legal
-from garden_core.rng import bounded, game_seed
+from garden_core.jit import compiled
+from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
     "deal_one",

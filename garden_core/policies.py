@@ -9,17 +9,14 @@ interfaces know them by name and play them without leaving compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from garden_core import kernels
+from garden_core.batch import Batch
 from garden_core.checks import as_rows, as_seed, require_reset
-from garden_core.compiled import compiled, records
-from garden_core.rng import bounded, next_uint64, seed_rows
-
-if TYPE_CHECKING:
-    from garden_core.batch import Batch
+from garden_core.jit import compiled, records
+from garden_core.rng import bounded, next_uint64, nth_legal, seed_rows
 
 __all__ = [
     "BUILT_IN",
@@ -32,33 +29,14 @@ __all__ = [
     "choose",
     "greedy_action",
     "greedy_worths",
-    "nth_legal",
     "policy_name",
     "workspace",
 ]
 
-Policy = Callable[["Batch", np.ndarray], np.ndarray]
+Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
-
-
-@compiled
-def nth_legal(mask, n):
-    """Return the action of the n-th 1 in `mask`, counting from 0; there must be so many."""
-    action = 0
-    while action + 8 <= mask.shape[0]:  # eight at a time: where the ones lie is chance, and branches cost
-        ones = 0
-        for i in range(8):
-            ones += mask[action + i]
-        if n < ones:
-            break
-        n -= ones
-        action += 8
-    while mask[action] == 0 or n > 0:
-        n -= mask[action]
-        action += 1
-    return action
 
 
 @compiled

@@ -18,8 +18,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from garden_core import game as registry
-from garden_core import kernels
+from garden_core import kernels, registry
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.data import DataFile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.compiled import compiled
+from garden_core.jit import compiled
 
 __all__ = ["MARGIN", "OUTCOME", "REWARDS", "cooperative", "margin", "outcome"]
 

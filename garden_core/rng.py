@@ -9,9 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.compiled import compiled
+from garden_core.jit import compiled
 
-__all__ = ["bounded", "game_seed", "next_float", "next_uint64", "seed_rows", "seed_words", "shuffle"]
+__all__ = [
+    "bounded",
+    "game_seed",
+    "next_float",
+    "next_uint64",
+    "nth_legal",
+    "seed_rows",
+    "seed_words",
+    "shuffle",
+]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -95,3 +104,21 @@ def shuffle(words, items, n):
         held = items[i]
         items[i] = items[j]
         items[j] = held
+
+
+@compiled
+def nth_legal(mask, n):
+    """Return the action of the n-th 1 in `mask`, counting from 0; there must be so many."""
+    action = 0
+    while action + 8 <= mask.shape[0]:  # eight at a time: masks are unpredictable, so branches mispredict
+        ones = 0
+        for i in range(8):
+            ones += mask[action + i]
+        if n < ones:
+            break
+        n -= ones
+        action += 8
+    while mask[action] == 0 or n > 0:
+        n -= mask[action]
+        action += 1
+    return action

@@ -11,10 +11,11 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from garden_core import kernels
-from garden_core.aec import GardenEnv
 from garden_core.batch import Batch
-from garden_core.compiled import JIT
-from garden_core.game import REWARD, Game, Option
+from garden_core.game import Game
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.jit import JIT
+from garden_core.options import REWARD, Option
 from garden_core.rewards import REWARDS
 from garden_core.rng import game_seed
 
@@ -107,7 +108,7 @@ def _check_card(game: Game) -> None:
     if JIT:
         for name in kernels.Kernels._fields:
             compiled = isinstance(getattr(game.rules, name), Dispatcher)
-            assert compiled, f"{game!r}: {name} must be decorated with garden_core.compiled"
+            assert compiled, f"{game!r}: {name} must be decorated with garden_core.jit"
 
 
 def _check_options(game: Game) -> None:

@@ -7,11 +7,12 @@ import time
 
 import numpy as np
 
-from garden_core import aec, loops
+from garden_core import loops
 from garden_core.batch import Batch
-from garden_core.game import list_games, make
+from garden_core.interfaces import pettingzoo_env
 from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.registry import list_games, make
 
 __all__ = ["warm_up"]
 
@@ -29,7 +30,7 @@ def warm_up(*names: str) -> dict[str, float]:
     for name in names or list_games():
         start = time.perf_counter()
         game = make(name)
-        env = aec.env(game)
+        env = pettingzoo_env.env(game)
         env.reset(seed=0)
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
         batch = Batch(game, 2)

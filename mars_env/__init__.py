@@ -4,10 +4,10 @@
 `garden_core.Batch(Mars())` runs many games at once.
 """
 
-from garden_core.game import register_environments
+from garden_core.registry import register_environments
 from mars_env import mars_v0
 from mars_env.game import Mars
 
 __all__ = ["Mars", "mars_v0"]
 
-register_environments()
+register_environments(Mars)

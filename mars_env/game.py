@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from garden_core.game import Board, Game, Option, Part
+from garden_core.game import Board, Game, Part
+from garden_core.options import Option
 from mars_env import rules
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe
@@ -58,10 +59,10 @@ turn, if dice are left, when you plant the tenth flower of a colour or your poin
 the cooperative game all win or lose together, and the lowest score is the team's.
 """
     options = (
-        Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, but="1 only with cooperative=True"),
-        Option("peaks", 0, "peaks on the board", low=0, high=MAX_PLAYERS - 1, but="at most 5 - num_players"),
+        Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, note="1 only with cooperative=True"),
+        Option("peaks", 0, "peaks on the board", low=0, high=MAX_PLAYERS - 1, note="at most 5 - num_players"),
         Option("special_actions", False, "variant: extra turns"),
-        Option("gardeners", 1, "gardeners of each player", low=1, high=2, but="2 only with num_players=2"),
+        Option("gardeners", 1, "gardeners of each player", low=1, high=2, note="2 only with num_players=2"),
         Option("cooperative", False, "variant: everybody is paid the lowest score"),
         Option("max_decisions", 1000, "cap at which a game is truncated", low=1, high=2**31 - 1),
         Option("view", "flat", "form of the observation", choices=("flat", "planes")),

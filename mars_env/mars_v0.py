@@ -2,10 +2,10 @@
 
 import functools
 
-from garden_core import aec
+from garden_core.interfaces import pettingzoo_env
 from mars_env.game import Mars
 
 __all__ = ["env", "raw_env"]
 
-env = functools.partial(aec.env, Mars)
-raw_env = functools.partial(aec.GardenEnv, Mars)
+env = functools.partial(pettingzoo_env.env, Mars)
+raw_env = functools.partial(pettingzoo_env.GardenEnv, Mars)

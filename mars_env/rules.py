@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.compiled import compiled
+from garden_core.jit import compiled
 from garden_core.rng import bounded, seed_words, shuffle
 from mars_env.board import (
     CELLS,

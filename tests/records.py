@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from garden_core import Batch, kernels, make
-from garden_core.aec import GardenEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 
 
 def batch_record(name, options, seed, num_envs=1):

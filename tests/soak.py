@@ -19,8 +19,8 @@ import tyro
 
 from benchmarks import common
 from garden_core import Batch, kernels, list_games, loops, make
-from garden_core.aec import GardenEnv
 from garden_core.game import Game
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import RandomPolicy
 from garden_core.rng import seed_rows
 

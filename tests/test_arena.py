@@ -13,10 +13,11 @@ import pytest
 
 pytest.importorskip("openskill")
 
-from agents import arena
-from agents.arena import round_robin
-from agents.matches import alone, meet, places, play, result_of, shares_of, table, wilson
-from agents.ratings import Rating, rate, ratings_table
+from garden_agents.evaluation import arena
+from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
+from garden_agents.evaluation.ratings import Rating, rate, ratings_table
+
 from garden_core import make
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
@@ -147,7 +148,7 @@ def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
     ]  # fmt: skip
     report = json.loads(written[0][0])
     assert report["command"] == (
-        "python -m agents.arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
+        "python -m garden_agents.evaluation.arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
     )
     assert report["options"] == make("cacti").chosen
     assert report["versions"]["numpy"] == np.__version__

@@ -9,8 +9,8 @@ import pytest
 from botanicus_env import Botanicus
 from cacti_env import Cacti
 from garden_core import Batch, kernels, list_games, make
-from garden_core.aec import GardenEnv
-from garden_core.gym import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.learner import Learner
 from mars_env import Mars
 
@@ -60,7 +60,7 @@ def test_nothing_can_be_seen_or_done_before_the_first_reset(game, mode):
 
 def test_stable_baselines_before_the_first_reset():
     pytest.importorskip("stable_baselines3")
-    from garden_core.sb3 import GardenVecEnv
+    from garden_core.interfaces.sb3 import GardenVecEnv
 
     env = GardenVecEnv("mars", 2, render_mode="rgb_array")
     calls = {

@@ -340,7 +340,7 @@ def test_two_that_save_at_once_do_not_take_the_same_file(place):
     """Both read the index before either writes it, and the first to write it is the last to write its code."""
     place.write(
         "other.py",
-        "from garden_core.compiled import compiled\n\ndef f(x):\n    return x.itemsize\n\n"
+        "from garden_core.jit import compiled\n\ndef f(x):\n    return x.itemsize\n\n"
         "one, other = compiled(f), compiled(f)\n",
     )
     code = """
@@ -382,7 +382,7 @@ for _ in range(2):
 
 
 def test_code_typed_at_a_prompt_works_without_a_cache(place):
-    code = "twice = garden_core.compiled(lambda x: 2 * x); value = int(twice(4))"
+    code = "twice = garden_core.jit(lambda x: 2 * x); value = int(twice(4))"
     assert place.run(code)["value"] == 8
 
 

@@ -10,8 +10,8 @@ from gymnasium.vector import AutoresetMode
 
 from cacti_env import Cacti
 from garden_core import Batch
-from garden_core.aec import GardenEnv
-from garden_core.gym import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars

@@ -18,8 +18,8 @@ import garden_core
 from botanicus_env import botanicus_v0
 from cacti_env import cacti_v0
 from garden_core import Batch, kernels, list_games, loops, make, rewards, rng
-from garden_core.aec import GardenEnv
-from garden_core.game import register_environments
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.registry import register_environments
 from mars_env import Mars, mars_v0
 
 ROOT = Path(__file__).parents[1]
@@ -400,7 +400,7 @@ def defined_below(state, out):
 def test_a_class_above_its_rules_is_refused(monkeypatch):
     """The build could not tell a change of a rule that is defined later."""
 
-    @garden_core.compiled
+    @garden_core.jit
     def points(state, params, out):
         defined_below(state, out)
 
@@ -482,7 +482,9 @@ HEAVY = {"torch", "stable_baselines3", "matplotlib", "pygame", "PIL", "resvg_py"
 SERVERS = {"http.server", "socketserver", "flask", "fastapi", "uvicorn", "aiohttp", "tornado", "starlette"}
 
 
-@pytest.mark.parametrize("what", ["garden_core", "mars_env", "garden_core.testing, garden_core.gym"])
+@pytest.mark.parametrize(
+    "what", ["garden_core", "mars_env", "garden_core.testing, garden_core.interfaces.gymnasium_env"]
+)
 def test_import_is_light_and_quiet(what):
     code = f"import {what}, sys; print(*sys.modules)"
     loaded = set(subprocess.check_output([sys.executable, "-W", "error", "-c", code], text=True).split())

@@ -8,10 +8,10 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import garden_core
-from garden_core import gym
 from garden_core.batch import Batch
+from garden_core.interfaces import gymnasium_env
+from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Learner
-from garden_core.sb3 import GardenVecEnv
 from mars_env import Mars, mars_v0
 
 SEAT = 0
@@ -114,7 +114,7 @@ def test_loss_through_vector_env(losses, mode):
 
 def test_next_step_mode_ignores_one_action(losses):
     seed, decisions = next(iter(losses.items()))
-    env = gym.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT, autoreset_mode="NextStep")
+    env = gymnasium_env.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT, autoreset_mode="NextStep")
     _, infos = env.reset(seed=[seed])
     for _ in range(decisions):
         state = env.learner.batch.states[0]
@@ -124,7 +124,7 @@ def test_next_step_mode_ignores_one_action(losses):
     first, reward, terminated, _, infos = env.step([0])
     assert reward[0] == 0
     assert not terminated[0]
-    fresh = gym.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT)
+    fresh = gymnasium_env.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT)
     fresh.reset(seed=[seed])
     second, _ = fresh.reset()
     np.testing.assert_array_equal(first, second)
@@ -163,7 +163,7 @@ def test_margin_rewards_add_up_to_the_margin_of_the_game():
 
 
 def test_a_game_cut_at_the_cap_is_an_end():
-    env = gym.Env(Mars(max_decisions=9), seat=0)
+    env = gymnasium_env.Env(Mars(max_decisions=9), seat=0)
     _, info = env.reset(seed=0)
     terminated = False
     while not terminated:
@@ -231,7 +231,7 @@ def test_gymnasium_rendering():
     env = gymnasium.make("garden/Mars-v0", render_mode="rgb_array")
     env.reset(seed=0)
     assert env.render().dtype == np.uint8
-    env = gym.Env(Mars(), render_mode="human")
+    env = gymnasium_env.Env(Mars(), render_mode="human")
     env.reset(seed=0)
     with pytest.raises(ValueError, match="human"):
         env.render()

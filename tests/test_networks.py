@@ -10,22 +10,22 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import garden_agents
 import torch
+from garden_agents.networks import network_agent
+from garden_agents.networks.board_features import cell_features
+from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_network
+from garden_agents.networks.policies import sample
+from garden_agents.registry import load_agent
+from garden_agents.training.ppo import new_model
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-import agents
 import cacti_env
-from agents import trained
-from agents.features import cell_features
-from agents.loading import load_agent
-from agents.networks import sample
-from agents.ppo import new_model
-from agents.trained import NetworkAgent, new_policy, save_network
 from garden_core import list_games, make
 from garden_core.batch import Batch
+from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.policies import RandomPolicy
-from garden_core.sb3 import GardenVecEnv
 from mars_env import Mars
 
 SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
@@ -266,7 +266,7 @@ def test_files_are_checked(kept, tmp_path):
 def test_weights_are_checked(kept, tmp_path, change, message):
     """A network with such weights would play the first legal action in silence."""
     path, policy = kept
-    weights = {name: tensor.clone() for name, tensor in trained.weights_of(policy).items()}
+    weights = {name: tensor.clone() for name, tensor in network_agent.weights_of(policy).items()}
     weights["value_net.middle.weight"] = change(weights["value_net.middle.weight"])
     with safe_open(path, "pt") as file:
         save_file(weights, tmp_path / "changed.safetensors", file.metadata())
@@ -299,8 +299,8 @@ def test_a_network_for_other_options_or_data_is_refused_unless_allowed(kept, tmp
         (Path(cacti_env.__file__).with_name("cacti.toml")).read_text().replace("points = 5", "points = 7")
     )
     with pytest.raises(ValueError, match=r"made for other data \(cards\), not for Cacti\(cards="):
-        agents.load(make("cacti", cards=own))
-    agents.load(make("cacti", cards=own), allow_other_options=True)
+        garden_agents.load(make("cacti", cards=own))
+    garden_agents.load(make("cacti", cards=own), allow_other_options=True)
     game = make("cacti", cards=own)
     save_network(tmp_path / "own.safetensors", game, new_policy(game, SMALL), SMALL, "outcome", {})
     moved = own.rename(tmp_path / "moved.toml")
@@ -375,19 +375,19 @@ def test_a_network_that_foresees_margins_does_not_guide_search(tmp_path):
 
 
 def all_shipped() -> list[tuple[str, int]]:
-    return [(name, players) for name in list_games() for players in trained.shipped(make(name))]
+    return [(name, players) for name in list_games() for players in network_agent.shipped(make(name))]
 
 
 def test_networks_come_with_the_games():
     assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= set(all_shipped())
     with pytest.raises(ValueError, match="no network comes with mars for 5 players; known: 2, 4"):
-        agents.load("mars", 5)
+        garden_agents.load("mars", 5)
 
 
 @pytest.mark.parametrize(("name", "players"), all_shipped())
 def test_a_network_that_comes_with_a_game_plays(name, players):
-    agent = agents.load(name, players)
-    path = trained.shipped(make(name))[players]
+    agent = garden_agents.load(name, players)
+    path = network_agent.shipped(make(name))[players]
     assert path.stat().st_size < 3e6
     assert agent.config["options"]["num_players"] == players
     assert agent.config["origin"]["command"].startswith("python -m agents.")

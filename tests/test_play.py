@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from agents.play import MANY, Arguments, find, list_actions, set_up, sum_in_words
+from garden_agents.play.terminal import MANY, Arguments, find, list_actions, set_up, sum_in_words
+
 from garden_core import make
 from garden_core.policies import GreedyPolicy
 from garden_core.replay import Replay, record
@@ -396,7 +397,17 @@ def test_errors_before_the_game_starts(arguments, message, tmp_path, monkeypatch
 
 
 def test_piped_input(tmp_path):
-    command = [sys.executable, "-m", "agents.play", "cacti", "--seats", "human", "greedy", "--seed", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "garden_agents.play.terminal",
+        "cacti",
+        "--seats",
+        "human",
+        "greedy",
+        "--seed",
+        "1",
+    ]
     command += ["--save", str(tmp_path / "game.json")]
     options = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 60}
     ran = subprocess.run(command, input="grow\n1\n", check=False, **options)

@@ -14,7 +14,7 @@ import pytest
 from records import aec_record, aec_rest, batch_record, nth_legal, rest_of_game
 
 from garden_core import Batch, list_games, make
-from garden_core.aec import GardenEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from mars_env import Mars
 
 VARIANTS = [

@@ -177,7 +177,7 @@ def own_run(tmp_path_factory) -> Path:
     pytest.importorskip("sb3_contrib")
     folder = tmp_path_factory.mktemp("runs") / "pig"
     done = command(
-        "agents.train",
+        "garden_agents.training.sb3",
         "pig:Pig",
         "--run",
         folder,
@@ -194,22 +194,25 @@ def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
     assert (own_run / "game.json").is_file()
     path = {"PYTHONPATH": str(ROOT / "examples")}
     arena = command(
-        "agents.arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output",
+        "garden_agents.evaluation.arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output",
         tmp_path / "arena.json", **path,
     )  # fmt: skip
     assert arena.returncode == 0, arena.stderr
     assert "random" in arena.stdout
-    assert "agents.arena pig:Pig random" in json.loads((tmp_path / "arena.json").read_text())["command"]
+    assert (
+        "garden_agents.evaluation.arena pig:Pig random"
+        in json.loads((tmp_path / "arena.json").read_text())["command"]
+    )
     saved = tmp_path / "game.json"
     for seats, more in ((["random", "greedy"], ["--save", saved]), (["human", "greedy"], [])):
-        played = command("agents.play", "pig:Pig", "--seats", *seats, *more, **path)
+        played = command("garden_agents.play.terminal", "pig:Pig", "--seats", *seats, *more, **path)
         assert played.returncode == 0, played.stderr
     assert Replay.load(saved, game="pig:Pig").game.name == "pig"
 
 
 def test_resume_runs_no_code_that_the_config_names(own_run, trap):
     """Its game and its panel must be named by the caller too; a pickle is no checkpoint."""
-    from agents.train import Arguments, train
+    from garden_agents.training.sb3 import Arguments, train
 
     config = own_run / "config.toml"
     before = config.read_text()
@@ -240,7 +243,7 @@ class _Bomb:
 
 
 def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
-    from agents.train import Arguments, train
+    from garden_agents.training.sb3 import Arguments, train
 
     mark = tmp_path / "mark"
     bomb = pickle.dumps(_Bomb(mark))
@@ -254,7 +257,7 @@ def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
             (own_run / name).write_bytes(before)
     path = tmp_path / "network.safetensors"
     path.write_bytes(bomb)
-    done = command("agents.arena", "cacti", "random", path)
+    done = command("garden_agents.evaluation.arena", "cacti", "random", path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     for kind in (Replay.load, lambda file: make("cacti", cards=file)):
         with pytest.raises(ValueError, match="network"):
@@ -270,7 +273,9 @@ def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
         (folder / file).write_bytes((own_run / file).read_bytes())
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content[: len(content) // 2] + b"\0\xff[[\n")
-    done = command("agents.train", "pig:Pig", "--resume", folder, PYTHONPATH=str(ROOT / "examples"))
+    done = command(
+        "garden_agents.training.sb3", "pig:Pig", "--resume", folder, PYTHONPATH=str(ROOT / "examples")
+    )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith(f"error: {folder / name} is")
@@ -325,8 +330,8 @@ def test_any_agent_by_name_is_an_opponent(name, tmp_path):
     import gymnasium
 
     import cacti_env
-    from garden_core.gym import VectorEnv
-    from garden_core.sb3 import GardenVecEnv
+    from garden_core.interfaces.gymnasium_env import VectorEnv
+    from garden_core.interfaces.sb3 import GardenVecEnv
 
     if name == "run":
         shipped = Path(cacti_env.__file__).parent / "networks" / "2.safetensors"
@@ -373,7 +378,8 @@ def test_without_the_agents_the_message_says_what_to_install(monkeypatch):
     ],
 )
 def test_wrong_answers_of_policies_are_named_and_change_nothing(answer, words):
-    from agents.matches import alone, play
+    from garden_agents.evaluation.matches import alone, play
+
     from garden_core.learner import Learner
 
     class Wrong:

@@ -17,16 +17,16 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
+from garden_agents.networks.files import weights_of
+from garden_agents.networks.network_agent import NetworkAgent, new_policy
+from garden_agents.registry import load_agent
+from garden_agents.training import expert_iteration as expert
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
+from garden_agents.training.ppo import new_model
+from garden_agents.training.runs import Run
+from garden_agents.training.sb3 import Arguments, load_checkpoint, save_checkpoint, train
 
-from agents import expert
-from agents.checkpoint import CHECKPOINT
-from agents.loading import load_agent
-from agents.ppo import new_model
-from agents.runs import Run
-from agents.selfplay import OpponentPool, PastSelf, SelfPlayVecEnv
-from agents.train import Arguments, load_checkpoint, save_checkpoint, train
-from agents.trained import NetworkAgent, new_policy
-from agents.weights import weights_of
 from garden_core import make
 from garden_core.batch import Batch
 from garden_core.policies import RandomPolicy
@@ -251,7 +251,7 @@ def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
 
 def test_the_origin_tells_the_command(small_run, tmp_path):
     command = NetworkAgent.load(small_run, Mars()).config["origin"]["command"]
-    assert command.startswith("python -m agents.train mars ")
+    assert command.startswith("python -m garden_agents.training.sb3 mars ")
     assert "--steps 1024 --envs 16 " in command
     assert "--panel random greedy --evaluations 2" in command
     assert "--run" not in command
@@ -310,7 +310,7 @@ def test_interrupt_saves_a_checkpoint(tmp_path):
         "--eval-games",
         "0",
     ]
-    command = [sys.executable, "-m", "agents.train", "mars", "--run", str(folder), *options]
+    command = [sys.executable, "-m", "garden_agents.training.sb3", "mars", "--run", str(folder), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not (folder / "metrics.csv").exists():

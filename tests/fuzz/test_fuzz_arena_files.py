@@ -13,7 +13,8 @@ import tools
 pytest.importorskip("openskill")
 pytest.importorskip("tyro")
 
-from agents import arena
+from garden_agents.evaluation import arena
+
 from garden_core import make
 
 GAME = make("cacti")

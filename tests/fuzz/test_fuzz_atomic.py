@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from test_fuzz_interfaces import Trickster, vec_env, wrong_answers
 
 from garden_core import Batch, make
-from garden_core.aec import GardenEnv
-from garden_core.gym import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.learner import Learner
 
 GAME = make("cacti", reward="margin")

@@ -12,10 +12,10 @@ import tools
 pytest.importorskip("sb3_contrib")
 
 import torch
+from garden_agents.networks.network_agent import new_policy
+from garden_agents.training.checkpoint import Progress, load, save
 from test_fuzz_networks import SMALL, joined, parts
 
-from agents.checkpoint import Progress, load, save
-from agents.trained import new_policy
 from garden_core import make
 
 

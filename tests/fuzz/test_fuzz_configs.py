@@ -16,12 +16,14 @@ import tools
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tyro")
 
-from agents import expert, runs
-from agents.checkpoint import CHECKPOINT
-from agents.loading import is_built_in
-from agents.plots import plot
-from agents.runs import Run, command_line, open_run
-from agents.train import Arguments
+from garden_agents.evaluation.plots import plot
+from garden_agents.registry import is_built_in
+from garden_agents.training import expert_iteration as expert
+from garden_agents.training import runs
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.runs import Run, command_line, open_run
+from garden_agents.training.sb3 import Arguments
+
 from cacti_env.cards import PACKAGED
 from garden_core import make
 from garden_core.data import DataFile
@@ -42,7 +44,7 @@ def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
 
 def opened(folder: Path, kind: Any = Arguments) -> Any:
     """Take up a run; what comes out names no code or file of the config's own, and nothing of endless size."""
-    found, _ = tools.outcome(lambda: open_run(kind(resume=folder), "agents.train"), ERRORS)
+    found, _ = tools.outcome(lambda: open_run(kind(resume=folder), "garden_agents.training.sb3"), ERRORS)
     if found is not None:
         _, arguments, game, _ = found
         assert game.name in ("mars", "cacti", "botanicus")
@@ -125,7 +127,7 @@ def test_a_config_that_claims_wide_layers_is_refused_before_they_are_built(tmp_p
     content = run_folder(tmp_path)
     content["arguments"] |= {"hidden": 16_384, "channels": 16_384, "network": "flat"}
     (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
-    from agents.train import train
+    from garden_agents.training.sb3 import train
 
     _, error = tools.outcome(
         lambda: train(Arguments(resume=tmp_path)), ValueError, names=CHECKPOINT, seconds=20
@@ -149,7 +151,7 @@ def test_no_files(name, tmp_path):
         (folder / name).symlink_to(path)
 
         def taken_up(folder=folder):
-            open_run(Arguments(resume=folder), "agents.train")
+            open_run(Arguments(resume=folder), "garden_agents.training.sb3")
             rewound(folder, {})
 
         with pytest.raises((*ERRORS, OSError, SystemExit)) as raised, tools.within(5):
@@ -224,6 +226,8 @@ def test_a_whole_run_is_taken_up(tmp_path):
     run_folder(tmp_path)
     folder, arguments, game, command = opened(tmp_path)
     assert (folder, arguments.minutes, game.name) == (tmp_path, 2.0, "cacti")
-    assert command.startswith("python -m agents.train cacti")
+    assert command.startswith("python -m garden_agents.training.sb3 cacti")
     shutil.rmtree(tmp_path)
-    assert tools.outcome(lambda: open_run(Arguments(resume=tmp_path), "agents.train"), SystemExit)[1]
+    assert tools.outcome(
+        lambda: open_run(Arguments(resume=tmp_path), "garden_agents.training.sb3"), SystemExit
+    )[1]

@@ -11,11 +11,11 @@ import pytest
 import tools
 
 from garden_core import Batch, list_games, make
-from garden_core.aec import GardenEnv
-from garden_core.game import game_class
-from garden_core.gym import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy, ask
+from garden_core.registry import game_class
 from garden_core.replay import Replay, ReplayError, record
 
 GAMES = list_games()
@@ -26,7 +26,7 @@ WRONG = (ValueError, IndexError)
 def vec_env(*args: Any, **options: Any) -> Any:
     """A GardenVecEnv, where Stable-Baselines3 is installed."""
     pytest.importorskip("stable_baselines3")
-    from garden_core.sb3 import GardenVecEnv
+    from garden_core.interfaces.sb3 import GardenVecEnv
 
     return GardenVecEnv(*args, **options)
 

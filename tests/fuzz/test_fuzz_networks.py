@@ -15,10 +15,10 @@ import tools
 pytest.importorskip("sb3_contrib")
 
 import torch
+from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_network, weights_of
 from safetensors import safe_open
 from safetensors.torch import save
 
-from agents.trained import NetworkAgent, new_policy, save_network, weights_of
 from garden_core import Batch, make
 from garden_core.game import Game
 

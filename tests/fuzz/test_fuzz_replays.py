@@ -14,8 +14,8 @@ import tools
 from cacti_tools import made_up
 
 from cacti_env import Cacti
-from garden_core.aec import GardenEnv
 from garden_core.data import DataFile
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.replay import LIMIT, Replay, ReplayError, record
 from mars_env import Mars

@@ -12,7 +12,7 @@ import pytest
 import tools
 
 from garden_core import Batch, kernels, list_games, make
-from garden_core.aec import GardenEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 VARIANTS = [

@@ -16,9 +16,9 @@ import torch
 from gymnasium import spaces
 
 import garden_core
-from agents.loading import NETWORK, SUFFIX, is_folder
-from agents.networks import policy_for, sample
-from agents.weights import check_weights, load_weights, read, weights_of, write
+from garden_agents.networks.files import check_weights, load_weights, read, weights_of, write
+from garden_agents.networks.policies import policy_for, sample
+from garden_agents.registry import NETWORK, SUFFIX, is_folder
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.game import Game
@@ -44,7 +44,7 @@ Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
 
 
 class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
-    """How a network is built: the arguments of `agents.networks.policy_for`."""
+    """How a network is built: the arguments of `garden_agents.networks.policies.policy_for`."""
 
     kind: Literal["auto", "board", "flat"]
     channels: Width

@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from garden_core.aec import check_render_mode, render
 from garden_core.checks import as_integer, as_seed, as_seeds, require_reset, short
-from garden_core.game import Game, as_game
+from garden_core.game import Game
+from garden_core.interfaces.common import check_render_mode, render, spaces_of
 from garden_core.learner import Learner, Opponent
+from garden_core.registry import as_game
 
 __all__ = ["Env", "VectorEnv"]
 
@@ -24,10 +24,6 @@ _MODES = {
     AutoresetMode.DISABLED: "disabled",
 }
 _NAMES = [mode.value for mode in _MODES]
-
-
-def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
-    return spaces.Box(0, 127, game.observation_shape, np.int8), spaces.Discrete(game.num_actions)
 
 
 _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
@@ -57,7 +53,7 @@ class Env(gymnasium.Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str = "mars",
+        game: Game | type[Game] | str,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: int | Literal["random"] = "random",
         render_mode: str | None = None,
@@ -66,7 +62,7 @@ class Env(gymnasium.Env):
         self.game = as_game(game, options)
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self.observation_space, self.action_space = _spaces(self.game)
+        self.observation_space, self.action_space = spaces_of(self.game)
         self.learner = Learner(self.game, 1, opponents, seat=seat, autoreset="disabled")
 
     def reset(
@@ -141,18 +137,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     With DISABLED, `reset(options={"reset_mask": mask})` deals the rows of the bool mask (N,) anew.
 
     Args:
+        game: as in `Env`.
         num_envs: number of games N.
         autoreset_mode: an AutoresetMode, or its value "NextStep", "SameStep" or "Disabled".
         copy: return copies; without, observations and masks are arrays that the next step overwrites.
-        game, opponents, seat, render_mode, **options: as in `Env`.
+        opponents, seat, render_mode, **options: as in `Env`.
     """
 
     metadata = Env.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
+        game: Game | type[Game] | str,
         num_envs: int = 1,
-        game: Game | type[Game] | str = "mars",
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: int | Literal["random"] = "random",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -174,7 +171,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.num_envs = self.learner.num_envs
         self.render_mode = render_mode
         self.copy = copy
-        self.single_observation_space, self.single_action_space = _spaces(self.game)
+        self.single_observation_space, self.single_action_space = spaces_of(self.game)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.mcts import MCTSAgent
+from garden_agents.search.mcts import MCTSAgent
 from garden_core.checks import short
 from garden_core.data import DataFile
-from garden_core.game import Game, game_class
+from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
+from garden_core.registry import game_class
 
 __all__ = ["NETWORK", "SUFFIX", "is_built_in", "is_folder", "load_agent", "make_game"]
 
@@ -121,12 +122,14 @@ def load_agent(
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
     if name == "ppo" or _is_file(path / NETWORK) or (path.suffix == SUFFIX and _is_file(path)):
-        from agents import trained  # torch is loaded where a network plays, and not for the others
+        from garden_agents.networks import (
+            network_agent,  # torch is loaded where a network plays, and not for the others
+        )
 
         other = {"allow_other_options": allow_other_options}
         if name == "ppo":
-            return trained.load(game, seed=seed, **other)
-        return trained.NetworkAgent.load(path, game, seed, **other)
+            return network_agent.load(game, seed=seed, **other)
+        return network_agent.NetworkAgent.load(path, game, seed, **other)
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     raise ValueError(

@@ -6,9 +6,9 @@ from typing import Any
 
 from sb3_contrib import MaskablePPO
 
-from agents.networks import policy_for
+from garden_agents.networks.policies import policy_for
 from garden_core.game import Game
-from garden_core.sb3 import GardenVecEnv
+from garden_core.interfaces.sb3 import GardenVecEnv
 
 __all__ = ["new_model"]
 
@@ -29,7 +29,7 @@ def new_model(
 ) -> MaskablePPO:
     """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`.
 
-    `network` has the arguments of `agents.networks.policy_for`: kind, channels, hidden.
+    `network` has the arguments of `garden_agents.networks.policies.policy_for`: kind, channels, hidden.
     """
     policy, policy_kwargs = policy_for(game, **network)
     return MaskablePPO(

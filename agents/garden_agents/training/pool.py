@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.networks import sample
-from agents.weights import load_weights
+from garden_agents.networks.files import load_weights
+from garden_agents.networks.policies import sample
 from garden_core import loops, rewards
 from garden_core.batch import Batch
 from garden_core.game import Game
+from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
-from garden_core.sb3 import GardenVecEnv
 
 __all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
 

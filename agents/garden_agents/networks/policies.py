@@ -14,7 +14,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-from agents.features import SCALE, cell_features, num_cell_features
+from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
 from garden_core.game import Board, Game
 
 __all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]

@@ -28,11 +28,11 @@ import tyro
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
-from agents.checkpoint import CHECKPOINT
-from agents.loading import NETWORK, is_built_in, load_agent, make_game
-from agents.matches import meet, places, play, scores, table
-from agents.plots import COLOURS, plot
-from agents.trained import WIDEST, NetworkAgent, save_network
+from garden_agents.evaluation.matches import meet, places, play, scores, table
+from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.networks.network_agent import WIDEST, NetworkAgent, save_network
+from garden_agents.registry import NETWORK, is_built_in, load_agent, make_game
+from garden_agents.training.checkpoint import CHECKPOINT
 from garden_core.batch import Batch
 from garden_core.checks import one_line, short
 from garden_core.data import DataFile, parsed
@@ -124,7 +124,7 @@ class TrainingArguments:
 
     @property
     def architecture(self) -> dict[str, Any]:
-        """How the network is built, as `agents.trained.new_policy` takes it."""
+        """How the network is built, as `garden_agents.networks.network_agent.new_policy` takes it."""
         return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
 
 
@@ -167,7 +167,7 @@ class Run:
     Args:
         folder: of the run.
         game: what is played.
-        network: how the network is built, as `agents.trained.new_policy` takes it.
+        network: how the network is built, as `garden_agents.networks.network_agent.new_policy` takes it.
         panel: names of the agents that the network plays against while it trains.
         panel_games: games against each of them.
         seed: of the evaluations.

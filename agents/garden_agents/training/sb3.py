@@ -1,6 +1,6 @@
-"""Train MaskablePPO by self-play: `python -m agents.train mars --num-players 2 --steps 1_000_000`.
+"""Train MaskablePPO by self-play: `python -m garden_agents.training.sb3 mars --num-players 2 --steps 1_000_000`.
 
-A run leaves in its folder what `agents.runs.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
+A run leaves in its folder what `garden_agents.training.runs.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
 goes on.
 """
 
@@ -18,11 +18,18 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from agents.checkpoint import CHECKPOINT, Progress, check, load, save
-from agents.ppo import new_model
-from agents.runs import Interrupted, Interruption, Run, TrainingArguments, command_line, open_run
-from agents.selfplay import OpponentPool, SelfPlayVecEnv
-from agents.trained import NetworkAgent, empty_policy
+from garden_agents.networks.network_agent import NetworkAgent, empty_policy
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
+from garden_agents.training.ppo import new_model
+from garden_agents.training.runs import (
+    Interrupted,
+    Interruption,
+    Run,
+    TrainingArguments,
+    command_line,
+    open_run,
+)
 from garden_core.game import Game
 
 __all__ = ["Arguments", "main", "train"]
@@ -241,7 +248,7 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the option
             "reward", which training sets itself.
     """
-    folder, arguments, game, command = open_run(arguments, "agents.train")
+    folder, arguments, game, command = open_run(arguments, "garden_agents.training.sb3")
     if "reward" in arguments.options:
         raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
     if arguments.outcome is None:
@@ -306,7 +313,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
             save_checkpoint(run, model, progress.pool)
     if interruption.requested:
         raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m agents.train --resume {run.folder}"
+            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m garden_agents.training.sb3 --resume {run.folder}"
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.compiled import compiled
 from garden_core.game import Board
+from garden_core.jit import compiled
 
 __all__ = ["cell_features", "num_cell_features"]
 

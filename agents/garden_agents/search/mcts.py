@@ -21,8 +21,8 @@ import numpy as np
 from garden_core import kernels, rewards
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, require_reset
-from garden_core.compiled import compiled, records
 from garden_core.game import Game
+from garden_core.jit import compiled, records
 from garden_core.policies import BUILT_IN, choose, greedy_worths, workspace
 from garden_core.rng import next_uint64, seed_rows
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from garden_core.aec import check_render_mode, pixels
 from garden_core.checks import as_rows, as_seed, require_reset
-from garden_core.game import Game, as_game
-from garden_core.gym import _spaces
+from garden_core.game import Game
+from garden_core.interfaces.common import check_render_mode, pixels, spaces_of
 from garden_core.learner import Learner, Opponent
+from garden_core.registry import as_game
 
 __all__ = ["GardenVecEnv"]
 
@@ -58,7 +58,7 @@ class GardenVecEnv(VecEnv):
         self._returns = np.zeros(self.learner.num_envs)
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
-        super().__init__(self.learner.num_envs, *_spaces(self.game))
+        super().__init__(self.learner.num_envs, *spaces_of(self.game))
 
     def reset(self) -> np.ndarray:
         """Deal new games and return the first observations, int8 (N, *game.observation_shape)."""

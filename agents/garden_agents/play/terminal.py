@@ -1,6 +1,6 @@
 """Play a game in the terminal, against agents or several people at one keyboard.
 
-    python -m agents.play mars --seats human greedy --save game.json
+    python -m garden_agents.play.terminal mars --seats human greedy --save game.json
 
 A person sees the position as their seat does. For --show-estimate an agent has a method `estimate(batch, row) ->
 str`, what it thinks of the position in that row; it is called after the agent chose there, before the step.
@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 import tyro
 
-from agents.loading import load_agent, make_game
+from garden_agents.registry import load_agent, make_game
 from garden_core import kernels
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
-from garden_core.game import game_class
 from garden_core.policies import Policy, ask
+from garden_core.registry import game_class
 from garden_core.replay import Replay
 from garden_core.rng import game_seed
 
@@ -118,7 +118,7 @@ class Table:
             self._tell_end()
         except (EOFError, KeyboardInterrupt):
             words = [self.arguments.game, "--seats", *self.arguments.seats, "--resume", str(self.path)]
-            again = f"to go on: python -m agents.play {shlex.join(words)}"
+            again = f"to go on: python -m garden_agents.play.terminal {shlex.join(words)}"
             print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
         finally:
             if self.path:

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
@@ -16,7 +15,9 @@ from pettingzoo import AECEnv
 from garden_core import loops
 from garden_core.batch import why_illegal
 from garden_core.checks import as_integer, as_seed, require_reset, short
-from garden_core.game import Game, as_game
+from garden_core.game import Game
+from garden_core.interfaces.common import check_render_mode, render
+from garden_core.registry import as_game
 
 __all__ = ["GardenEnv", "env"]
 
@@ -44,7 +45,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     def __init__(
         self,
-        game: Game | type[Game] | str = "mars",
+        game: Game | type[Game] | str,
         render_mode: str | None = None,
         illegal: str = "raise",
         **options: Any,
@@ -57,7 +58,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.render_mode = render_mode
         self.illegal = illegal
         self.metadata = {
-            "name": f"{self.game.name}_v0",
+            "name": f"{self.game.name}_v{self.game.version}",
             "render_modes": ["ansi", "rgb_array"],
             "is_parallelizable": False,
             "render_fps": 2,
@@ -322,35 +323,6 @@ def _checksum(state: dict[str, Any]) -> str:
         else:
             digest.update(f"{name} {value!r}".encode())
     return digest.hexdigest()
-
-
-def check_render_mode(mode: str | None) -> None:
-    """Raise ValueError for a render mode that there is not."""
-    if not (mode is None or (isinstance(mode, str) and mode in ("ansi", "rgb_array", "human"))):
-        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {short(mode)}")
-
-
-def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:
-    """Return the text or the pixels of a position, as much of it as `seat` may see; warn without a mode."""
-    game.check_seat(seat)
-    if mode == "ansi":
-        return game.text(state, seat)
-    if mode == "rgb_array":
-        return pixels(game, state, seat)
-    if mode == "human":
-        raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
-    gymnasium.logger.warn(
-        "render() was called without a render mode; choose one when the environment is made: "
-        "render_mode='ansi' or 'rgb_array'"
-    )
-    return None
-
-
-def pixels(game: Game, state: Any, seat: int | None) -> np.ndarray:
-    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see."""
-    from garden_core.svg import to_pixels  # loads the libraries for pictures
-
-    return to_pixels(game.svg(state, seat))
 
 
 env: Callable[..., GardenEnv] = GardenEnv

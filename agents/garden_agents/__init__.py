@@ -1,4 +1,4 @@
-"""Baseline agents, their training and an arena; run from a checkout: `python -m agents.train --help`."""
+"""Baseline agents, their training and an arena; run from a checkout: `python -m garden_agents.training.sb3 --help`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agents.trained import NetworkAgent
+    from garden_agents.networks.network_agent import NetworkAgent
     from garden_core.game import Game
 
 __all__ = ["load"]
@@ -17,7 +17,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 
 def load(game: str | Game, num_players: int | None = None, **arguments: Any) -> NetworkAgent:
-    """Return the trained agent that comes with a game; see `agents.trained.load`."""
-    from agents import trained  # and with it torch, which nothing else here needs
+    """Return the trained agent that comes with a game; see `garden_agents.networks.network_agent.load`."""
+    from garden_agents.networks import network_agent  # and with it torch, which nothing else here needs
 
-    return trained.load(game, num_players, **arguments)
+    return network_agent.load(game, num_players, **arguments)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 import torch
 
-from agents.weights import check_weights, load_weights, read, weights_of, write
+from garden_agents.networks.files import check_weights, load_weights, read, weights_of, write
 
 __all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 

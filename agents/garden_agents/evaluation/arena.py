@@ -1,6 +1,6 @@
 """Round robin between named agents: who wins how often, with 95 % intervals, and ratings.
 
-    python -m agents.arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
+    python -m garden_agents.evaluation.arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
 
 Every pair meets in all seats equally often. With more than two players an agent meets another as one against a
 table of the other, in each seat in turn: with n equal players it would win 1/n of those games. The games are cut
@@ -33,10 +33,10 @@ import numpy as np
 import tyro
 from tqdm import tqdm
 
-from agents.loading import load_agent, make_game
-from agents.matches import Result, alone, places, play, result_of, scores, short, table
-from agents.plots import plot
-from agents.ratings import Rating, rate, ratings_table, zero
+from garden_agents.evaluation.matches import Result, alone, places, play, result_of, scores, short, table
+from garden_agents.evaluation.plots import plot
+from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
+from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.batch import Batch
 from garden_core.files import read_regular, write_atomically
@@ -400,7 +400,7 @@ def main(arguments: Arguments) -> list[Result]:
             *(
                 "python",
                 "-m",
-                "agents.arena",
+                "garden_agents.evaluation.arena",
                 arguments.game,
                 *arguments.agents,
                 "--games",

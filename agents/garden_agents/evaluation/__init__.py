@@ -1,0 +1,1 @@
+"""How strong agents are: matches, round robins, ratings, pictures of results."""

@@ -1,0 +1,1 @@
+"""Policy and value networks: their inputs, layers, files, and a network as an agent."""

@@ -1,0 +1,1 @@
+"""One module for each client library, imported on demand: PettingZoo, Gymnasium, Stable-Baselines3."""

@@ -1,0 +1,48 @@
+"""What the interfaces share: spaces, the check of a render mode, and rendering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from garden_core.checks import short
+from garden_core.game import Game
+
+__all__ = ["check_render_mode", "pixels", "render", "spaces_of"]
+
+
+def spaces_of(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
+    """Return the spaces of one seat's observations and actions."""
+    return spaces.Box(0, 127, game.observation_shape, np.int8), spaces.Discrete(game.num_actions)
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Raise ValueError for a render mode that there is not."""
+    if not (mode is None or (isinstance(mode, str) and mode in ("ansi", "rgb_array", "human"))):
+        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {short(mode)}")
+
+
+def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:
+    """Return the text or the pixels of a position, as much of it as `seat` may see; warn without a mode."""
+    game.check_seat(seat)
+    if mode == "ansi":
+        return game.text(state, seat)
+    if mode == "rgb_array":
+        return pixels(game, state, seat)
+    if mode == "human":
+        raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
+    gymnasium.logger.warn(
+        "render() was called without a render mode; choose one when the environment is made: "
+        "render_mode='ansi' or 'rgb_array'"
+    )
+    return None
+
+
+def pixels(game: Game, state: Any, seat: int | None) -> np.ndarray:
+    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see."""
+    from garden_core.svg import to_pixels  # loads the libraries for pictures
+
+    return to_pixels(game.svg(state, seat))

@@ -1,0 +1,115 @@
+"""Games by name: those that installed packages announce, and their Gymnasium and PettingZoo registrations."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from garden_core.checks import short
+from garden_core.game import Game
+from garden_core.plugins import imported
+
+__all__ = [
+    "as_game",
+    "game_class",
+    "gymnasium_id",
+    "list_games",
+    "make",
+    "pettingzoo_id",
+    "register_environments",
+]
+
+
+def _announced() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="garden_core.games")}
+
+
+def list_games() -> list[str]:
+    """Return the names of all installed games, third parties' included; loads none of them."""
+    return sorted(_announced())
+
+
+def make(name: str, **options: Any) -> Game:
+    """Return the game called `name` with these options; loads only that game.
+
+    Games announce themselves by the entry-point group `garden_core.games`. A Game class that is not installed is named
+    by "module:Class", which imports that module: never hand on such a name from a file that you do not trust.
+
+    Raises:
+        ValueError: if no installed game has that name, the class is none, or an option's value is out of range.
+        TypeError: for an option that the game does not have.
+    """
+    return game_class(name)(**options)
+
+
+def game_class(game: type[Game] | str) -> type[Game]:
+    """Return the class of a game by its name or "module:Class", as `make` finds it.
+
+    Raises:
+        TypeError: for anything but a name or a Game class.
+        ValueError: if no installed game has that name, or what is named is no Game class.
+    """
+    if isinstance(game, type) and issubclass(game, Game):
+        return game
+    if not isinstance(game, str):
+        raise TypeError(f"a game is a Game, a Game class or a name, not {short(game)}")
+    if ":" in game:
+        found = imported(game, "game")
+        if not (isinstance(found, type) and issubclass(found, Game)):
+            raise ValueError(f"{short(game)} is not a Game class")
+        return found
+    point = _announced().get(game)
+    if point is None:
+        raise ValueError(
+            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or 'none'}; "
+            "a class of your own is named module:Class"
+        )
+    return point.load()
+
+
+def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
+    """Return the game that is meant, built with `options` unless it is one already.
+
+    Raises:
+        TypeError: for anything but a game, a Game class or a name, or options for a game.
+        ValueError: as `make`.
+    """
+    if not isinstance(game, Game):
+        return game_class(game)(**options)
+    if options:
+        raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
+    return game
+
+
+def gymnasium_id(game: type[Game]) -> str:
+    """Return the id of a game's Gymnasium environments, for example "garden/Mars-v0"."""
+    return f"garden/{game.name.capitalize()}-v{game.version}"
+
+
+def pettingzoo_id(game: type[Game]) -> str:
+    """Return the id of a game's PettingZoo environment, for example "garden/mars-v0"."""
+    return f"garden/{game.name}-v{game.version}"
+
+
+def register_environments(*games: type[Game]) -> None:
+    """Register games with Gymnasium, and with PettingZoo where it has a registry; harmless when called again.
+
+    Args:
+        games: the Game classes; all installed games if none is given, which loads them.
+    """
+    import gymnasium
+    import pettingzoo
+
+    for game in games or map(game_class, list_games()):
+        if gymnasium_id(game) not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id(game),
+                entry_point="garden_core.interfaces.gymnasium_env:Env",
+                vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
+                kwargs={"game": game},
+                disable_env_checker=True,
+            )
+        aec_registry = getattr(pettingzoo, "aec_registry", None)
+        if aec_registry is not None and pettingzoo_id(game) not in aec_registry:
+            entry_point = "garden_core.interfaces.pettingzoo_env:env"
+            pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": game})
