@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --co
 .PHONY: train test test-all lint check bench soak clean
 
 train: .venv/train
-	$(BIN)/python -m garden_agents.training.sb3 $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -1,6 +1,6 @@
 """Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what learns best at equal time.
 
-Trains each game with several seeds by `python -m garden_agents.training.sb3 GAME --minutes M --threads 1 --seed S`, and draws
+Trains each game with several seeds by `garden train GAME --minutes M --threads 1 --seed S`, and draws
 how the networks do against random, greedy and a small search, over decisions and over time; or trains once in each of
 the ways in COMPARED, for equal times. A run that was cut off goes on where it stopped; finished ones are taken as they
 are.
@@ -28,17 +28,17 @@ from garden_core import list_games
 MINUTES = {"mars": 10.0, "cacti": 3.0}
 OTHERS = 2.0  # minutes for other games
 KEYS = ("decisions", "seconds")
-DEFAULT = "garden_agents.training.sb3"
-FLAT = [f"garden_agents.training.sb3 --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
+DEFAULT = "garden train"
+FLAT = [f"garden train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
 COMPARED = {
     "mars": [
         FLAT[1],
-        "garden_agents.training.sb3 --network board --channels 16 --hidden 64",
-        "garden_agents.training.sb3 --network board --channels 32 --hidden 128",
-        "garden_agents.training.expert_iteration --network board --channels 32 --hidden 128",
+        "garden train --network board --channels 16 --hidden 64",
+        "garden train --network board --channels 32 --hidden 128",
+        "garden train --method expert-iteration --network board --channels 32 --hidden 128",
     ],
-    "cacti": [*FLAT, "garden_agents.training.expert_iteration --network flat --hidden 128"],
-    "botanicus": [*FLAT, "garden_agents.training.expert_iteration --network flat --hidden 128"],
+    "cacti": [*FLAT, "garden train --method expert-iteration --network flat --hidden 128"],
+    "botanicus": [*FLAT, "garden train --method expert-iteration --network flat --hidden 128"],
 }
 
 
@@ -66,19 +66,19 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[st
     """Train once, or take what is there; return the evaluations, one list a column, and the final results.
 
     Args:
-        way: to train, a module and its arguments.
+        way: to train, a command without its game.
 
     Raises:
         RuntimeError: if the training fails; it gives the last lines that it wrote.
     """
     if not (folder / "evaluation.json").exists():
-        module, *arguments = way.split()
-        command = [sys.executable, "-m", module]
+        arguments = way.removeprefix(DEFAULT).split()
+        command = [sys.executable, "-m", "garden_agents", "train", *arguments]
         if (folder / "config.toml").exists():
             command += ["--resume", str(folder)]
         else:
             limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations 8 --panel-games 100"
-            command += [game, *arguments, *limits.split(), "--run", str(folder)]
+            command += [game, *limits.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")

@@ -15,7 +15,7 @@ from typing import Any
 import garden_agents
 import torch
 import tyro
-from garden_agents.search.mcts import MCTSAgent
+from garden_agents.search.agent import MCTSAgent
 
 from benchmarks import common
 from garden_core import list_games, make

@@ -16,8 +16,7 @@ from typing import Any
 import torch
 import tyro
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.ppo import new_model
-from garden_agents.training.sb3 import MODEL_SETTINGS
+from garden_agents.training.sb3 import MODEL_SETTINGS, new_model
 from garden_agents.training.sb3 import Arguments as Defaults
 
 from benchmarks import common

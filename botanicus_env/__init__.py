@@ -7,7 +7,7 @@
 from botanicus_env import botanicus_v0
 from botanicus_env.game import Botanicus
 from botanicus_env.tables import load as load_tables
-from garden_core.registry import register_environments
+from garden_core.interfaces.registration import register_environments
 
 __all__ = ["Botanicus", "botanicus_v0", "load_tables"]
 

@@ -7,7 +7,7 @@
 from cacti_env import cacti_v0
 from cacti_env.cards import load as load_cards
 from cacti_env.game import Cacti
-from garden_core.registry import register_environments
+from garden_core.interfaces.registration import register_environments
 
 __all__ = ["Cacti", "cacti_v0", "load_cards"]
 

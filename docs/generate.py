@@ -14,6 +14,7 @@ from safetensors import safe_open
 
 from garden_core import Batch, Game, list_games, make
 from garden_core.game import Part
+from garden_core.interfaces.registration import gymnasium_id, pettingzoo_id
 from garden_core.policies import RandomPolicy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,13 +29,13 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
 def card(game: Game) -> str:
     """Return the identity card."""
     players = next(option for option in game.options if option.name == "num_players")
-    gym_id = f"garden/{game.name.capitalize()}-v0"
+    gym_id = gymnasium_id(type(game))
     return _table(
         ("", ""),
         [
             (
                 "PettingZoo",
-                f'`{game.name}_v0.env(...)`, `pettingzoo.make("aec", "garden/{game.name}-v0", ...)`',
+                f'`{game.name}_v{game.version}.env(...)`, `pettingzoo.make("aec", "{pettingzoo_id(type(game))}", ...)`',
             ),
             ("Gymnasium", f'`gymnasium.make("{gym_id}", ...)`, `gymnasium.make_vec("{gym_id}", ...)`'),
             ("Batches", f'`Batch(garden_core.make("{game.name}", ...), num_envs)`'),

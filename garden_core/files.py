@@ -8,7 +8,7 @@ import secrets
 import stat
 from pathlib import Path
 
-__all__ = ["check_regular", "read_regular", "write_atomically"]
+__all__ = ["check_regular", "is_file", "is_folder", "read_regular", "write_atomically"]
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
@@ -57,3 +57,19 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file, whatever the path."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder, whatever the path."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -1,4 +1,4 @@
-"""Games by name: those that installed packages announce, and their Gymnasium and PettingZoo registrations."""
+"""Games by name: those that installed packages announce, and Game classes named by module:Class."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.plugins import imported
 
-__all__ = [
-    "as_game",
-    "game_class",
-    "gymnasium_id",
-    "list_games",
-    "make",
-    "pettingzoo_id",
-    "register_environments",
-]
+__all__ = ["as_game", "game_class", "list_games", "make"]
 
 
 def _announced() -> dict[str, EntryPoint]:
@@ -79,37 +71,3 @@ def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
     if options:
         raise TypeError(f"the game's options are chosen already; not taken: {', '.join(sorted(options))}")
     return game
-
-
-def gymnasium_id(game: type[Game]) -> str:
-    """Return the id of a game's Gymnasium environments, for example "garden/Mars-v0"."""
-    return f"garden/{game.name.capitalize()}-v{game.version}"
-
-
-def pettingzoo_id(game: type[Game]) -> str:
-    """Return the id of a game's PettingZoo environment, for example "garden/mars-v0"."""
-    return f"garden/{game.name}-v{game.version}"
-
-
-def register_environments(*games: type[Game]) -> None:
-    """Register games with Gymnasium, and with PettingZoo where it has a registry; harmless when called again.
-
-    Args:
-        games: the Game classes; all installed games if none is given, which loads them.
-    """
-    import gymnasium
-    import pettingzoo
-
-    for game in games or map(game_class, list_games()):
-        if gymnasium_id(game) not in gymnasium.registry:
-            gymnasium.register(
-                gymnasium_id(game),
-                entry_point="garden_core.interfaces.gymnasium_env:Env",
-                vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
-                kwargs={"game": game},
-                disable_env_checker=True,
-            )
-        aec_registry = getattr(pettingzoo, "aec_registry", None)
-        if aec_registry is not None and pettingzoo_id(game) not in aec_registry:
-            entry_point = "garden_core.interfaces.pettingzoo_env:env"
-            pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": game})

@@ -1,8 +1,7 @@
-"""Compile everything ahead of use: `python -m garden_core.warm_up [GAME ...]`, or `warm_up()` from code."""
+"""Compile everything ahead of use: `garden warm-up [GAME ...]`, or `warm_up()` from code."""
 
 from __future__ import annotations
 
-import sys
 import time
 
 import numpy as np
@@ -47,8 +46,3 @@ def warm_up(*names: str) -> dict[str, float]:
         learner.step(learner.action_mask.argmax(1))
         seconds[name] = time.perf_counter() - start
     return seconds
-
-
-if __name__ == "__main__":
-    for name, taken in warm_up(*sys.argv[1:]).items():
-        print(f"{name}: ready after {taken:.1f} s")

@@ -4,7 +4,7 @@
 `garden_core.Batch(Mars())` runs many games at once.
 """
 
-from garden_core.registry import register_environments
+from garden_core.interfaces.registration import register_environments
 from mars_env import mars_v0
 from mars_env.game import Mars
 

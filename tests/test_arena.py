@@ -148,7 +148,7 @@ def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
     ]  # fmt: skip
     report = json.loads(written[0][0])
     assert report["command"] == (
-        "python -m garden_agents.evaluation.arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
+        "garden arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
     )
     assert report["options"] == make("cacti").chosen
     assert report["versions"]["numpy"] == np.__version__

@@ -1,10 +1,8 @@
 """The core against plain Python: generator, rewards, registry, imports, batches, PettingZoo environment."""
 
-import ast
 import copy
 import itertools
 import pickle
-import subprocess
 import sys
 import warnings
 from collections import Counter
@@ -19,7 +17,7 @@ from botanicus_env import botanicus_v0
 from cacti_env import cacti_v0
 from garden_core import Batch, kernels, list_games, loops, make, rewards, rng
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.registry import register_environments
+from garden_core.interfaces.registration import register_environments
 from mars_env import Mars, mars_v0
 
 ROOT = Path(__file__).parents[1]
@@ -400,7 +398,7 @@ def defined_below(state, out):
 def test_a_class_above_its_rules_is_refused(monkeypatch):
     """The build could not tell a change of a rule that is defined later."""
 
-    @garden_core.jit
+    @garden_core.compiled
     def points(state, params, out):
         defined_below(state, out)
 
@@ -410,88 +408,6 @@ def test_a_class_above_its_rules_is_refused(monkeypatch):
 
         class Early(Pig):
             rules = Pig.rules._replace(points=points)
-
-
-# --- imports ---
-
-GAMES = ("mars_env", "cacti_env", "botanicus_env")
-ABOVE = ("agents", "benchmarks", "tests", "examples")
-FLOORS = (
-    "files", "checks", "data", "plugins", "compiled", "rng", "rewards", "kernels", "game", "policies", "loops", "batch",
-    "replay", "aec", "learner", "gym", "sb3", "testing",
-)  # fmt: skip
-"""The core from the ground up; a module imports from lower floors only. Others (svg) stand beside."""
-
-
-def imported(path):
-    """Names of the modules that a file imports, wherever in the file, but not for type checkers alone."""
-    names = set()
-    pending = list(ast.parse(path.read_text()).body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            pending += node.orelse
-            continue
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: import by full names"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-        pending += ast.iter_child_nodes(node)
-    return names
-
-
-def packages(names):
-    return {name.partition(".")[0] for name in names}
-
-
-CORE = sorted((ROOT / "garden_core").glob("*.py"))
-GAME_FILES = sorted(path for game in GAMES for path in (ROOT / game).glob("*.py"))
-
-
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.stem)
-def test_core_imports_no_game_and_nothing_above(path):
-    assert not packages(imported(path)) & {*GAMES, *ABOVE}
-
-
-@pytest.mark.parametrize("path", GAME_FILES, ids=lambda path: f"{path.parent.name}.{path.stem}")
-def test_games_import_no_other_game_and_nothing_above(path):
-    others = {*GAMES, *ABOVE} - {path.parent.name}
-    assert not packages(imported(path)) & others
-
-
-@pytest.mark.parametrize("name", FLOORS)
-def test_core_imports_run_downwards(name):
-    names = imported(ROOT / "garden_core" / f"{name}.py")
-    own = {imported.split(".")[1] for imported in names if imported.startswith("garden_core.")}
-    assert not own & set(FLOORS[FLOORS.index(name) :])
-
-
-@pytest.mark.parametrize("files", [CORE, GAME_FILES], ids=["core", "games"])
-def test_no_module_imports_itself_by_way_of_others(files):
-    modules = {f"{path.parent.name}.{path.stem}": path for path in files if path.stem != "__init__"}
-    needs = {name: imported(path) & modules.keys() for name, path in modules.items()}
-    while needs:
-        ready = [name for name, needed in needs.items() if not needed & needs.keys()]
-        assert ready, f"these import each other: {sorted(needs)}"
-        for name in ready:
-            del needs[name]
-
-
-HEAVY = {"torch", "stable_baselines3", "matplotlib", "pygame", "PIL", "resvg_py"}
-SERVERS = {"http.server", "socketserver", "flask", "fastapi", "uvicorn", "aiohttp", "tornado", "starlette"}
-
-
-@pytest.mark.parametrize(
-    "what", ["garden_core", "mars_env", "garden_core.testing, garden_core.interfaces.gymnasium_env"]
-)
-def test_import_is_light_and_quiet(what):
-    code = f"import {what}, sys; print(*sys.modules)"
-    loaded = set(subprocess.check_output([sys.executable, "-W", "error", "-c", code], text=True).split())
-    assert "garden_core.kernels" in loaded
-    assert not (loaded | packages(loaded)) & (HEAVY | SERVERS)
-    if what == "garden_core":
-        assert not packages(loaded) & {*GAMES, *ABOVE, "gymnasium", "pettingzoo"}
 
 
 # --- Batch ---

@@ -17,7 +17,7 @@ from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_network
 from garden_agents.networks.policies import sample
 from garden_agents.registry import load_agent
-from garden_agents.training.ppo import new_model
+from garden_agents.training.sb3 import new_model
 from safetensors import safe_open
 from safetensors.torch import save_file
 

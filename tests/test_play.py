@@ -400,7 +400,8 @@ def test_piped_input(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "garden_agents.play.terminal",
+        "garden_agents",
+        "play",
         "cacti",
         "--seats",
         "human",

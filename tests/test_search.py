@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
 from garden_agents.search import mcts
-from garden_agents.search.mcts import MCTSAgent
+from garden_agents.search.agent import MCTSAgent
 
 from garden_core import kernels, make
 from garden_core.batch import Batch
@@ -181,7 +181,7 @@ def test_a_network_that_answers_in_another_shape_is_refused():
 def test_runs_as_plain_python():
     """Without Numba, for the debugger."""
     code = (
-        "import numpy as np; from garden_agents.search.mcts import MCTSAgent; from garden_core import Batch, make;"
+        "import numpy as np; from garden_agents.search.agent import MCTSAgent; from garden_core import Batch, make;"
         "batch = Batch(make('cacti'), 2); batch.reset(0);"
         "print(MCTSAgent(6).search(batch, np.arange(2))[0].sum(1), MCTSAgent(1, seconds=.5)(batch, np.arange(2)))"
     )

@@ -166,7 +166,7 @@ FAST = [
 
 def command(*arguments, cwd=ROOT, **environment):
     return subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)],
+        [sys.executable, "-m", "garden_agents", *map(str, arguments)],
         env={**os.environ, **environment}, cwd=cwd, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
@@ -177,7 +177,7 @@ def own_run(tmp_path_factory) -> Path:
     pytest.importorskip("sb3_contrib")
     folder = tmp_path_factory.mktemp("runs") / "pig"
     done = command(
-        "garden_agents.training.sb3",
+        "train",
         "pig:Pig",
         "--run",
         folder,
@@ -194,18 +194,15 @@ def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
     assert (own_run / "game.json").is_file()
     path = {"PYTHONPATH": str(ROOT / "examples")}
     arena = command(
-        "garden_agents.evaluation.arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output",
+        "arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output",
         tmp_path / "arena.json", **path,
     )  # fmt: skip
     assert arena.returncode == 0, arena.stderr
     assert "random" in arena.stdout
-    assert (
-        "garden_agents.evaluation.arena pig:Pig random"
-        in json.loads((tmp_path / "arena.json").read_text())["command"]
-    )
+    assert "garden arena pig:Pig random" in json.loads((tmp_path / "arena.json").read_text())["command"]
     saved = tmp_path / "game.json"
     for seats, more in ((["random", "greedy"], ["--save", saved]), (["human", "greedy"], [])):
-        played = command("garden_agents.play.terminal", "pig:Pig", "--seats", *seats, *more, **path)
+        played = command("play", "pig:Pig", "--seats", *seats, *more, **path)
         assert played.returncode == 0, played.stderr
     assert Replay.load(saved, game="pig:Pig").game.name == "pig"
 
@@ -273,23 +270,21 @@ def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
         (folder / file).write_bytes((own_run / file).read_bytes())
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content[: len(content) // 2] + b"\0\xff[[\n")
-    done = command(
-        "garden_agents.training.sb3", "pig:Pig", "--resume", folder, PYTHONPATH=str(ROOT / "examples")
-    )
+    done = command("train", "pig:Pig", "--resume", folder, PYTHONPATH=str(ROOT / "examples"))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith(f"error: {folder / name} is")
 
 
-@pytest.mark.parametrize("module", ["train", "expert", "arena", "play"])
-def test_a_full_disk_takes_one_line(module, tmp_path):
+@pytest.mark.parametrize("name", ["train", "train --method expert-iteration", "arena", "play"])
+def test_a_full_disk_takes_one_line(name, tmp_path):
     """Files may have 300 bytes, and none is left in part."""
     pytest.importorskip("sb3_contrib")
     resource = pytest.importorskip("resource")
     training = ["--run", tmp_path / "run", "--eval-games", "0", "--panel", "random", "--panel-games", "2"]
     arguments = {
         "train": training,
-        "expert": training,
+        "train --method expert-iteration": training,
         "arena": [
             "random",
             "greedy",
@@ -303,7 +298,7 @@ def test_a_full_disk_takes_one_line(module, tmp_path):
         "play": ["--seats", "greedy", "greedy", "--save", tmp_path / "game.json"],
     }
     done = subprocess.run(
-        [sys.executable, "-m", f"agents.{module}", "cacti", *map(str, arguments[module])],
+        [sys.executable, "-m", "garden_agents", *name.split(), "cacti", *map(str, arguments[name])],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip

@@ -21,11 +21,11 @@ from garden_agents.networks.files import weights_of
 from garden_agents.networks.network_agent import NetworkAgent, new_policy
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
+from garden_agents.training.arguments import METHODS
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
-from garden_agents.training.ppo import new_model
-from garden_agents.training.runs import Run
-from garden_agents.training.sb3 import Arguments, load_checkpoint, save_checkpoint, train
+from garden_agents.training.run_folder import Run
+from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
 
 from garden_core import make
 from garden_core.batch import Batch
@@ -251,7 +251,7 @@ def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
 
 def test_the_origin_tells_the_command(small_run, tmp_path):
     command = NetworkAgent.load(small_run, Mars()).config["origin"]["command"]
-    assert command.startswith("python -m garden_agents.training.sb3 mars ")
+    assert command.startswith("garden train mars ")
     assert "--steps 1024 --envs 16 " in command
     assert "--panel random greedy --evaluations 2" in command
     assert "--run" not in command
@@ -310,7 +310,7 @@ def test_interrupt_saves_a_checkpoint(tmp_path):
         "--eval-games",
         "0",
     ]
-    command = [sys.executable, "-m", "garden_agents.training.sb3", "mars", "--run", str(folder), *options]
+    command = [sys.executable, "-m", "garden_agents", "train", "mars", "--run", str(folder), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not (folder / "metrics.csv").exists():
@@ -402,8 +402,8 @@ def test_mistakes_are_told_of_before_there_is_a_folder(changes, message, tmp_pat
 
 
 def test_mistakes_on_the_command_line_take_one_line():
-    for module in ("train", "expert"):
-        command = [sys.executable, "-m", f"agents.{module}", "chess"]
+    for method in METHODS:
+        command = [sys.executable, "-m", "garden_agents", "train", "chess", "--method", method]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith("error: ")
@@ -584,19 +584,29 @@ def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
     assert (again.run.seconds, again.decisions) == (7.0, 3)
 
 
-@pytest.mark.parametrize("module", ["train", "expert"])
-def test_ctrl_c_is_answered_during_an_evaluation(module, tmp_path):
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
     """The bar says that an evaluation is going on; Ctrl-C then ends it, and what is saved can be resumed."""
     folder = tmp_path / "run"
     limit = {
-        "train": ["--steps", "100000", "--envs", "16"],
-        "expert": ["--minutes", "9", "--envs", "16", "--simulations", "2"],
+        "ppo": ["--steps", "100000", "--envs", "16"],
+        "expert-iteration": ["--minutes", "9", "--envs", "16", "--simulations", "2"],
     }
     small = ["--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0"]
     panel = ["--panel", "mcts:20", "--panel-games", "400", "--evaluations", "200"]
-    command = [sys.executable, "-m", f"agents.{module}", "mars", "--run", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "garden_agents",
+        "train",
+        "mars",
+        "--method",
+        method,
+        "--run",
+        str(folder),
+    ]
     with (tmp_path / "errors").open("w+") as errors:
-        process = subprocess.Popen(command + limit[module] + small + panel, stderr=errors)
+        process = subprocess.Popen(command + limit[method] + small + panel, stderr=errors)
         deadline = time.monotonic() + 120
         while "evaluating against mcts:20, 0 of 400" not in (tmp_path / "errors").read_text():
             assert process.poll() is None, (tmp_path / "errors").read_text()
@@ -607,7 +617,7 @@ def test_ctrl_c_is_answered_during_an_evaluation(module, tmp_path):
     told = (tmp_path / "errors").read_text()
     assert process.returncode == 1
     assert "compiling" in told
-    assert told.rstrip().endswith(f"go on with: python -m agents.{module} --resume {folder}")
+    assert told.rstrip().endswith(f"--resume {folder}")
     assert "Traceback" not in told
     assert (folder / CHECKPOINT).is_file()
     assert not (folder / "evaluations.csv").exists()

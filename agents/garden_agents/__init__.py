@@ -1,4 +1,4 @@
-"""Baseline agents, their training and an arena; run from a checkout: `python -m garden_agents.training.sb3 --help`."""
+"""Baseline agents, their training and an arena; run from a checkout: `garden train --help`."""
 
 from __future__ import annotations
 

@@ -8,17 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from garden_agents.search.mcts import MCTSAgent
+from garden_agents.networks import NETWORK, SUFFIX
+from garden_agents.search.agent import MCTSAgent
 from garden_core.checks import short
 from garden_core.data import DataFile
+from garden_core.files import is_file
 from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.registry import game_class
 
-__all__ = ["NETWORK", "SUFFIX", "is_built_in", "is_folder", "load_agent", "make_game"]
+__all__ = ["is_built_in", "load_agent", "make_game"]
 
-NETWORK, SUFFIX = "network.safetensors", ".safetensors"  # the network in the folder of a run
 _BUILT_IN = re.compile(r"random|greedy|ppo|(ppo-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)")
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
@@ -55,21 +56,6 @@ def make_game(
 def is_built_in(name: str) -> bool:
     """Whether an agent's name opens no file, imports no code but the project's own, and stands for no endless search."""
     return _BUILT_IN.fullmatch(name) is not None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
-        return False
-
-
-def is_folder(path: Path) -> bool:
-    """Whether there is such a folder, whatever the path."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def _value(text: str) -> object:
@@ -121,7 +107,7 @@ def load_agent(
             )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
-    if name == "ppo" or _is_file(path / NETWORK) or (path.suffix == SUFFIX and _is_file(path)):
+    if name == "ppo" or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
         from garden_agents.networks import (
             network_agent,  # torch is loaded where a network plays, and not for the others
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ pytest.importorskip("tyro")
 from garden_agents.evaluation.plots import plot
 from garden_agents.registry import is_built_in
 from garden_agents.training import expert_iteration as expert
-from garden_agents.training import runs
+from garden_agents.training.arguments import command_line, open_run
 from garden_agents.training.checkpoint import CHECKPOINT
-from garden_agents.training.runs import Run, command_line, open_run
+from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3 import Arguments
 
 from cacti_env.cards import PACKAGED
@@ -44,7 +45,7 @@ def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
 
 def opened(folder: Path, kind: Any = Arguments) -> Any:
     """Take up a run; what comes out names no code or file of the config's own, and nothing of endless size."""
-    found, _ = tools.outcome(lambda: open_run(kind(resume=folder), "garden_agents.training.sb3"), ERRORS)
+    found, _ = tools.outcome(lambda: open_run(kind(resume=folder)), ERRORS)
     if found is not None:
         _, arguments, game, _ = found
         assert game.name in ("mars", "cacti", "botanicus")
@@ -151,7 +152,7 @@ def test_no_files(name, tmp_path):
         (folder / name).symlink_to(path)
 
         def taken_up(folder=folder):
-            open_run(Arguments(resume=folder), "garden_agents.training.sb3")
+            open_run(Arguments(resume=folder))
             rewound(folder, {})
 
         with pytest.raises((*ERRORS, OSError, SystemExit)) as raised, tools.within(5):
@@ -198,8 +199,8 @@ def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeyp
     folder.mkdir()
     for name in ("config.toml", "curve.png", "game.json"):
         (folder / name).symlink_to(victim)
-        (folder / f".{name}.{runs.signal.SIGINT}.tmp").symlink_to(victim)
-    monkeypatch.setattr("os.getpid", lambda: int(runs.signal.SIGINT))  # as if it had been guessed
+        (folder / f".{name}.{signal.SIGINT}.tmp").symlink_to(victim)
+    monkeypatch.setattr("os.getpid", lambda: int(signal.SIGINT))  # as if it had been guessed
     with plot(folder / "curve.png", 1, (2, 2)):
         pass
     write_atomically(folder / "game.json", b"{}")
@@ -211,13 +212,12 @@ def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeyp
 @pytest.mark.parametrize(
     "error", [MemoryError("no room"), OSError(28, "No space left on device"), ValueError("a"), TypeError("b")]
 )
-def test_commands_end_in_one_line(error, monkeypatch):
+def test_commands_end_in_one_line(error):
     def train(arguments):
         raise error
 
-    monkeypatch.setattr("sys.argv", ["train"])
     with pytest.raises(SystemExit) as raised:
-        command_line(train, Arguments)
+        command_line(train, Arguments, [])
     assert str(raised.value).startswith("error: ")
     assert "\n" not in str(raised.value)
 
@@ -226,8 +226,6 @@ def test_a_whole_run_is_taken_up(tmp_path):
     run_folder(tmp_path)
     folder, arguments, game, command = opened(tmp_path)
     assert (folder, arguments.minutes, game.name) == (tmp_path, 2.0, "cacti")
-    assert command.startswith("python -m garden_agents.training.sb3 cacti")
+    assert command.startswith("garden train cacti")
     shutil.rmtree(tmp_path)
-    assert tools.outcome(
-        lambda: open_run(Arguments(resume=tmp_path), "garden_agents.training.sb3"), SystemExit
-    )[1]
+    assert tools.outcome(lambda: open_run(Arguments(resume=tmp_path)), SystemExit)[1]

@@ -1,6 +1,6 @@
 """Round robin between named agents: who wins how often, with 95 % intervals, and ratings.
 
-    python -m garden_agents.evaluation.arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
+    garden arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
 
 Every pair meets in all seats equally often. With more than two players an agent meets another as one against a
 table of the other, in each seat in turn: with n equal players it would win 1/n of those games. The games are cut
@@ -398,9 +398,8 @@ def main(arguments: Arguments) -> list[Result]:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
         command = [
             *(
-                "python",
-                "-m",
-                "garden_agents.evaluation.arena",
+                "garden",
+                "arena",
                 arguments.game,
                 *arguments.agents,
                 "--games",
@@ -424,7 +423,3 @@ def main(arguments: Arguments) -> list[Result]:
             drawing, results, ratings, f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
         )
     return results
-
-
-if __name__ == "__main__":
-    main(tyro.cli(Arguments))

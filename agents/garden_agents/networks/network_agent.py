@@ -15,13 +15,14 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-import garden_core
+from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.files import check_weights, load_weights, read, weights_of, write
 from garden_agents.networks.policies import policy_for, sample
-from garden_agents.registry import NETWORK, SUFFIX, is_folder
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
+from garden_core.files import is_folder
 from garden_core.game import Game
+from garden_core.registry import make
 
 __all__ = [
     "FORESEEN",
@@ -255,7 +256,7 @@ def load(
         ValueError: if none comes with the game for so many players, or the game has other options or data.
     """
     if isinstance(game, str):
-        game = garden_core.make(game, **({} if num_players is None else {"num_players": num_players}))
+        game = make(game, **({} if num_players is None else {"num_players": num_players}))
     files = shipped(game)
     if game.num_players not in files:
         known = ", ".join(map(str, files)) or "none"

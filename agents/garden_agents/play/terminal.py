@@ -1,6 +1,6 @@
 """Play a game in the terminal, against agents or several people at one keyboard.
 
-    python -m garden_agents.play.terminal mars --seats human greedy --save game.json
+    garden play mars --seats human greedy --save game.json
 
 A person sees the position as their seat does. For --show-estimate an agent has a method `estimate(batch, row) ->
 str`, what it thinks of the position in that row; it is called after the agent chose there, before the step.
@@ -118,7 +118,7 @@ class Table:
             self._tell_end()
         except (EOFError, KeyboardInterrupt):
             words = [self.arguments.game, "--seats", *self.arguments.seats, "--resume", str(self.path)]
-            again = f"to go on: python -m garden_agents.play.terminal {shlex.join(words)}"
+            again = f"to go on: garden play {shlex.join(words)}"
             print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
         finally:
             if self.path:
@@ -366,17 +366,13 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: for arguments that do not fit, an agent that answers wrongly, or a file that cannot be written.
     """
+    if sys.stdin.isatty() and importlib.util.find_spec("readline"):  # Windows has none
+        import readline
+
+        readline.set_auto_history(False)  # nobody can call up what another has typed
     try:
         set_up(arguments).play()
     except ValueError as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-
-
-if __name__ == "__main__":
-    if sys.stdin.isatty() and importlib.util.find_spec("readline"):  # Windows has none
-        import readline
-
-        readline.set_auto_history(False)  # nobody can call up what another has typed
-    main(tyro.cli(Arguments))

@@ -1,9 +1,9 @@
-"""Train a network by expert iteration: `python -m garden_agents.training.expert_iteration mars --minutes 30`.
+"""Train a network by expert iteration: `garden train mars --method expert-iteration --minutes 30`.
 
 Search plays games against itself; the network learns to choose as search chose and to foresee how the games ended;
 search is then guided by the network, and so on (T. Anthony et al., "Thinking fast and slow with deep learning and
 tree search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
-through self-play", 2018). Chance and hidden cards are search's affair (`garden_agents.search.mcts`). In the beginning, while the
+through self-play", 2018). Chance and hidden cards are search's affair (`garden_agents.search`). In the beginning, while the
 network knows nothing, search plays on greedily instead of asking it.
 """
 
@@ -18,20 +18,15 @@ import torch
 from tqdm import tqdm
 
 from garden_agents.networks.network_agent import NetworkAgent, empty_policy, new_policy
-from garden_agents.search.mcts import MCTSAgent, seat_values
+from garden_agents.search.agent import MCTSAgent
+from garden_agents.search.tree import seat_values
+from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
-from garden_agents.training.runs import (
-    Interrupted,
-    Interruption,
-    Run,
-    TrainingArguments,
-    command_line,
-    open_run,
-)
+from garden_agents.training.run_folder import Interrupted, Interruption, Run
 from garden_core.batch import Batch
 from garden_core.game import Game
 
-__all__ = ["Arguments", "main", "train"]
+__all__ = ["Arguments", "train"]
 
 
 @dataclass
@@ -40,6 +35,8 @@ class Arguments(TrainingArguments):
 
     Without `minutes` it takes 30.
     """
+
+    method = "expert-iteration"
 
     envs: int = 64
     """games played at once"""
@@ -191,7 +188,7 @@ class _Training:
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
-                f"go on with: python -m garden_agents.training.expert_iteration --resume {self.run.folder}"
+                f"go on with: garden train --method expert-iteration --resume {self.run.folder}"
             )
 
     def _loop(self, games: _Games, limit: float) -> None:
@@ -276,7 +273,7 @@ def train(arguments: Arguments) -> Path:
     Raises:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
-    folder, arguments, game, command = open_run(arguments, "garden_agents.training.expert_iteration")
+    folder, arguments, game, command = open_run(arguments)
     torch.set_num_threads(arguments.threads)
     empty = empty_policy(game, arguments.architecture)  # a network that cannot be is an error before a folder
     if arguments.resume is not None:  # before memory is taken for what a config claims
@@ -293,12 +290,3 @@ def train(arguments: Arguments) -> Path:
     training.go()
     run.finish(arguments.eval_games, training.policy, training.decisions, "outcome")
     return folder
-
-
-def main() -> None:
-    """Run from the command line."""
-    command_line(train, Arguments)
-
-
-if __name__ == "__main__":
-    main()

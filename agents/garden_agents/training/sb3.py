@@ -1,13 +1,12 @@
-"""Train MaskablePPO by self-play: `python -m garden_agents.training.sb3 mars --num-players 2 --steps 1_000_000`.
+"""PPO by self-play, with sb3-contrib's MaskablePPO: `garden train mars --num-players 2 --steps 1_000_000`.
 
-A run leaves in its folder what `garden_agents.training.runs.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
+A run leaves in its folder what `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
 goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,34 +18,28 @@ from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
 from garden_agents.networks.network_agent import NetworkAgent, empty_policy
+from garden_agents.networks.policies import policy_for
+from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.ppo import new_model
-from garden_agents.training.runs import (
-    Interrupted,
-    Interruption,
-    Run,
-    TrainingArguments,
-    command_line,
-    open_run,
-)
+from garden_agents.training.run_folder import Interrupted, Interruption, Run
 from garden_core.game import Game
+from garden_core.interfaces.sb3 import GardenVecEnv
 
-__all__ = ["Arguments", "main", "train"]
-
-FIRST_OUTCOME = {"cacti": 1.0}  # by game; 0 for others
+__all__ = ["Arguments", "new_model", "train"]
 
 
 @dataclass
 class Arguments(TrainingArguments):
     """Train MaskablePPO by self-play on one game, evaluate it, and keep everything in a folder."""
 
+    method = "ppo"
+
     steps: int | None = None
     """decisions of the learner to train for, if `minutes` do not end sooner; 2,000,000 if neither is given"""
 
-    outcome: float | None = None
-    """share of the outcome in the reward when training begins, the rest is the margin of points; if not given 0, but
-    1 for cacti, where a margin is mostly luck"""
+    outcome: float = 0.0
+    """initial share of the outcome in the reward; the rest is the margin of points"""
     final_outcome: float = 1.0
     """the same when it ends; in between it changes evenly"""
 
@@ -94,6 +87,41 @@ class Arguments(TrainingArguments):
         self._at_most(65_536, "envs", "rollout")
         self._at_most(1000, "past_selves")
         self._at_most(10**15, "steps")
+
+
+def new_model(
+    game: Game,
+    env: GardenVecEnv,
+    network: dict[str, Any],
+    *,
+    rollout: int = 32,
+    epochs: int = 4,
+    minibatches: int = 4,
+    learning_rate: float = 1e-3,
+    discount: float = 0.995,
+    gae_lambda: float = 0.95,
+    entropy: float = 0.01,
+    seed: int = 0,
+) -> MaskablePPO:
+    """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`.
+
+    `network` has the arguments of `garden_agents.networks.policies.policy_for`: kind, channels, hidden.
+    """
+    policy, policy_kwargs = policy_for(game, **network)
+    return MaskablePPO(
+        policy,
+        env,
+        n_steps=rollout,
+        batch_size=rollout * env.num_envs // minibatches,
+        n_epochs=epochs,
+        learning_rate=learning_rate,
+        gamma=discount,
+        gae_lambda=gae_lambda,
+        ent_coef=entropy,
+        policy_kwargs=policy_kwargs,
+        seed=seed,
+        device="cpu",
+    )
 
 
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -201,7 +229,6 @@ class _Progress(BaseCallback):
         def between(first: float, last: float) -> float:
             return first + (last - first) * done
 
-        assert a.outcome is not None
         self.env.outcome_share = between(a.outcome, a.final_outcome)
         rate = between(a.learning_rate, a.final_learning_rate)
         self._ppo.lr_schedule = lambda _: rate
@@ -248,11 +275,9 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the option
             "reward", which training sets itself.
     """
-    folder, arguments, game, command = open_run(arguments, "garden_agents.training.sb3")
+    folder, arguments, game, command = open_run(arguments)
     if "reward" in arguments.options:
         raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
-    if arguments.outcome is None:
-        arguments = dataclasses.replace(arguments, outcome=FIRST_OUTCOME.get(game.name, 0.0))
     torch.set_num_threads(arguments.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     game = type(game)(**{**game.arguments, "reward": "margin"})
@@ -313,19 +338,10 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
             save_checkpoint(run, model, progress.pool)
     if interruption.requested:
         raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; go on with: python -m garden_agents.training.sb3 --resume {run.folder}"
+            f"stopped at {model.num_timesteps:,} decisions; go on with: garden train --resume {run.folder}"
         )
 
 
 MODEL_SETTINGS = (
     "rollout", "epochs", "minibatches", "learning_rate", "discount", "gae_lambda", "entropy", "seed",
 )  # fmt: skip
-
-
-def main() -> None:
-    """Run from the command line."""
-    command_line(train, Arguments)
-
-
-if __name__ == "__main__":
-    main()

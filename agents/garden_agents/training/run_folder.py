@@ -10,122 +10,39 @@ import itertools
 import json
 import math
 import platform
-import shlex
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-import msgspec
 import numpy as np
 import tomli_w
-import tyro
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from garden_agents.evaluation.matches import meet, places, play, scores, table
 from garden_agents.evaluation.plots import COLOURS, plot
-from garden_agents.networks.network_agent import WIDEST, NetworkAgent, save_network
-from garden_agents.registry import NETWORK, is_built_in, load_agent, make_game
-from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.networks import NETWORK
+from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.registry import load_agent
+from garden_agents.training.arguments import CONFIG, TrainingArguments, plain
 from garden_core.batch import Batch
-from garden_core.checks import one_line, short
-from garden_core.data import DataFile, parsed
+from garden_core.checks import one_line
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, ask
 from garden_core.replay import record
 
-__all__ = ["Interrupted", "Interruption", "Run", "TrainingArguments", "command_line", "open_run"]
+__all__ = ["Interrupted", "Interruption", "Run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
-CONFIG_LIMIT = 2_000_000  # bytes of config.toml, data files included
+METRICS, EVALUATIONS = "metrics.csv", "evaluations.csv"
 TABLE_LIMIT = 30_000_000  # bytes of metrics.csv and evaluations.csv
-T = TypeVar("T", bound="TrainingArguments")
 TEAM = "team"  # in place of opponents in a cooperative game
-
-
-@dataclass
-class TrainingArguments:
-    """What every way of training can be told."""
-
-    game: tyro.conf.Positional[str] = "mars"
-    """name of an installed game, or module:Class"""
-    num_players: int | None = None
-    """players at the table; the game's default if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example: --options peaks 2 gardeners 2"""
-    minutes: float | None = None
-    """of training, resumed ones included and evaluations not"""
-    seed: int = 0
-    """of the games, the networks and all draws"""
-    run: Path | None = None
-    """folder for the results; runs/GAME-DATE-TIME if not given"""
-    resume: Path | None = None
-    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count.
-    Code and networks that the config names (a game module:Class, agents of the panel) must be named here again"""
-
-    network: str = "auto"
-    """auto (board where the game has one), board or flat"""
-    channels: int = 32
-    """channels of the board network"""
-    hidden: int = 128
-    """width of the hidden layers"""
-    threads: int = 2
-    """of torch and of search; 1 is safer on a busy machine"""
-
-    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that the network plays against while it trains; the best network by these is kept"""
-    evaluations: int | None = None
-    """how often that is done, evenly spread over the training; one for every five minutes, but at least two, or four
-    where the steps are limited"""
-    panel_games: int = 32
-    """games against each of the panel"""
-    eval_games: int = 600
-    """games against random and against greedy at the end; 0 for none"""
-
-    def __post_init__(self) -> None:
-        self._at_least(1, "channels", "hidden", "threads", "panel_games")
-        self._at_least(0, "seed", "evaluations", "eval_games")
-        self._at_most(WIDEST, "channels", "hidden")
-        self._at_most(1024, "threads")
-        self._at_most(10**9, "panel_games", "evaluations", "eval_games", "minutes")
-        for name, value in vars(self).items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, not {value}")
-        if self.seed >= 2**64:
-            raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
-        if self.minutes is not None and not self.minutes > 0:
-            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
-
-    def _at_least(self, low: int, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and not value >= low:
-                raise ValueError(f"{name} must be at least {low}, not {short(value)}")
-
-    def _at_most(self, high: int, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and not value <= high:
-                raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
-
-    def evaluation_count(self, minutes: float | None) -> int:
-        """Return how often the network is evaluated in a training of so many minutes (None: limited by steps)."""
-        if self.evaluations is not None:
-            return self.evaluations
-        return 4 if minutes is None else max(2, round(minutes / 5))
-
-    @property
-    def architecture(self) -> dict[str, Any]:
-        """How the network is built, as `garden_agents.networks.network_agent.new_policy` takes it."""
-        return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
 
 
 class Interrupted(KeyboardInterrupt):
@@ -262,7 +179,7 @@ class Run:
     def write_config(self, arguments: TrainingArguments) -> None:
         """Keep the arguments, the game and the versions."""
         config = {
-            "arguments": _plain(arguments),
+            "arguments": plain(arguments),
             "game": {"name": self.game.name, "options": self.game.chosen, "data": self.game.data_digest},
             "data_files": {name: file.content for name, file in self.game.data.items()},
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
@@ -379,108 +296,6 @@ class Run:
             right.set(xlabel="minutes of training")
             if self.panel and not self.game.cooperative:
                 left.legend(title="against")
-
-
-def open_run(arguments: T, module: str) -> tuple[Path, T, Game, str]:
-    """Return the folder of a run, its arguments, its game, and the command that makes it anew.
-
-    A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
-
-    Args:
-        module: of the command.
-
-    Raises:
-        SystemExit: if the folder holds a run already, or none to resume.
-        ValueError: for a config that is damaged, or names code or networks that the command line does not name.
-    """
-    data_files = None
-    if arguments.resume is None:
-        name = arguments.game.rpartition(":")[2].lower()
-        folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        if (folder / CHECKPOINT).exists():
-            raise SystemExit(
-                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
-            )
-    else:
-        folder = arguments.resume
-        missing = [name for name in (CONFIG, CHECKPOINT) if not (folder / name).is_file()]
-        if missing:
-            raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
-        stored, data_files = _read_config(folder / CONFIG, type(arguments))
-        _check_named(stored, arguments, folder / CONFIG)
-        limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
-        if not any(value is not None for value in limits.values()):
-            limits = {}
-        arguments = dataclasses.replace(stored, **limits, resume=folder)
-    game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
-    words = ["python", "-m", module]
-    for name, value in _plain(arguments).items():
-        if name == "game":
-            words.append(value)
-        elif value != getattr(type(arguments)(), name):
-            values = itertools.chain(*value.items()) if isinstance(value, dict) else value
-            words += [f"--{name.replace('_', '-')}"]
-            words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    return folder, arguments, game, shlex.join(words)
-
-
-class _Config(msgspec.Struct):
-    """What config.toml must hold for a run to go on."""
-
-    arguments: dict[str, Any]
-    data_files: dict[str, str] = {}
-
-
-def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
-    """Return the arguments of a run, and its data files by option."""
-    try:
-        content = parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT)
-        config = msgspec.convert(content, _Config)
-        unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
-        if unknown:
-            raise ValueError(f"unknown arguments {', '.join(map(short, sorted(unknown)))}")
-        arguments = msgspec.convert(config.arguments, kind, dec_hook=lambda form, value: form(value))
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no config of this kind of training: {one_line(error)}") from None
-    files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
-    return arguments, files
-
-
-def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
-    """Refuse code and other files that a config names and the caller does not."""
-    named = [name for name in stored.panel if not is_built_in(name)]
-    if ":" in stored.game and stored.game != given.game:
-        raise ValueError(
-            f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
-        )
-    if not set(named) <= set(given.panel):
-        again = one_line(" ".join(map(short, stored.panel)))
-        raise ValueError(
-            f"{path} names code, networks or long searches in its panel: to use them, give --panel {again} on the command line too"
-        )
-
-
-def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments]) -> None:
-    """Train by the arguments of the command line; mistakes in them, and files that are damaged, take one line."""
-    try:
-        train(tyro.cli(kind))
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except MemoryError as error:
-        raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
-
-
-def _plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml keeps them: without what is not given, and without folders."""
-    values = dataclasses.asdict(arguments)
-    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
-    return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}
 
 
 def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:

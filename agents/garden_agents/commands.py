@@ -1,0 +1,115 @@
+"""The command `garden`: train, play, arena, replay, warm-up."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+
+__all__ = ["main"]
+
+USAGE = """\
+usage: garden COMMAND ...
+
+commands, each with its own --help:
+  train GAME              train an agent by self-play; --method ppo (default) or expert-iteration
+  play GAME               play in the terminal, against agents or several people at one keyboard
+  arena GAME AGENT ...    a round robin between agents: win rates and ratings
+  replay FILE             check a recorded game and show its moves, or a position
+  warm-up [GAME ...]      compile everything ahead of use
+"""
+EXTRA = "train"  # of the package: it has what the commands need beyond the environments
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run a command, by default that of the process's command line.
+
+    Raises:
+        SystemExit: when it is over, with a message if it went wrong.
+    """
+    words = sys.argv[1:] if words is None else list(words)
+    if not words or words[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return
+    command = COMMANDS.get(words[0])
+    if command is None:
+        raise SystemExit(f"garden has no command {words[0]!r}\n\n{USAGE.rstrip()}")
+    try:
+        command(words[1:])
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        raise SystemExit(
+            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{EXTRA}]'"
+        ) from error
+
+
+def _train(words: list[str]) -> None:
+    from garden_agents.training import arguments
+
+    method, words = _taken(words, "--method", arguments.METHODS)
+    training = importlib.import_module(f"garden_agents.training.{_MODULES[method]}")
+    arguments.command_line(training.train, training.Arguments, words)
+
+
+_MODULES = {"ppo": "sb3", "expert-iteration": "expert_iteration"}
+
+
+def _taken(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:
+    """Take an option with its value out of a command line; return the value, by default the first, and the rest."""
+    words = [
+        part for word in words for part in (word.split("=", 1) if word.startswith(f"{option}=") else [word])
+    ]
+    if option not in words:
+        return choices[0], words
+    at = words.index(option)
+    value = words[at + 1] if at + 1 < len(words) else ""
+    if value not in choices:
+        raise SystemExit(f"error: {option} must be {' or '.join(choices)}, not {value!r}")
+    return value, words[:at] + words[at + 2 :]
+
+
+def _play(words: list[str]) -> None:
+    import tyro
+
+    from garden_agents.play import terminal
+
+    terminal.main(tyro.cli(terminal.Arguments, args=words, prog="garden play"))
+
+
+def _arena(words: list[str]) -> None:
+    import tyro
+
+    from garden_agents.evaluation import arena
+
+    arena.main(tyro.cli(arena.Arguments, args=words, prog="garden arena"))
+
+
+def _replay(words: list[str]) -> None:
+    import tyro
+
+    from garden_agents.play import recorded
+
+    recorded.main(tyro.cli(recorded.Arguments, args=words, prog="garden replay"))
+
+
+def _warm_up(words: list[str]) -> None:
+    from garden_core.registry import list_games
+    from garden_core.warm_up import warm_up
+
+    if words and words[0] in ("-h", "--help"):
+        print("usage: garden warm-up [GAME ...]\n\ncompile everything ahead of use, by default for all games")
+        return
+    try:
+        for name in words or list_games():
+            print(f"{name}: ready after {warm_up(name)[name]:.1f} s", flush=True)
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from error
+
+
+COMMANDS: dict[str, Callable[[list[str]], None]] = {
+    "train": _train,
+    "play": _play,
+    "arena": _arena,
+    "replay": _replay,
+    "warm-up": _warm_up,
+}

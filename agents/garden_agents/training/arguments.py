@@ -1,0 +1,236 @@
+"""What every way of training can be given, and the config.toml that keeps it with a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import itertools
+import math
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import msgspec
+import tyro
+
+from garden_agents.networks.network_agent import WIDEST
+from garden_agents.registry import is_built_in, make_game
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_core.checks import one_line, short
+from garden_core.data import DataFile, parsed, read
+from garden_core.files import read_regular
+from garden_core.game import Game
+from garden_core.registry import game_class, list_games
+
+__all__ = ["CONFIG", "METHODS", "TrainingArguments", "command_line", "open_run", "plain"]
+
+CONFIG = "config.toml"
+CONFIG_LIMIT = 2_000_000  # bytes of config.toml, data files included
+METHODS = ("ppo", "expert-iteration")  # the first is the default
+DEFAULTS = "training.toml"  # a game's own defaults, beside its class
+T = TypeVar("T", bound="TrainingArguments")
+
+
+@dataclass
+class TrainingArguments:
+    """What every method of training can be given."""
+
+    method: ClassVar[str]
+    """Name of the method, for `garden train --method`."""
+
+    game: tyro.conf.Positional[str] = ""
+    """name of an installed game, or module:Class"""
+    num_players: int | None = None
+    """players at the table; the game's default if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, for example: --options peaks 2 gardeners 2"""
+    minutes: float | None = None
+    """of training, resumed ones included and evaluations not"""
+    seed: int = 0
+    """of the games, the networks and all draws"""
+    run: Path | None = None
+    """folder for the results; runs/GAME-DATE-TIME if not given"""
+    resume: Path | None = None
+    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count.
+    Code and networks that the config names (a game module:Class, agents of the panel) must be named here again"""
+
+    network: str = "auto"
+    """auto (board where the game has one), board or flat"""
+    channels: int = 32
+    """channels of the board network"""
+    hidden: int = 128
+    """width of the hidden layers"""
+    threads: int = 2
+    """of torch and of search; 1 is safer on a busy machine"""
+
+    panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
+    """agents that the network plays against while it trains; the best network by these is kept"""
+    evaluations: int | None = None
+    """how often that is done, evenly spread over the training; one for every five minutes, but at least two, or four
+    where the steps are limited"""
+    panel_games: int = 32
+    """games against each of the panel"""
+    eval_games: int = 600
+    """games against random and against greedy at the end; 0 for none"""
+
+    def __post_init__(self) -> None:
+        self._at_least(1, "channels", "hidden", "threads", "panel_games")
+        self._at_least(0, "seed", "evaluations", "eval_games")
+        self._at_most(WIDEST, "channels", "hidden")
+        self._at_most(1024, "threads")
+        self._at_most(10**9, "panel_games", "evaluations", "eval_games", "minutes")
+        for name, value in vars(self).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, not {value}")
+        if self.seed >= 2**64:
+            raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
+        if self.minutes is not None and not self.minutes > 0:
+            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
+
+    def _at_least(self, low: int, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value >= low:
+                raise ValueError(f"{name} must be at least {low}, not {short(value)}")
+
+    def _at_most(self, high: int, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and not value <= high:
+                raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
+
+    def evaluation_count(self, minutes: float | None) -> int:
+        """Return how often the network is evaluated in a training of so many minutes (None: limited by steps)."""
+        if self.evaluations is not None:
+            return self.evaluations
+        return 4 if minutes is None else max(2, round(minutes / 5))
+
+    @classmethod
+    def for_game(cls, game: str, **given: Any) -> Self:
+        """Return the arguments for a game: its own defaults (`training.toml` beside its class) and those given.
+
+        Raises:
+            ValueError: if there is no such game, or its file has an argument that this method lacks.
+        """
+        path = Path(inspect.getfile(game_class(game))).parent / DEFAULTS
+        defaults = parsed(read(path).content).get(cls.method, {}) if path.exists() else {}
+        try:
+            return cls(game=game, **(defaults | given))
+        except TypeError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        """How the network is built, as `garden_agents.networks.network_agent.new_policy` takes it."""
+        return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
+
+
+def open_run(arguments: T) -> tuple[Path, T, Game, str]:
+    """Return the folder of a run, its arguments, its game, and the command that makes it anew.
+
+    A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
+
+    Raises:
+        SystemExit: if no game is named, if the folder holds a run already, or none to resume.
+        ValueError: for a config that is damaged, or names code or networks that the command line does not name.
+    """
+    data_files = None
+    if arguments.resume is None and not arguments.game:
+        raise SystemExit(f"name a game to train on; installed are {', '.join(list_games())}")
+    if arguments.resume is None:
+        name = arguments.game.rpartition(":")[2].lower()
+        folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        if (folder / CHECKPOINT).exists():
+            raise SystemExit(
+                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
+            )
+    else:
+        folder = arguments.resume
+        missing = [name for name in (CONFIG, CHECKPOINT) if not (folder / name).is_file()]
+        if missing:
+            raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
+        stored, data_files = _read_config(folder / CONFIG, type(arguments))
+        _check_named(stored, arguments, folder / CONFIG)
+        limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
+        if not any(value is not None for value in limits.values()):
+            limits = {}
+        arguments = dataclasses.replace(stored, **limits, resume=folder)
+    game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
+    defaults = type(arguments).for_game(arguments.game)
+    words = ["garden", "train"]
+    for name, value in plain(arguments).items():
+        if name == "game":
+            words.append(value)
+        elif value != getattr(defaults, name):
+            values = itertools.chain(*value.items()) if isinstance(value, dict) else value
+            words += [f"--{name.replace('_', '-')}"]
+            words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
+    if arguments.method != METHODS[0]:
+        words += ["--method", arguments.method]
+    return folder, arguments, game, shlex.join(words)
+
+
+class _Config(msgspec.Struct):
+    """What config.toml must hold for a run to go on."""
+
+    arguments: dict[str, Any]
+    data_files: dict[str, str] = {}
+
+
+def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
+    """Return the arguments of a run, and its data files by option."""
+    try:
+        content = parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT)
+        config = msgspec.convert(content, _Config)
+        unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
+        if unknown:
+            raise ValueError(f"unknown arguments {', '.join(map(short, sorted(unknown)))}")
+        arguments = msgspec.convert(config.arguments, kind, dec_hook=lambda form, value: form(value))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no config of this kind of training: {one_line(error)}") from None
+    files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
+    return arguments, files
+
+
+def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
+    """Refuse code and other files that a config names and the caller does not."""
+    named = [name for name in stored.panel if not is_built_in(name)]
+    if ":" in stored.game and stored.game != given.game:
+        raise ValueError(
+            f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
+        )
+    if not set(named) <= set(given.panel):
+        again = one_line(" ".join(map(short, stored.panel)))
+        raise ValueError(
+            f"{path} names code, networks or long searches in its panel: to use them, give --panel {again} on the command line too"
+        )
+
+
+def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], words: Sequence[str]) -> None:
+    """Train by the words of a command line; mistakes in them, and files that are damaged, take one line."""
+    program = "garden train" if kind.method == METHODS[0] else f"garden train --method {kind.method}"
+    try:
+        arguments = tyro.cli(kind, args=words, prog=program)
+        if arguments.resume is None and arguments.game:
+            arguments = tyro.cli(kind, args=words, prog=program, default=kind.for_game(arguments.game))
+        train(arguments)
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
+
+
+def plain(arguments: Any) -> dict[str, Any]:
+    """Return arguments as config.toml keeps them: without what is not given, and without folders."""
+    values = dataclasses.asdict(arguments)
+    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
+    return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}

@@ -1,0 +1,42 @@
+"""Registration of games with Gymnasium and PettingZoo, under ids made of the game's name and version."""
+
+from __future__ import annotations
+
+from garden_core.game import Game
+from garden_core.registry import game_class, list_games
+
+__all__ = ["gymnasium_id", "pettingzoo_id", "register_environments"]
+
+
+def gymnasium_id(game: type[Game]) -> str:
+    """Return the id of a game's Gymnasium environments, for example "garden/Mars-v0"."""
+    return f"garden/{game.name.capitalize()}-v{game.version}"
+
+
+def pettingzoo_id(game: type[Game]) -> str:
+    """Return the id of a game's PettingZoo environment, for example "garden/mars-v0"."""
+    return f"garden/{game.name}-v{game.version}"
+
+
+def register_environments(*games: type[Game]) -> None:
+    """Register games with Gymnasium, and with PettingZoo where it has a registry; harmless when called again.
+
+    Args:
+        games: the Game classes; all installed games if none is given, which loads them.
+    """
+    import gymnasium
+    import pettingzoo
+
+    for game in games or map(game_class, list_games()):
+        if gymnasium_id(game) not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id(game),
+                entry_point="garden_core.interfaces.gymnasium_env:Env",
+                vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
+                kwargs={"game": game},
+                disable_env_checker=True,
+            )
+        aec_registry = getattr(pettingzoo, "aec_registry", None)
+        if aec_registry is not None and pettingzoo_id(game) not in aec_registry:
+            entry_point = "garden_core.interfaces.pettingzoo_env:env"
+            pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": game})

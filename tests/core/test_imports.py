@@ -1,0 +1,209 @@
+"""Which module may import which: floors and circles of the whole house, names in strings included."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import garden_core
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {
+    "garden_core": ROOT / "garden_core",
+    **{
+        f"{name}_env": ROOT / f"{name}_env"
+        for name in garden_core.list_games()
+        if (ROOT / f"{name}_env").is_dir()
+    },
+    "garden_agents": ROOT / "agents" / "garden_agents",
+    "benchmarks": ROOT / "benchmarks",
+}
+GAMES = tuple(name for name in PACKAGES if name.endswith("_env"))
+ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
+
+FLOORS = {
+    "garden_core": (
+        "files checks data plugins jit rng rewards options kernels game registry loops batch policies replay learner "
+        "interfaces.common interfaces warm_up testing"
+    ),
+    "garden_agents": "networks search registry evaluation play training commands",
+}
+"""Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
+BESIDE = {"garden_core": {"svg"}, "garden_agents": {"__main__"}}
+
+
+def modules(package):
+    """Files by module name."""
+    folder = PACKAGES[package]
+    files = {}
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        files[".".join((package, *parts))] = path
+    return files
+
+
+EVERY = {name: path for package in PACKAGES for name, path in modules(package).items()}
+
+
+def imported(path):
+    """Names of the modules that a file imports or names in a string, but not for type checkers alone."""
+    names = set()
+    pending = list(ast.parse(path.read_text()).body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by full names"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names |= {node.value.partition(":")[0]} & EVERY.keys() - PACKAGES.keys()
+        pending += ast.iter_child_nodes(node)
+    return names
+
+
+def needs(name):
+    """The project's modules that a module needs, without the packages above those that it names."""
+    found = imported(EVERY[name]) & EVERY.keys()
+    return {
+        other
+        for other in found
+        if other != name and not any(deeper.startswith(f"{other}.") for deeper in found)
+    }
+
+
+def package(name):
+    return name.partition(".")[0]
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_packages_are_imported_from_above(name):
+    allowed = {
+        "garden_core": set(),
+        "garden_agents": {"garden_core"},
+        "benchmarks": {"garden_core", "garden_agents", *GAMES},
+    }.get(package(name), {"garden_core"})
+    found = {package(other) for other in imported(EVERY[name])} & {*PACKAGES, *ABOVE_GAMES}
+    assert found - {package(name)} <= allowed
+
+
+def floor(name):
+    """The number of a module's floor, and the room that it is in."""
+    floors = FLOORS[package(name)].split()
+    inner = name.partition(".")[2]
+    rooms = [room for room in floors if inner == room or inner.startswith(f"{room}.")]
+    assert rooms, f"{name} has no place in FLOORS"
+    room = max(rooms, key=len)
+    return floors.index(room), room
+
+
+@pytest.mark.parametrize("name", sorted(n for p in FLOORS for n in modules(p)))
+def test_imports_run_downwards(name):
+    inner = name.partition(".")[2]
+    if not inner or inner in BESIDE[package(name)]:
+        return
+    here, room = floor(name)
+    for other in needs(name):
+        if (
+            package(other) != package(name)
+            or other.partition(".")[2] in BESIDE[package(name)]
+            or other == package(other)
+        ):
+            continue
+        there, other_room = floor(other)
+        inside = room == other_room and room != inner
+        assert there < here or inside, f"{name} imports {other}"
+
+
+def test_interfaces_do_not_import_one_another():
+    clients = {n for n in modules("garden_core") if n.startswith("garden_core.interfaces.")} - {
+        "garden_core.interfaces.common"
+    }
+    assert clients
+    for name in clients - {"garden_core.interfaces.registration"}:  # which names them for clients to load
+        assert not needs(name) & clients
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    waiting = {name: needs(name) for name in EVERY}
+    while waiting:
+        ready = [name for name, needed in waiting.items() if not needed & waiting.keys()]
+        assert ready, f"these import each other: {sorted(waiting)}"
+        for name in ready:
+            del waiting[name]
+
+
+@pytest.mark.parametrize("name", sorted({**modules("garden_core"), **modules("garden_agents")}))
+def test_core_and_agents_name_no_game(name):
+    """Docstrings may, in examples."""
+    tree = ast.parse(EVERY[name].read_text())
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            words |= set(re.findall(r"[a-z]+", node.value.lower()))
+    assert not {word.lower() for word in words} & set(garden_core.list_games())
+
+
+# --- importing is light ---
+
+HEAVY = {"torch", "stable_baselines3", "matplotlib", "pygame", "PIL", "resvg_py"}
+SERVERS = {"http.server", "socketserver", "flask", "fastapi", "uvicorn", "aiohttp", "tornado", "starlette"}
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["garden_core", *GAMES, "garden_agents", "garden_core.testing, garden_core.interfaces.gymnasium_env"],
+)
+def test_import_is_light_and_quiet(what):
+    code = f"import {what}, sys; print(*sys.modules)"
+    loaded = set(subprocess.check_output([sys.executable, "-W", "error", "-c", code], text=True).split())
+    assert not (loaded | {package(name) for name in loaded}) & (HEAVY | SERVERS)
+    if what == "garden_core":
+        assert "garden_core.kernels" in loaded
+        assert not {package(name) for name in loaded} & {*GAMES, *ABOVE_GAMES, "gymnasium", "pettingzoo"}
+
+
+# --- public names ---
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_public_names_exist(name):
+    """Every module but a package's own says what it offers, and offers it."""
+    tree = ast.parse(EVERY[name].read_text())
+    said = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    defined = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        for target in [node]
+    }
+    defined |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined |= {
+        (a.asname or a.name) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names
+    }
+    for names in said:
+        assert len(set(names)) == len(names)
+        assert set(names) <= defined
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_no_module_imports_a_private_name_of_another(name):
+    for node in ast.walk(ast.parse(EVERY[name].read_text())):
+        if isinstance(node, ast.ImportFrom) and package(node.module or "") in PACKAGES:
+            assert not [alias.name for alias in node.names if alias.name.startswith("_")]
