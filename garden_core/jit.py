@@ -13,15 +13,23 @@ import re
 import tempfile
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 import numpy as np
 import platformdirs
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba._dynfunc import make_function
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.environment import lookup_environment
+from numba.core.typed_passes import NativeLowering
 
 __all__ = ["JIT", "compiled", "fingerprint", "records"]
 
@@ -49,8 +57,7 @@ def compiled(function: F) -> F:
         return np.errstate(over="ignore")(function)
     private = function.__name__.startswith("_")
     dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS)(function)
-    if private:
-        _refuse_python_calls(dispatcher)
+    _make_code_later(dispatcher, private)
     folder = _cache_folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
@@ -63,16 +70,21 @@ def compiled(function: F) -> F:
     return dispatcher
 
 
-def _refuse_python_calls(dispatcher: Any) -> None:
-    """Have calls from Python raise; without the wrapper that they need, Numba lets them crash the process."""
+def _make_code_later(dispatcher: Any, private: bool) -> None:
+    """Have machine code made at the first call from Python, or never if the function is private."""
 
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"{dispatcher.__name__} is for compiled code alone, as its name begins with _")
+    def compile_for_args(*args: Any, **kwargs: Any) -> Any:
+        if private:
+            raise TypeError(f"{dispatcher.__name__} is for compiled code alone, as its name begins with _")
+        entry = type(dispatcher)._compile_for_args(dispatcher, *args, **kwargs)
+        with global_compiler_lock:
+            result = next(result for result in dispatcher.overloads.values() if result.entry_point is entry)
+            return _make_code(dispatcher, result)
 
-    def add_overload(result: Any) -> None:  # Numba's own, but for what makes it known to callers in Python
+    def add_overload(result: Any) -> None:  # Numba's own would make the function known to callers in Python
         dispatcher.overloads[tuple(result.signature.args)] = result
 
-    dispatcher._compile_for_args = refuse
+    dispatcher._compile_for_args = compile_for_args
     dispatcher.add_overload = add_overload
 
 
@@ -179,6 +191,174 @@ def _cache_folder() -> str | None:
     return folder
 
 
+# --- machine code on demand ---
+#
+# Numba optimises every function and makes machine code of it, and does both again for each function that calls it,
+# as callers inline. Here a function that compiled code calls is kept as it was written down; what Python calls is
+# linked with all that it reaches, and optimised once. That halves the time of a first step.
+
+
+class _Library(JITCodeLibrary):
+    """The code of one function; what it calls is linked when machine code is asked for."""
+
+    code: bytes | None = None
+    """Machine code from the cache."""
+    _exported: Sequence[str] = ()
+    """The names that others may call."""
+
+    @classmethod
+    def load(cls, codegen: Any, name: str, data: tuple[bytes | None, bytes, Sequence[str]]) -> Any:
+        """Return a library that `serialize_using_object_code` has written."""
+        library = cls(codegen, name)
+        library.code, bitcode, library._exported = data
+        library._shared_module = llvmlite.binding.parse_bitcode(bitcode)
+        library.enable_object_caching()
+        return library
+
+    def add_linking_library(self, library: Any) -> None:
+        if not isinstance(library, _Library):
+            library._ensure_finalized()
+        self._linking_libraries.append(library)
+
+    def _own_module(self) -> Any:
+        """The function's own code, as others may link it: as often as they like, and without keeping it."""
+        if self._shared_module is None:
+            self._shared_module = self._final_module.clone()
+            self._exported = [
+                function.name
+                for function in self._shared_module.functions
+                if not function.is_declaration and function.linkage == llvmlite.binding.Linkage.external
+            ]
+            for name in self._exported:
+                self._shared_module.get_function(name).linkage = "linkonce_odr"
+        return self._shared_module
+
+    def _link(self, module: Any) -> Any:
+        """Link all that the function reaches into `module`, each once; return it."""
+        reached = [self]
+        for library in reached:
+            reached += [other for other in library._linking_libraries if other not in reached]
+            self._reload_init.update(library._reload_init)
+        for library in reached[1:]:
+            own = (
+                library._own_module() if isinstance(library, _Library) else library._get_module_for_linking()
+            )
+            module.link_in(own, preserve=True)
+        return module
+
+    def _get_module_for_linking(self) -> Any:
+        return self._link(self._own_module().clone())
+
+    @property
+    def has_dynamic_globals(self) -> bool:
+        return any(
+            held.name.startswith("numba.dynamic.globals") for held in self._own_module().global_variables
+        )
+
+    def finalize(self) -> None:
+        """Make machine code."""
+        own = self._own_module()
+        if self.code is None:
+            self._final_module = self._link(own.clone())
+            for name in self._exported:
+                self._final_module.get_function(name).linkage = "external"
+            self._optimize_final_module()
+            self._final_module.verify()
+            self._finalize_final_module()
+        else:
+            self._set_compiled_object(self.code)
+            self._finalize_final_module()
+            self._codegen._engine._load_defined_symbols(own)
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what `load` takes."""
+        code = self._get_compiled_object() if self._finalized else self.code
+        return self.name, (code, self._get_module_for_linking().as_bitcode(), self._exported)
+
+
+def _make_code(dispatcher: Any, result: Any) -> Any:
+    """Make the machine code of a compilation, for calls from Python; keep it in the cache."""
+    library = result.library
+    is_new = library.code is None
+    function = result.target_context.get_executable(library, result.fndesc, result.environment)
+    for environment in _environments(library):
+        if library.codegen._engine.get_global_value_address(environment.env_name):
+            library.codegen.set_env(environment.env_name, environment)
+    arguments = tuple(result.signature.args)
+    dispatcher.overloads[arguments] = result = result._replace(entry_point=function)
+    result.target_context.insert_user_function(function, result.fndesc, [library])
+    dispatcher._insert([argument._code for argument in arguments], function, result.objectmode)
+    if is_new:
+        dispatcher._cache.save_overload(arguments, result)
+    return function
+
+
+def _environments(library: _Library) -> list[Any]:
+    """The Python objects that the code of a library may refer to."""
+    names = [held.name for held in library._get_module_for_linking().global_variables]
+    found = [lookup_environment(name) for name in names if name.startswith("_ZN08NumbaEnv")]
+    return [environment for environment in found if environment is not None]
+
+
+def _no_code(library: _Library, fndesc: Any, environment: Any) -> Any:
+    """What stands for a function's machine code until it is made; nobody calls it."""
+    return make_function(fndesc.lookup_module(), fndesc.qualname, "", 0, environment, (library,))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):
+    """Numba's last pass, which leaves the machine code for later."""
+
+    _name = "garden_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        entry = _no_code(state.library, lowered.fndesc, lowered.env)
+        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=entry)
+        return True
+
+
+class _Compiler(CompilerBase):
+    """Numba's compiler with that last pass."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(_Lowering if kind is NativeLowering else kind, why) for kind, why in passes.passes]
+        passes._finalized = False
+        passes.finalize()
+        return [passes]
+
+
+OPTIONS["pipeline_class"] = _Compiler
+
+
+# --- the cache ---
+
+
+class _CacheImpl(CompileResultCacheImpl):
+    """What is kept of a compilation."""
+
+    def reduce(self, result: Any) -> Any:
+        return (*result._reduce()[:-1], tuple(_environments(result.library)))
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        (name, data), fndesc, environment, signature, objectmode, lifted, types, reload_init, others = payload
+        for function in reload_init:
+            function()
+        library = _Library.load(target_context.codegen(), name, data)
+        return CompileResult(
+            target_context=target_context, typing_context=target_context.typing_context, library=library,
+            environment=environment, entry_point=_no_code(library, fndesc, environment), fndesc=fndesc,
+            type_annotation=types, signature=signature, objectmode=objectmode, lifted=lifted, typing_error=None,
+            call_helper=None, metadata=None, reload_init=reload_init, referenced_envs=others,
+        )  # fmt: skip
+
+
 class _CacheFile(IndexDataCacheFile):
     """The files of one function, each data file named by what is in it.
 
@@ -198,6 +378,7 @@ class _CacheFile(IndexDataCacheFile):
 class _Cache(FunctionCache):
     """Numba's cache of one function, stamped with all that the function compiles, not with its file alone."""
 
+    _impl_class = _CacheImpl
     _stamped = False
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -208,7 +389,11 @@ class _Cache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._stamped:  # not earlier: while decorating, the names that the function uses may not exist
             stamp = self._cache_file._source_stamp
-            self._cache_file._source_stamp = (stamp, fingerprint(self._py_func), sorted(OPTIONS.items()))
+            self._cache_file._source_stamp = (
+                stamp,
+                fingerprint(self._py_func),
+                sorted(map(str, OPTIONS.items())),
+            )
             self._stamped = True
         try:
             return super().load_overload(sig, target_context)
