@@ -50,20 +50,32 @@ class Batch:
         self.game = game = as_game(game, {})
         self.num_envs = n
         self.autoreset = autoreset
-        self.states = game.new_states(n)
-        self.last_states = game.new_states(n)
-        self.flat = np.zeros((n, game.observation_size), np.int8)
-        self.action_mask = np.zeros((n, game.num_actions), np.int8)
-        self.current_player = np.zeros(n, np.int64)
+        self._hold(
+            loops.Rows(
+                states=game.new_states(n),
+                last_states=game.new_states(n),
+                seeds=np.zeros(n, np.uint64),
+                seed_rows=np.zeros(n, np.uint64),
+                episodes=np.zeros(n, np.uint64),
+                observations=np.zeros((n, game.observation_size), np.int8),
+                masks=np.zeros((n, game.num_actions), np.int8),
+                current_player=np.zeros(n, np.int64),
+            )
+        )
         self.rewards = np.zeros((n, game.num_players), np.float32)
         self.terminated = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
-        self.bases = np.zeros(n, np.uint64)
-        self.streams = np.zeros(n, np.uint64)
-        self.games = np.zeros(n, np.uint64)
         self.all_rows = np.arange(n)
         self.dealt = False
         """Whether there was a reset."""
+
+    def _hold(self, rows: loops.Rows) -> None:
+        self.rows = rows
+        """The arrays of the games, as compiled loops take them."""
+        (
+            self.states, self.last_states, self.seeds, self.seed_rows, self.episodes, self.flat, self.action_mask,
+            self.current_player,
+        ) = rows  # fmt: skip
 
     @property
     def observation(self) -> np.ndarray:
@@ -73,10 +85,7 @@ class Batch:
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All arrays that resets and steps write to."""
-        return (
-            self.states, self.last_states, self.flat, self.action_mask, self.current_player, self.rewards,
-            self.terminated, self.truncated, self.bases, self.streams, self.games,
-        )  # fmt: skip
+        return (*self.rows, self.rewards, self.terminated, self.truncated)
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
@@ -90,33 +99,30 @@ class Batch:
             ValueError: for a seed outside 0 … 2**64 - 1, more or fewer seeds than rows, or a row named twice.
             IndexError: for a row that does not exist.
         """
-        rows = self.name_games(seed, rows)
+        rows = self.number_games(seed, rows)
         self.rewards[rows] = 0
         self.terminated[rows] = False
         self.truncated[rows] = False
-        loops.deal_rows(
-            self.states, self.game.params, rows, self.bases, self.streams, self.games,
-            self.flat, self.action_mask, self.current_player,
-        )  # fmt: skip
+        self._advance(rows, np.full(len(rows), loops.DEAL))
         self.dealt = True
 
-    def name_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
-        """Set the seed and episode number of the next game in each of `rows`, as `reset`; return the rows' indexes."""
+    def number_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
+        """Set the seed and episode number of each row's next game, as `reset`; return the rows' indexes."""
         rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "reset")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
         if seed is None and self.dealt:
-            self.games[rows] += np.uint64(1)
+            self.episodes[rows] += np.uint64(1)
             return rows
         if seed is None:
             seed = secrets.randbits(64)
         if isinstance(seed, int | np.integer):
-            self.bases[rows] = as_seed(seed)
-            self.streams[rows] = rows
+            self.seeds[rows] = as_seed(seed)
+            self.seed_rows[rows] = rows
         else:
-            self.bases[rows] = as_seeds(seed, len(rows))
-            self.streams[rows] = 0
-        self.games[rows] = 0
+            self.seeds[rows] = as_seeds(seed, len(rows))
+            self.seed_rows[rows] = 0
+        self.episodes[rows] = 0
         return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:
@@ -133,11 +139,19 @@ class Batch:
         require_reset(self.dealt, "step")
         rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
         actions = self.check_actions(actions, rows)
-        loops.step_rows(
-            self.states, self.last_states, self.game.params, rows, actions, self.autoreset,
-            self.bases, self.streams, self.games, self.flat, self.action_mask, self.current_player,
-            self.rewards, self.terminated, self.truncated,
-        )  # fmt: skip
+        self._advance(rows, actions)
+
+    def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
+        loops.advance_rows(
+            *self.rows,
+            self.game.params,
+            rows,
+            actions,
+            self.autoreset,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+        )
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those of `acting` (all if None) must be legal."""
@@ -212,6 +226,7 @@ class Batch:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(other, name, value.copy())
+        other._hold(loops.Rows(*(array.copy() for array in self.rows)))
         return other
 
 

@@ -97,13 +97,19 @@ class Game(ABC):
     """Record type of a state, made from `state_fields`; its last field names the build of the rules."""
     params_dtype: ClassVar[np.dtype]
 
+    max_players: ClassVar[int]
+    """The largest `num_players` that the game allows: the length of what states have by seat."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make the record types and register the rules."""
         super().__init_subclass__(**kwargs)
         if inspect.isabstract(cls) or "rules" not in cls.__dict__:
             return
         functions = kernels.Kernels(*(getattr(cls.rules, name) for name in kernels.Kernels._fields))
-        seats = cls._option("num_players").high
+        players = cls._option("num_players").high
+        if players is None:
+            raise TypeError(f"{cls.__name__}: the option num_players must have an upper bound")
+        cls.max_players = seats = players
         sources = cls.name + fingerprint(*functions) + _core_sources()
         build = hashlib.sha256(sources.encode()).hexdigest()[:16]
         cls.state_dtype = _record(
@@ -319,7 +325,7 @@ class Game(ABC):
 
     def scores(self, state: Any) -> list[int]:
         """Return every seat's score as things stand."""
-        out = np.zeros(len(state["paid"]), np.int32)
+        out = np.zeros(self.max_players, np.int32)
         kernels.points(state, self.params[0], out)
         return out[: self.num_players].tolist()
 

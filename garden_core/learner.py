@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from garden_core import kernels, loops, plugins
+from garden_core import kernels, plugins
 from garden_core.batch import Batch
 from garden_core.checks import as_seat, require_reset, short
 from garden_core.game import Game
 from garden_core.jit import compiled, records
-from garden_core.policies import BUILT_IN, Policy, ask, choose, policy_name, workspace
-from garden_core.rng import bounded, game_seed, next_float, seed_words
+from garden_core.loops import Rows, deal_row, refresh
+from garden_core.policies import BUILT_IN, Policy, Scratch, ask, choose, policy_name, scratch
+from garden_core.rng import bounded, next_float, seed_rng
 
 __all__ = ["AUTORESETS", "Learner", "Opponent"]
 
@@ -28,11 +29,10 @@ AUTORESETS = ("same_step", "next_step", "disabled")
 # What a row waits for: the learner, a policy outside, a new game, or the game that its numbers name; the last
 # is the failure to find a game in which the learner is asked.
 ASKED, EXTERNAL, OVER, DUE, NEVER = range(5)
-_OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
+OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 _SAME_STEP = 0
 _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
 _GAMES_TRIED = 1000
-_CHANGED = ("rewards", "terminated", "capped", "_final", "final_seats", "final_drawn", "_desk")  # by a step
 
 
 class Learner:
@@ -104,10 +104,10 @@ class Learner:
         self.final_seats = np.zeros(n, np.int64)
         self.final_drawn = np.zeros((n, game.num_players), np.int16)
         self._seat = -1 if seat == "random" else int(seat)
-        kinds = [BUILT_IN.index(o) if isinstance(o, str) else _OUTSIDE for o in self.opponents]
+        kinds = [BUILT_IN.index(o) if isinstance(o, str) else OUTSIDE for o in self.opponents]
         self._kinds = np.array(kinds, np.int64)
-        self._desk = records(n, _desk_dtype(game.state_dtype["paid"].shape[0]))
-        self._work = workspace(game)
+        self._records = records(n, _record_dtype(game.max_players))
+        self._scratch = scratch(game)
         self._kept: list[np.ndarray] | None = None
 
     @property
@@ -133,12 +133,12 @@ class Learner:
     @property
     def seats(self) -> np.ndarray:
         """The learner's seat in each row, int64 (N,)."""
-        return self._desk["seat"]
+        return self._records["seat"]
 
     @property
     def drawn(self) -> np.ndarray:
         """By seat the index of the opponent in each row, int16 (N, num_players)."""
-        return self._desk["opponent"][:, : self.game.num_players]
+        return self._records["opponent"][:, : self.game.num_players]
 
     def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
         """Change how often each opponent is drawn, for games dealt from now on.
@@ -171,11 +171,11 @@ class Learner:
             RuntimeError: if the learner is not asked in many games in a row.
         """
         with self._undone_on_error():
-            rows = self.batch.name_games(seed, rows)
+            rows = self.batch.number_games(seed, rows)
             self.rewards[rows] = 0
             self.terminated[rows] = False
             self.capped[rows] = False
-            self._desk["status"][rows] = DUE
+            self._records["status"][rows] = DUE
             self._play(rows, np.zeros(len(rows), np.int64))
             self.batch.dealt = True
             self._play_outside()
@@ -193,13 +193,13 @@ class Learner:
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "step")
-        waiting = self._desk["status"] == OVER
+        waiting = self._records["status"] == OVER
         if waiting.any() and self.autoreset == "disabled":
             row = int(waiting.argmax())
             raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
         acting = np.flatnonzero(~waiting)
         actions = self.batch.check_actions(actions, self.batch.all_rows, acting)
-        with self._undone_on_error() if (self._kinds == _OUTSIDE).any() else contextlib.nullcontext():
+        with self._undone_on_error() if (self._kinds == OUTSIDE).any() else contextlib.nullcontext():
             self.terminated[:] = False
             self.capped[:] = False
             self._play(self.batch.all_rows, actions)
@@ -211,7 +211,7 @@ class Learner:
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        own = (getattr(self, name) for name in _CHANGED)
+        own = (self._records, *self._shown)
         arrays = [array.view(np.uint8) for array in (*own, *self.batch.arrays)]
         if self._kept is None:
             self._kept = [array.copy() for array in arrays]
@@ -226,32 +226,33 @@ class Learner:
             self.batch.dealt = dealt
             raise
 
+    @property
+    def _shown(self) -> tuple[np.ndarray, ...]:
+        """The arrays of `Seats` that are written to and shown."""
+        return self.rewards, self.terminated, self.capped, self._final, self.final_seats, self.final_drawn
+
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        batch = self.batch
         play_rows(
-            batch.states, batch.last_states, self.game.params, batch.bases, batch.streams, batch.games,
-            batch.flat, batch.action_mask, batch.current_player,
-            self._desk, self._kinds, self._cumulative, self._seat, AUTORESETS.index(self.autoreset),
-            self.rewards, self.terminated, self.capped, self._final, self.final_seats, self.final_drawn,
-            *self._work, rows, actions,
+            *self.batch.rows, self._records, self._kinds, self._cumulative, *self._shown, *self._scratch,
+            self.game.params, rows, actions, self._seat, AUTORESETS.index(self.autoreset),
         )  # fmt: skip
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
-        status = self._desk["status"]
+        status = self._records["status"]
         while True:
             if (status == NEVER).any():
                 raise RuntimeError(f"the learner was not asked once in {_GAMES_TRIED} games in a row")
             rows = np.flatnonzero(status == EXTERNAL)
             if not len(rows):
                 return
-            asked = self._desk["opponent"][rows, self.batch.current_player[rows]]
+            asked = self._records["opponent"][rows, self.batch.current_player[rows]]
             for index in np.unique(asked):
-                mine = rows[asked == index]
+                asking = rows[asked == index]
                 policy = self.opponents[index]
                 assert callable(policy)
                 name = f"opponent {index} ({policy_name(policy)})"
-                self._play(mine, ask(policy, self.batch, mine, name))
+                self._play(asking, ask(policy, self.batch, asking, name))
 
 
 def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Opponent]:
@@ -270,11 +271,11 @@ def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Oppon
     return pool
 
 
-def _desk_dtype(max_players: int) -> np.dtype:
+def _record_dtype(max_players: int) -> np.dtype:
     """Type of what is kept of a row beside its state."""
     return np.dtype(
         [
-            ("words", "u8", 4),  # the generator of seats, draws and compiled opponents
+            ("rng", "u8", 4),  # the generator of seats, draws and compiled opponents
             ("owed", "f8"),  # paid to the learner's seat and not yet delivered
             ("seat", "i8"),
             ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
@@ -289,110 +290,139 @@ def _desk_dtype(max_players: int) -> np.dtype:
 # --- compiled ---
 
 
+class Seats(NamedTuple):
+    """What is kept of the learner's seat in each row.
+
+    Attributes:
+        records: (N,), see `_record_dtype`.
+        kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
+        cumulative: float64 (opponents,), cumulative shares of the draw.
+        rewards, terminated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
+            the row's last finished game.
+    """
+
+    records: np.ndarray
+    kinds: np.ndarray
+    cumulative: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    capped: np.ndarray
+    final: np.ndarray
+    seats: np.ndarray
+    drawn: np.ndarray
+
+
 @compiled
-def _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat):
+def _new_game(rows, params, seats, row, fixed_seat):
     """Deal the game that the row's numbers name, and draw the learner's seat and the opponents."""
-    seed = game_seed(bases[row], streams[row], games[row])
-    kernels.deal(states[row], params[0], seed)
-    mine = desk[row]
-    seed_words(mine.words, seed ^ _SALT)
+    seed = deal_row(rows, params, row)
+    record, cumulative = seats.records[row], seats.cumulative
+    seed_rng(record.rng, seed ^ _SALT)
     n = params[0].num_players
-    mine.seat = bounded(mine.words, n) if fixed_seat < 0 else fixed_seat
+    record.seat = bounded(record.rng, n) if fixed_seat < 0 else fixed_seat
     for p in range(n):
-        draw = next_float(mine.words)
+        draw = next_float(record.rng)
         index = 0
         while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
             index += 1
-        mine.opponent[p] = index
-    mine.owed = 0.0
-    mine.opening = 1
+        record.opponent[p] = index
+    record.owed = 0.0
+    record.opening = 1
 
 
 @compiled
-def _let_others_move(state, params, mine, kinds, mask, work, masks, tally, worths):
+def _let_others_move(state, params, record, kinds, mask, scratch):
     """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
-        if player == mine.seat:
+        if player == record.seat:
             return ASKED
-        kind = kinds[mine.opponent[player]]
-        if kind == _OUTSIDE:
+        kind = kinds[record.opponent[player]]
+        if kind == OUTSIDE:
             return EXTERNAL
         n = kernels.legal_actions(state, params, mask)
-        action = choose(kind, state, params, mask, n, work, masks, tally, worths, mine.words)
+        action = choose(kind, state, params, mask, n, scratch, record.rng)
         kernels.apply_action(state, params, action)
-        mine.owed += state.rewards[mine.seat]
+        record.owed += state.rewards[record.seat]
     return OVER
 
 
 @compiled
-def _play_row(
-    states, last_states, params, bases, streams, games, observations, action_masks, current_player,
-    desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
-    work, masks, tally, worths, row,
-):  # fmt: skip
+def _pay(seats, record, row):
+    """Deliver what the learner is owed."""
+    seats.rewards[row] = record.owed
+    record.owed = 0.0
+
+
+@compiled
+def _finish(rows, params, seats, row):
+    """Keep what is shown of a finished game."""
+    state, record = rows.states[row], seats.records[row]
+    seats.terminated[row] = True
+    seats.capped[row] = state.truncated != 0
+    rows.last_states[row] = rows.states[row]
+    seats.seats[row] = record.seat
+    for p in range(seats.drawn.shape[1]):
+        seats.drawn[row, p] = record.opponent[p]
+    kernels.observe(state, params[0], record.seat, seats.final[row])
+
+
+@compiled
+def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset):
     """Go on in a row until somebody outside is asked; deliver what the learner is owed."""
-    mine = desk[row]
-    state = states[row]
+    record = seats.records[row]
+    state = rows.states[row]
     while True:
-        status = _let_others_move(
-            state, params[0], mine, kinds, action_masks[row], work, masks, tally, worths
-        )
-        mine.status = status
+        status = _let_others_move(state, params[0], record, seats.kinds, rows.masks[row], scratch)
+        record.status = status
         if status != OVER:
             if status == ASKED:
-                if mine.opening:
-                    mine.opening = 0
-                    mine.tried = 0
+                if record.opening:
+                    record.opening = 0
+                    record.tried = 0
                 else:
-                    rewards[row] = mine.owed
-                    mine.owed = 0.0
-            loops.refresh(states, params, row, observations, action_masks)
-            current_player[row] = state.current_player
+                    _pay(seats, record, row)
+            refresh(rows.states, params, row, rows.observations, rows.masks)
+            rows.current_player[row] = state.current_player
             return
-        if mine.opening:
-            mine.tried += 1
-            if mine.tried >= _GAMES_TRIED:
-                mine.status = NEVER
+        if record.opening:
+            record.tried += 1
+            if record.tried >= _GAMES_TRIED:
+                record.status = NEVER
                 return
         else:
-            rewards[row] = mine.owed
-            mine.owed = 0.0
-            terminated[row] = True
-            capped[row] = state.truncated != 0
-            last_states[row] = states[row]
-            final_seats[row] = mine.seat
-            for p in range(final_drawn.shape[1]):
-                final_drawn[row, p] = mine.opponent[p]
-            kernels.observe(state, params[0], mine.seat, final[row])
+            _pay(seats, record, row)
+            _finish(rows, params, seats, row)
             if autoreset != _SAME_STEP:
-                kernels.observe(state, params[0], mine.seat, observations[row])
-                action_masks[row, :] = 1
+                kernels.observe(state, params[0], record.seat, rows.observations[row])
+                rows.masks[row, :] = 1
                 return
-        games[row] += np.uint64(1)
-        _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat)
+        rows.episodes[row] += np.uint64(1)
+        _new_game(rows, params, seats, row, fixed_seat)
 
 
 @compiled
 def play_rows(
-    states, last_states, params, bases, streams, games, observations, action_masks, current_player,
-    desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats, final_drawn,
-    work, masks, tally, worths, rows, actions,
+    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
+    records, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn,
+    work, two_masks, points, action_values, params, chosen, actions, fixed_seat, autoreset,
 ):  # fmt: skip
-    """Take actions[i] of whoever is asked in rows[i], or deal a game where one is due, and play on."""
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        mine = desk[row]
-        if mine.status == OVER or mine.status == DUE:
-            games[row] += np.uint64(mine.status == OVER)
-            rewards[row] = 0.0
-            mine.tried = 0
-            _new_game(states, params, row, bases, streams, games, desk, cumulative, fixed_seat)
+    """Take actions[i] of whoever is asked in row chosen[i], or deal a game where one is due, and play on.
+
+    The arrays are those of `Rows`, `Seats` and `Scratch`.
+    """
+    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    seats = Seats(records, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn)
+    scratch = Scratch(work, two_masks, points, action_values)
+    for i in range(chosen.shape[0]):
+        row = chosen[i]
+        record = seats.records[row]
+        if record.status == OVER or record.status == DUE:
+            rows.episodes[row] += np.uint64(record.status == OVER)
+            seats.rewards[row] = 0.0
+            record.tried = 0
+            _new_game(rows, params, seats, row, fixed_seat)
         else:
-            kernels.apply_action(states[row], params[0], actions[i])
-            mine.owed += states[row].rewards[mine.seat]
-        _play_row(
-            states, last_states, params, bases, streams, games, observations, action_masks, current_player,
-            desk, kinds, cumulative, fixed_seat, autoreset, rewards, terminated, capped, final, final_seats,
-            final_drawn, work, masks, tally, worths, row,
-        )  # fmt: skip
+            kernels.apply_action(rows.states[row], params[0], actions[i])
+            record.owed += rows.states[row].rewards[record.seat]
+        _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset)

@@ -1,6 +1,12 @@
-"""Compiled loops over many states, written once for all games. `params` is an array of one record throughout."""
+"""Compiled loops over many states, written once for all games. `params` is an array of one record throughout.
+
+What Python calls takes flat arguments, the arrays of `Rows` in its own order; a NamedTuple made in compiled code costs
+nothing, one handed over by Python a few microseconds.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,17 +15,43 @@ from garden_core.jit import compiled
 from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
-    "deal_one",
-    "deal_rows",
+    "Rows",
+    "advance_rows",
+    "deal_row",
     "first_illegal",
     "observe_rows",
+    "play_one",
     "points_rows",
     "random_play",
     "refresh",
     "standings_rows",
-    "step_one",
-    "step_rows",
 ]
+
+DEAL = -1
+"""In place of an action: deal the game that the row's numbers name."""
+
+
+class Rows(NamedTuple):
+    """The games of a batch: a row of every array is one game.
+
+    Attributes:
+        states: state records (N,).
+        last_states: state records (N,), each row's last finished game.
+        seeds: uint64 (N,), `seed_rows`: uint64 (N,), `episodes`: uint64 (N,): the game in row i is dealt from
+            `rng.game_seed(seeds[i], seed_rows[i], episodes[i])`.
+        observations: int8 (N, observation size), what the player to move sees.
+        masks: int8 (N, num_actions), its legal actions.
+        current_player: int64 (N,).
+    """
+
+    states: np.ndarray
+    last_states: np.ndarray
+    seeds: np.ndarray
+    seed_rows: np.ndarray
+    episodes: np.ndarray
+    observations: np.ndarray
+    masks: np.ndarray
+    current_player: np.ndarray
 
 
 @compiled
@@ -37,36 +69,33 @@ def refresh(states, params, row, observations, masks):
 
 
 @compiled
-def deal_rows(states, params, rows, bases, streams, games, observations, masks, current_player):
-    """Deal the game that `bases`, `streams` and `games` name, in each of `rows`, and show it."""
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        kernels.deal(states[row], params[0], game_seed(bases[row], streams[row], games[row]))
-        refresh(states, params, row, observations, masks)
-        current_player[row] = states[row].current_player
+def deal_row(rows, params, row):
+    """Deal the game that the row's numbers name; return its seed."""
+    seed = game_seed(rows.seeds[row], rows.seed_rows[row], rows.episodes[row])
+    kernels.deal(rows.states[row], params[0], seed)
+    return seed
 
 
 @compiled
-def deal_one(states, params, base, game, observations, masks):
-    """Deal game number `game` of the seed `base` into row 0, as row 0 of a batch has it, and show it."""
-    kernels.deal(states[0], params[0], game_seed(base, np.uint64(0), game))
-    refresh(states, params, np.int64(0), observations, masks)
+def play_one(states, params, action, seed, episode, observations, masks):
+    """Take a legal action in row 0, or DEAL, and show the result; return whether the game is over.
 
-
-@compiled
-def step_one(states, params, action, observations, masks):
-    """Take a legal action in row 0 and show the result; return whether the game is over."""
+    The game dealt is number `episode` of row 0 under `seed`, as a batch has it.
+    """
     state = states[0]
-    kernels.apply_action(state, params[0], action)
+    if action == DEAL:
+        kernels.deal(state, params[0], game_seed(seed, np.uint64(0), episode))
+    else:
+        kernels.apply_action(state, params[0], action)
     refresh(states, params, np.int64(0), observations, masks)
     return state.terminated != 0 or state.truncated != 0
 
 
 @compiled
-def first_illegal(masks, states, rows, actions):
-    """Return the first index i such that actions[i] is not legal in rows[i] (or its game is over), else -1."""
-    for i in range(rows.shape[0]):
-        row, action = rows[i], actions[i]
+def first_illegal(masks, states, chosen, actions):
+    """Return the first index i such that actions[i] is not legal in row chosen[i] (or its game is over), else -1."""
+    for i in range(chosen.shape[0]):
+        row, action = chosen[i], actions[i]
         if action < 0 or action >= masks.shape[1] or not masks[row, action]:
             return i
         if states[row].terminated or states[row].truncated:
@@ -75,25 +104,31 @@ def first_illegal(masks, states, rows, actions):
 
 
 @compiled
-def step_rows(
-    states, last_states, params, rows, actions, autoreset, bases, streams, games,
-    observations, masks, current_player, rewards, terminated, truncated,
+def advance_rows(
+    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
+    params, chosen, actions, autoreset, rewards, terminated, truncated,
 ):  # fmt: skip
-    """Take legal actions[i] in rows[i]; a finished game is kept in `last_states` and, if asked, dealt anew."""
-    num_players = rewards.shape[1]
-    for i in range(rows.shape[0]):
-        row = rows[i]
+    """Take the legal action actions[i], or DEAL, in row chosen[i], and show the result.
+
+    A finished game is kept in `last_states` and, if `autoreset`, dealt anew.
+    """
+    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    for i in range(chosen.shape[0]):
+        row = chosen[i]
         state = states[row]
-        kernels.apply_action(state, params[0], actions[i])
-        for p in range(num_players):
-            rewards[row, p] = state.rewards[p]
-        terminated[row] = state.terminated != 0
-        truncated[row] = state.truncated != 0
-        if state.terminated or state.truncated:
-            last_states[row] = states[row]
-            if autoreset:
-                games[row] += np.uint64(1)
-                kernels.deal(state, params[0], game_seed(bases[row], streams[row], games[row]))
+        over = False
+        if actions[i] != DEAL:
+            kernels.apply_action(state, params[0], actions[i])
+            for p in range(rewards.shape[1]):
+                rewards[row, p] = state.rewards[p]
+            terminated[row] = state.terminated != 0
+            truncated[row] = state.truncated != 0
+            over = state.terminated or state.truncated
+            if over:
+                last_states[row] = states[row]
+                episodes[row] += np.uint64(autoreset)
+        if actions[i] == DEAL or (over and autoreset):
+            deal_row(rows, params, row)
         refresh(states, params, row, observations, masks)
         current_player[row] = state.current_player
 
@@ -120,22 +155,26 @@ def points_rows(states, params, out):
 
 
 @compiled
-def random_play(states, params, steps, with_views, observations, masks, bases, streams, games, words):
+def random_play(
+    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
+    params, steps, with_observations, rng_states,
+):  # fmt: skip
     """Play `steps` uniformly random decisions in every row, dealing anew after each end; return games ended.
 
-    `words`, uint64 (N, 4): the generators of the choice. With views, each decision writes mask and observation
-    of the player to move; without, the mask alone. `observations` and `masks` have a row per state.
+    `rng_states`, uint64 (N, 4): the generators of the choice. Each decision writes the mask of the player to move, and
+    the observation too if `with_observations`.
     """
+    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
     ended = 0
     for _ in range(steps):
         for row in range(states.shape[0]):
             state = states[row]
             n = kernels.legal_actions(state, params[0], masks[row])
-            if with_views:
+            if with_observations:
                 kernels.observe(state, params[0], np.int64(state.current_player), observations[row])
-            kernels.apply_action(state, params[0], nth_legal(masks[row], bounded(words[row], n)))
+            kernels.apply_action(state, params[0], nth_legal(masks[row], bounded(rng_states[row], n)))
             if state.terminated or state.truncated:
                 ended += 1
-                games[row] += np.uint64(1)
-                kernels.deal(state, params[0], game_seed(bases[row], streams[row], games[row]))
+                episodes[row] += np.uint64(1)
+                deal_row(rows, params, row)
     return ended

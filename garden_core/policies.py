@@ -9,14 +9,16 @@ interfaces know them by name and play them without leaving compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from garden_core import kernels
+from garden_core import kernels, rewards
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, as_seed, require_reset
+from garden_core.game import Game
 from garden_core.jit import compiled, records
-from garden_core.rng import bounded, next_uint64, nth_legal, seed_rows
+from garden_core.rng import bounded, next_uint64, nth_legal, seed_rngs
 
 __all__ = [
     "BUILT_IN",
@@ -25,116 +27,127 @@ __all__ = [
     "GreedyPolicy",
     "Policy",
     "RandomPolicy",
+    "Scratch",
     "ask",
     "choose",
     "greedy_action",
-    "greedy_worths",
+    "greedy_action_values",
     "policy_name",
-    "workspace",
+    "scratch",
 ]
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
+LOWEST = np.int64(-(1 << 62))  # lower than any value
+
+
+class Scratch(NamedTuple):
+    """Memory that built-in policies overwrite; `scratch` makes it.
+
+    Attributes:
+        states: state records (3,).
+        masks: int8 (at least 2, num_actions).
+        points: int32 (max players,).
+        action_values: int64 (num_actions,).
+    """
+
+    states: np.ndarray
+    masks: np.ndarray
+    points: np.ndarray
+    action_values: np.ndarray
 
 
 @compiled
-def _worth(state, params, player, tally):
+def _seat_value(state, params, player, points):
     """How `player` stands by public points, as a whole number.
 
-    Own points x the number of seats less the points of all, which is (seats - 1) x the margin; in cooperative games
-    the team's score x the number of seats.
+    (Number of seats - 1) x the margin; in cooperative games the team's score x the number of seats.
     """
-    kernels.public_points(state, params, tally)
+    kernels.public_points(state, params, points)
     n = params.num_players
     if params.cooperative:
-        lowest = np.int64(tally[0])
-        for p in range(1, n):
-            lowest = min(lowest, np.int64(tally[p]))
-        return lowest * n
-    total = 0
-    for p in range(n):
-        total += np.int64(tally[p])
-    return np.int64(tally[player]) * n - total
+        return rewards.team_score(points, n) * n
+    return np.int64(points[player]) * n - rewards.total(points, n)
 
 
 @compiled
-def _best_second(work, params, player, masks, tally):
-    """Best worth that the same player can reach by one more decision from `work[0]`; overwrites `work[1]`."""
-    best = np.int64(-(1 << 62))
-    kernels.legal_actions(work[0], params, masks[1])
-    for action in range(masks.shape[1]):
-        if masks[1, action]:
-            work[1] = work[0]
-            kernels.apply_action(work[1], params, action)
-            best = max(best, _worth(work[1], params, player, tally))
+def _best_second(params, player, scratch):
+    """Best value that the same player can reach by one more decision from `states[0]`; overwrites `states[1]`."""
+    best = LOWEST
+    kernels.legal_actions(scratch.states[0], params, scratch.masks[1])
+    for action in range(scratch.masks.shape[1]):
+        if scratch.masks[1, action]:
+            scratch.states[1] = scratch.states[0]
+            kernels.apply_action(scratch.states[1], params, action)
+            best = max(best, _seat_value(scratch.states[1], params, player, scratch.points))
     return best
 
 
 @compiled
-def greedy_worths(state, params, seed, work, masks, tally, worths):
-    """Fill `worths`, int64 (num_actions,), for each legal action with the worth at the end of the row of decisions.
+def greedy_action_values(state, params, seed, scratch):
+    """Fill `scratch.action_values` for each legal action: value after the mover's consecutive decisions (at most two).
 
-    The row is that of the player to move, two deep at most. Judges copies resampled from `seed` for that seat, by
-    public points: own points x the number of seats less the points of all, in cooperative games the team's score x
-    the number of seats; leaves the legal actions in `masks[0]`. Overwrites the workspace: `work`, three states; `masks`, int8 (2, num_actions); `tally`, int32
-    (max players,).
+    The value is (number of seats - 1) x the margin of public points, in cooperative games the team's score x the number
+    of seats, in a copy resampled from `seed` for the player to move. Leaves the legal actions in `scratch.masks[0]`.
     """
     player = np.int64(state.current_player)
-    work[2] = state
-    kernels.resample(work[2], params, player, seed)
+    states, masks = scratch.states, scratch.masks
+    states[2] = state
+    kernels.resample(states[2], params, player, seed)
     kernels.legal_actions(state, params, masks[0])
     for action in range(masks.shape[1]):
         if not masks[0, action]:
             continue
-        work[0] = work[2]
-        kernels.apply_action(work[0], params, action)
-        over = work[0].terminated or work[0].truncated
-        if not over and work[0].current_player == player:
-            worths[action] = _best_second(work, params, player, masks, tally)
+        states[0] = states[2]
+        kernels.apply_action(states[0], params, action)
+        over = states[0].terminated or states[0].truncated
+        if not over and states[0].current_player == player:
+            scratch.action_values[action] = _best_second(params, player, scratch)
         else:
-            worths[action] = _worth(work[0], params, player, tally)
+            scratch.action_values[action] = _seat_value(states[0], params, player, scratch.points)
 
 
 @compiled
-def greedy_action(state, params, seed, work, masks, tally, worths, words):
-    """Choose for the player to move what is worth most by `greedy_worths`.
+def greedy_action(state, params, seed, scratch, rng_state):
+    """Choose for the player to move the action of the highest value by `greedy_action_values`.
 
-    Ties are broken by the generator `words`, uint64 (4,).
+    Ties are broken by the generator `rng_state`, uint64 (4,).
     """
-    greedy_worths(state, params, seed, work, masks, tally, worths)
-    best, ties, chosen = np.int64(-(1 << 62)), 0, -1
-    for action in range(masks.shape[1]):
-        if not masks[0, action]:
+    greedy_action_values(state, params, seed, scratch)
+    best, ties, chosen = LOWEST, 0, -1
+    for action in range(scratch.masks.shape[1]):
+        if not scratch.masks[0, action]:
             continue
-        if worths[action] > best:
-            best, ties, chosen = worths[action], 1, action
-        elif worths[action] == best:
+        value = scratch.action_values[action]
+        if value > best:
+            best, ties, chosen = value, 1, action
+        elif value == best:
             ties += 1
-            if bounded(words, ties) == 0:  # every one of the best is equally likely in the end
+            if bounded(rng_state, ties) == 0:  # every one of the best is equally likely in the end
                 chosen = action
     return chosen
 
 
 @compiled
-def choose(kind, state, params, mask, n, work, masks, tally, worths, words):
+def choose(kind, state, params, mask, n, scratch, rng_state):
     """Choose for the player to move by the built-in policy `kind`; `mask` and `n` as legal_actions gave them."""
     if kind == GREEDY:
-        return greedy_action(state, params, next_uint64(words), work, masks, tally, worths, words)
-    return nth_legal(mask, bounded(words, n))
+        return greedy_action(state, params, next_uint64(rng_state), scratch, rng_state)
+    return nth_legal(mask, bounded(rng_state, n))
 
 
 @compiled
-def choose_rows(kind, states, params, rows, masks, work, two_masks, tally, worths, words, actions):
+def choose_rows(kind, states, params, rows, masks, rng_states, actions, work, two_masks, points, values):
+    """Fill actions[i] with the choice of a built-in policy in rows[i]; the last four are the arrays of `Scratch`."""
+    scratch = Scratch(work, two_masks, points, values)
     for i in range(rows.shape[0]):
         row = rows[i]
         n = 0
         for action in range(masks.shape[1]):
             n += masks[row, action]
-        actions[i] = choose(
-            kind, states[row], params[0], masks[row], n, work, two_masks, tally, worths, words[row]
-        )
+        actions[i] = choose(kind, states[row], params[0], masks[row], n, scratch, rng_states[row])
 
 
 class _BuiltIn:
@@ -144,7 +157,7 @@ class _BuiltIn:
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = int(as_seed(seed))
-        self._words = np.zeros((0, 4), np.uint64)
+        self._rng_states = np.zeros((0, 4), np.uint64)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.
@@ -155,21 +168,14 @@ class _BuiltIn:
         """
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
-        if len(self._words) < batch.num_envs:
-            self._words = np.zeros((batch.num_envs, 4), np.uint64)
-            seed_rows(self._words, np.uint64(self.seed))
+        if len(self._rng_states) < batch.num_envs:
+            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
+            seed_rngs(self._rng_states, np.uint64(self.seed))
         game = batch.game
         actions = np.zeros(len(rows), np.int64)
         choose_rows(
-            self.kind,
-            batch.states,
-            game.params,
-            rows,
-            batch.action_mask,
-            *workspace(game),
-            self._words,
-            actions,
-        )
+            self.kind, batch.states, game.params, rows, batch.action_mask, self._rng_states, actions, *scratch(game)
+        )  # fmt: skip
         return actions
 
 
@@ -207,12 +213,11 @@ def ask(policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None)
         raise ValueError(f"{name or policy_name(policy)}: {error}") from None
 
 
-def workspace(game) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the memory that `choose` overwrites: three states, two masks, a tally by seat, worths by action."""
-    seats = game.state_dtype["paid"].shape[0]
-    return (
+def scratch(game: Game) -> Scratch:
+    """Return the memory that built-in policies overwrite in a game."""
+    return Scratch(
         records(3, game.state_dtype),
         np.zeros((2, game.num_actions), np.int8),
-        np.zeros(seats, np.int32),
+        np.zeros(game.max_players, np.int32),
         np.zeros(game.num_actions, np.int64),
     )

@@ -194,7 +194,7 @@ def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
         raise ValueError(f"{game.num_players} seats need as many policies, not {len(policies)}")
     batch = Batch(game, 1, autoreset=False)
     batch.reset(seed)
-    dealt = int(game_seed(batch.bases[0], batch.streams[0], batch.games[0]))
+    dealt = int(game_seed(batch.seeds[0], batch.seed_rows[0], batch.episodes[0]))
     row = np.zeros(1, np.int64)
     actions = []
     while not (batch.terminated[0] or batch.truncated[0]):

@@ -6,7 +6,17 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["MARGIN", "OUTCOME", "REWARDS", "cooperative", "margin", "outcome"]
+__all__ = [
+    "MARGIN",
+    "OUTCOME",
+    "REWARDS",
+    "cooperative",
+    "margin",
+    "outcome",
+    "seat_margin",
+    "team_score",
+    "total",
+]
 
 OUTCOME, MARGIN = 0, 1
 REWARDS = ("outcome", "margin")  # value of the option `reward`, in the order of the codes above
@@ -17,7 +27,7 @@ def outcome(standings, num_players, rewards):
     """Pay by final rank, evenly spaced from +1 (first) to -1 (last); tied seats share their ranks' mean.
 
     standings: int32 (num_players or more,), higher is better. rewards: float32, its first `num_players`
-    entries are overwritten. Reading: "Rewards".
+    entries are overwritten.
     """
     for p in range(num_players):
         better, level = 0, 0
@@ -29,22 +39,41 @@ def outcome(standings, num_players, rewards):
 
 
 @compiled
-def margin(before, now, num_players, divisor, rewards):
-    """Pay each seat the change of (own points - mean of the others' points) / divisor."""
-    total = 0
+def team_score(points, num_players):
+    """Return the score of a team: the lowest of its seats' points, int64."""
+    lowest = np.int64(points[0])
+    for p in range(1, num_players):
+        lowest = min(lowest, np.int64(points[p]))
+    return lowest
+
+
+@compiled
+def total(points, num_players):
+    """Return the sum of the seats' points, int64."""
+    everybody = np.int64(0)
     for p in range(num_players):
-        total += np.int64(now[p]) - np.int64(before[p])
+        everybody += np.int64(points[p])
+    return everybody
+
+
+@compiled
+def seat_margin(own, everybody, num_players):
+    """Return a seat's margin, float64: its own points less the mean of the others', who have `everybody` less its own."""
+    return own - (everybody - own) / (num_players - 1)
+
+
+@compiled
+def margin(before, now, num_players, divisor, rewards):
+    """Pay each seat the change of its margin / divisor."""
+    everybody = total(now, num_players) - total(before, num_players)
     for p in range(num_players):
         own = np.int64(now[p]) - np.int64(before[p])
-        rewards[p] = np.float32((own - (total - own) / (num_players - 1)) / divisor)
+        rewards[p] = np.float32(seat_margin(own, everybody, num_players) / divisor)
 
 
 @compiled
 def cooperative(before, now, num_players, divisor, rewards):
-    """Pay every seat the change of the team's score, which is the lowest of the seats' points, / divisor."""
-    lowest_before, lowest_now = np.int64(before[0]), np.int64(now[0])
-    for p in range(1, num_players):
-        lowest_before = min(lowest_before, np.int64(before[p]))
-        lowest_now = min(lowest_now, np.int64(now[p]))
+    """Pay every seat the change of the team's score / divisor."""
+    change = team_score(now, num_players) - team_score(before, num_players)
     for p in range(num_players):
-        rewards[p] = np.float32((lowest_now - lowest_before) / divisor)
+        rewards[p] = np.float32(change / divisor)

@@ -17,8 +17,8 @@ __all__ = [
     "next_float",
     "next_uint64",
     "nth_legal",
-    "seed_rows",
-    "seed_words",
+    "seed_rng",
+    "seed_rngs",
     "shuffle",
 ]
 
@@ -40,67 +40,67 @@ def _mix(x):
 
 
 @compiled
-def seed_words(words, seed):
-    """Fill `words`, uint64 (4,), from a uint64 seed with splitmix64."""
+def seed_rng(rng_state, seed):
+    """Fill `rng_state`, uint64 (4,), from a uint64 seed with splitmix64."""
     x = np.uint64(seed)
     for i in range(4):
         x = x + _GOLDEN
-        words[i] = _mix(x)
+        rng_state[i] = _mix(x)
 
 
 @compiled
-def game_seed(base, row, game):
-    """Seed (uint64) of game number `game` of row `row` under the seed `base`, whatever the batch size."""
-    x = _mix(np.uint64(base) + _GOLDEN)
+def game_seed(seed, row, episode):
+    """Seed (uint64) of the deal of game number `episode` in row `row` under `seed`, whatever the batch size."""
+    x = _mix(np.uint64(seed) + _GOLDEN)
     x = _mix((x ^ np.uint64(row)) + _GOLDEN)
-    return _mix((x ^ np.uint64(game)) + _GOLDEN)
+    return _mix((x ^ np.uint64(episode)) + _GOLDEN)
 
 
 @compiled
-def seed_rows(words, seed):
-    """Fill each row of `words`, uint64 (N, 4), from (seed, row): a generator for each row."""
-    for row in range(words.shape[0]):
-        seed_words(words[row], game_seed(seed, np.uint64(row), np.uint64(0)))
+def seed_rngs(rng_states, seed):
+    """Fill each row of `rng_states`, uint64 (N, 4), from (seed, row): a generator for each row."""
+    for row in range(rng_states.shape[0]):
+        seed_rng(rng_states[row], game_seed(seed, np.uint64(row), np.uint64(0)))
 
 
 @compiled
-def next_uint64(words):
-    """Draw 64 random bits and advance `words`, uint64 (4,)."""
-    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+def next_uint64(rng_state):
+    """Draw 64 random bits and advance `rng_state`, uint64 (4,)."""
+    s0, s1, s2, s3 = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
     x = s0 + s3
     result = ((x << _U23) | (x >> _U41)) + s0
     s2 = s2 ^ s0
     s3 = s3 ^ s1
-    words[1] = s1 ^ s2
-    words[0] = s0 ^ s3
-    words[2] = s2 ^ (s1 << _U17)
-    words[3] = (s3 << _U45) | (s3 >> _U19)
+    rng_state[1] = s1 ^ s2
+    rng_state[0] = s0 ^ s3
+    rng_state[2] = s2 ^ (s1 << _U17)
+    rng_state[3] = (s3 << _U45) | (s3 >> _U19)
     return result
 
 
 @compiled
-def bounded(words, n):
+def bounded(rng_state, n):
     """Draw an int64 in 0 … n - 1, each equally likely; 1 <= n < 2**32."""
     width = np.uint64(n)
-    product = (next_uint64(words) >> _U32) * width
+    product = (next_uint64(rng_state) >> _U32) * width
     if product & _LOW_32 < width:  # the short last interval, where the first few draws would weigh more
         threshold = (_TWO_32 - width) % width
         while product & _LOW_32 < threshold:
-            product = (next_uint64(words) >> _U32) * width
+            product = (next_uint64(rng_state) >> _U32) * width
     return np.int64(product >> _U32)
 
 
 @compiled
-def next_float(words):
+def next_float(rng_state):
     """Draw a float64 in [0, 1) with 53 random bits."""
-    return np.float64(next_uint64(words) >> _U11) * (1.0 / 9007199254740992.0)
+    return np.float64(next_uint64(rng_state) >> _U11) * (1.0 / 9007199254740992.0)
 
 
 @compiled
-def shuffle(words, items, n):
+def shuffle(rng_state, items, n):
     """Shuffle the first `n` entries of the 1-D array `items` in place, every order equally likely."""
     for i in range(n - 1, 0, -1):
-        j = bounded(words, i + 1)
+        j = bounded(rng_state, i + 1)
         held = items[i]
         items[i] = items[j]
         items[j] = held

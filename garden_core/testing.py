@@ -161,7 +161,7 @@ def _check_records(game: Game) -> None:
         int(last.removeprefix("build_"), 16)
     except ValueError:
         raise AssertionError(f"{game!r}: the field {last} does not end with a digest") from None
-    seats = game.state_dtype["paid"].shape[0]
+    seats = game.max_players
     assert 1 <= game.num_players <= seats, f"{game!r}: {game.num_players} players, but {seats} seats"
     assert not any(game.new_states(3).tobytes()), f"{game!r}: new_states must be zeros"
 
@@ -244,7 +244,7 @@ def _check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
 
 def _told(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.ndarray]:
     """Call all kernels that only read; their arrays are full of `fill` before."""
-    state, params, seats = states[0], game.params[0], game.state_dtype["paid"].shape[0]
+    state, params, seats = states[0], game.params[0], game.max_players
     before = states.tobytes()
 
     def call(name: str, size: int, dtype: type, *arguments: Any) -> tuple[np.ndarray, Any]:
@@ -405,7 +405,7 @@ def _margins(points: np.ndarray) -> np.ndarray:
 
 
 def _numbers(game: Game, states: np.ndarray, kernel: Any) -> np.ndarray:
-    out = np.zeros(game.state_dtype["paid"].shape[0], np.int32)
+    out = np.zeros(game.max_players, np.int32)
     kernel(states[0], game.params[0], out)
     return out[: game.num_players].astype(float)
 

@@ -37,10 +37,7 @@ def warm_up(*names: str) -> dict[str, float]:
         for policy in (RandomPolicy(), GreedyPolicy()):
             batch.step(policy(batch, batch.all_rows))
         batch.observe(0)
-        loops.random_play(
-            batch.states, game.params, 1, True, batch.flat, batch.action_mask, batch.bases, batch.streams,
-            batch.games, np.ones((2, 4), np.uint64),
-        )  # fmt: skip
+        loops.random_play(*batch.rows, game.params, 1, True, np.ones((2, 4), np.uint64))
         learner = Learner(game, 1)
         learner.reset(0)
         learner.step(learner.action_mask.argmax(1))

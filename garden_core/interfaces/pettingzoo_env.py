@@ -83,8 +83,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._observation = np.zeros((1, self.game.observation_size), np.int8)
         self._mask = np.zeros((1, n), np.int8)
         self._no_mask = np.zeros(n, np.int8)
-        self._base: np.uint64 | None = None
-        self._game_number = 0
+        self._seed: np.uint64 | None = None
+        self._episode = np.uint64(0)
         self._dealt = False
 
     def observation_space(self, agent: str) -> spaces.Space:
@@ -104,20 +104,13 @@ class GardenEnv(AECEnv[str, Observation, int]):
             ValueError: for a seed outside 0 … 2**64 - 1.
         """
         if seed is not None:
-            self._base, self._game_number = as_seed(seed), 0
-        elif self._base is None:
-            self._base = np.uint64(secrets.randbits(64))
+            self._seed, self._episode = as_seed(seed), np.uint64(0)
+        elif self._seed is None:
+            self._seed = np.uint64(secrets.randbits(64))
         elif self._dealt:
-            self._game_number += 1
+            self._episode += np.uint64(1)
         self._dealt = True
-        loops.deal_one(
-            self.states,
-            self.game.params,
-            self._base,
-            np.uint64(self._game_number),
-            self._observation,
-            self._mask,
-        )
+        self._play(loops.DEAL)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -173,7 +166,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):
             self._illegal(agent, chosen)
             return
-        over = loops.step_one(self.states, self.game.params, chosen, self._observation, self._mask)
+        over = self._play(chosen)
         self._cumulative_rewards[agent] = 0.0
         if over or self.game.params["reward"][0]:
             self.rewards = dict(zip(self.possible_agents, self.states["rewards"][0].tolist(), strict=False))
@@ -182,6 +175,12 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self.terminations = dict.fromkeys(self.agents, bool(self.states["terminated"][0]))
             self.truncations = dict.fromkeys(self.agents, bool(self.states["truncated"][0]))
         self.agent_selection = self.possible_agents[self.states["current_player"][0]]
+
+    def _play(self, action: int) -> bool:
+        """Take a legal action, or deal; return whether the game is over."""
+        return loops.play_one(
+            self.states, self.game.params, action, self._seed, self._episode, self._observation, self._mask
+        )
 
     def _illegal(self, agent: str, action: int) -> None:
         if self.illegal == "raise":
@@ -288,7 +287,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
 
 _IN_PROGRESS = (
-    "states", "_observation", "_mask", "_base", "_game_number", "_dealt", "agents", "agent_selection", "rewards",
+    "states", "_observation", "_mask", "_seed", "_episode", "_dealt", "agents", "agent_selection", "rewards",
     "_cumulative_rewards", "terminations", "truncations", "infos", "_skip_agent_selection",
 )  # fmt: skip
 

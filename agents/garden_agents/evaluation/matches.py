@@ -66,7 +66,7 @@ def alone(games: int, num_players: int) -> np.ndarray:
 
 def places(game: Game, states: np.ndarray) -> np.ndarray:
     """Return int (G, num_players): how many seats are ahead of each; 0 for whoever won or tied for it."""
-    standings = np.zeros((len(states), game.state_dtype["paid"].shape[0]), np.int32)
+    standings = np.zeros((len(states), game.max_players), np.int32)
     loops.standings_rows(states, game.params, standings)
     standings = standings[:, : game.num_players]
     return (standings[:, None, :] > standings[:, :, None]).sum(axis=2)
@@ -80,7 +80,7 @@ def shares_of(placed: np.ndarray) -> np.ndarray:
 
 def scores(game: Game, states: np.ndarray) -> np.ndarray:
     """Return int (G, num_players): the points of finished games."""
-    points = np.zeros((len(states), game.state_dtype["paid"].shape[0]), np.int32)
+    points = np.zeros((len(states), game.max_players), np.int32)
     loops.points_rows(states, game.params, points)
     return points[:, : game.num_players]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 
 from garden_agents.search.tree import (
     PRIORS,
-    Network,
+    Tree,
     back_up_rows,
     descend_rows,
     node_type,
@@ -20,14 +21,21 @@ from garden_core.batch import Batch
 from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
-from garden_core.policies import BUILT_IN, workspace
-from garden_core.rng import seed_rows
+from garden_core.policies import BUILT_IN, scratch
+from garden_core.rng import seed_rngs
 
-__all__ = ["MCTSAgent"]
+__all__ = ["MCTSAgent", "Network"]
 
 CLOCK = 16  # simulations between two looks at the clock
 
 ROOTS = 64  # searches in step at most: their trees are kept at the same time
+
+
+class Network(Protocol):
+    """What guides a search: probabilities and values for the player to move."""
+
+    def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
 
 
 class _Memory:
@@ -35,29 +43,35 @@ class _Memory:
 
     def __init__(self, game: Game, rows: int, nodes: int) -> None:
         self.game = game
-        size = int(np.prod(game.observation_shape))
-        self.trees = records((rows, nodes), node_type(game))
-        self.paths = np.zeros((rows, nodes), np.int64)
-        self.used = np.zeros((rows, 1), np.int64)
+        self.trees = Tree(
+            records((rows, nodes), node_type(game)),
+            np.zeros((rows, 1), np.int64),
+            np.zeros((rows, nodes), np.int64),
+        )
         self.lengths = np.zeros(rows, np.int64)
         self.leaves = records(rows, game.state_dtype)
-        self.observations = np.zeros((rows, size), np.int8)
+        self.observations = np.zeros((rows, game.observation_size), np.int8)
         self.leaf_masks = np.zeros((rows, game.num_actions), np.int8)
-        work, masks, tally, worths = workspace(game)
-        self.values = np.zeros(len(tally), np.float32)
-        self.work = work, np.concatenate([masks, masks[:1]]), tally, worths
+        own = scratch(game)
+        self.scratch = own._replace(masks=np.concatenate([own.masks, own.masks[:1]]))
+        self.values = np.zeros(game.max_players, np.float32)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and nodes."""
+        return self.trees.path.shape
 
     def grow(self) -> None:
         """Make room for twice as many nodes; the trees stay as they are."""
-        rows, nodes = self.paths.shape
-        trees, paths = records((rows, 2 * nodes), self.trees.dtype), np.zeros((rows, 2 * nodes), np.int64)
-        trees[:, :nodes], paths[:, :nodes] = self.trees, self.paths
-        self.trees, self.paths = trees, paths
+        rows, nodes = self.shape
+        wider = records((rows, 2 * nodes), self.trees.nodes.dtype), np.zeros((rows, 2 * nodes), np.int64)
+        wider[0][:, :nodes], wider[1][:, :nodes] = self.trees.nodes, self.trees.path
+        self.trees = Tree(wider[0], self.trees.used, wider[1])
 
 
 def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
     """Fill in what the searches of `rows` found."""
-    roots = memory.trees[: len(rows)]
+    roots = memory.trees.nodes[: len(rows)]
     root_visits(roots, visits)
     players = batch.current_player[rows]
     values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
@@ -71,11 +85,11 @@ class MCTSAgent:
         seconds: time for each move, in place of `simulations`; what is played then depends on the machine.
         threads: searches of a batch that run at the same time, each on a core of its own; with a network, whose own
             threads are torch's, they go in step instead. What is played does not depend on it.
-        exploration: how much actions are preferred that look promising and were seldom taken.
-        prior: "greedy", by what greedy play thinks of the actions, or "equal"; unused with a network.
+        exploration: the PUCT exploration constant.
+        prior: "greedy", by greedy play's values of the actions, or "equal"; unused with a network.
         rollout: "random" or "greedy", the policy that plays on from the tree; unused with a network.
         depth: decisions that a simulation plays on outside the tree; unused with a network.
-        network: what gives priors and values in place of playing on.
+        network: what gives priors and values in place of rollouts.
         seed: of all draws.
 
     Raises:
@@ -109,7 +123,7 @@ class MCTSAgent:
         self.network, self.seed = network, seed
         self.decisions = 0
         """Decisions simulated so far."""
-        self._words = np.zeros((0, 4), np.uint64)
+        self._rng_states = np.zeros((0, 4), np.uint64)
         self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """By row, what the last search found."""
@@ -139,9 +153,9 @@ class MCTSAgent:
         """
         if noise is not None and self.network is None:
             raise ValueError("noise is for the priors of a network, and there is none")
-        if len(self._words) < batch.num_envs:
-            self._words = np.zeros((batch.num_envs, 4), np.uint64)
-            seed_rows(self._words, np.uint64(self.seed))
+        if len(self._rng_states) < batch.num_envs:
+            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
+            seed_rngs(self._rng_states, np.uint64(self.seed))
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         visits = batch.action_mask[rows].astype(np.int32)
@@ -179,12 +193,12 @@ class MCTSAgent:
         done = 0
         while done == 0 or (done < self.simulations if self.seconds is None else time.perf_counter() < until):
             count = self.simulations if self.seconds is None else CLOCK
-            if memory.used[0, 0] + count >= memory.trees.shape[1]:
+            if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
+            tree = (part[0] for part in memory.trees)
             decisions += simulate(
-                batch.states, batch.game.params, row, count, self.prior, self.exploration, self.depth, self.rollout,
-                memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work,
-                self._words,
+                *tree, *memory.scratch, batch.states, batch.game.params, row, count, self.prior, self.exploration,
+                self.depth, self.rollout, memory.values, memory.leaves, self._rng_states,
             )  # fmt: skip
             done += count
         _read(batch, np.array([row]), memory, visits, values)
@@ -194,39 +208,45 @@ class MCTSAgent:
     def _search_rows(
         self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All searches in step, judged by the network; `seconds` is shared out between them."""
-        assert self.network is not None
+        """All searches in step, their leaves evaluated by the network; `seconds` is shared out between them."""
         n = len(rows)
         memory = self._take_memory(batch.game, n)
-        trees, used, paths, lengths = memory.trees[:n], memory.used[:n], memory.paths[:n], memory.lengths[:n]
-        leaves, masks = memory.leaves[:n], memory.leaf_masks[:n]
         until = time.perf_counter() + (self.seconds or 0.0) * n
-        step = 0  # the first judges the roots, every other one is a simulation
+        step = 0  # the first evaluates the roots, every other one is a simulation
         while step < 2 or (step <= self.simulations if self.seconds is None else time.perf_counter() < until):
-            if step + 1 >= memory.trees.shape[1]:
+            if step + 1 >= memory.shape[1]:
                 memory.grow()
-                trees, paths = memory.trees[:n], memory.paths[:n]
-            descend_rows(
-                batch.states, batch.game.params, rows, self.exploration, trees, used, paths, lengths, leaves,
-                memory.observations[:n], masks, *memory.work, self._words,
-            )  # fmt: skip
-            probabilities, judgements = self.network.judge(memory.observations[:n], masks)
-            if probabilities.shape != masks.shape or judgements.shape != (n,):
-                raise ValueError(
-                    f"judge must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {judgements.shape}"
-                )
-            back_up_rows(
-                batch.game.params, trees, paths, lengths, leaves, masks, probabilities, judgements, memory.values,
-                memory.work[2],
-            )  # fmt: skip
+            self._simulate_rows(batch, rows, memory)
             if step == 0 and noise is not None:
-                trees["priors"][:, 0] = 0.75 * trees["priors"][:, 0] + 0.25 * noise
+                roots = memory.trees.nodes["priors"][:n, 0]
+                roots[:] = 0.75 * roots + 0.25 * noise
             step += 1
-            self.decisions += int(lengths.sum())
         visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros(n)
         _read(batch, rows, memory, visits, values)
         self._free.append(memory)
         return visits, values
+
+    def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> None:
+        """Go down all trees once, evaluate the leaves, and back up their values."""
+        assert self.network is not None
+        n, params = len(rows), batch.game.params
+        trees = Tree(*(part[:n] for part in memory.trees))
+        lengths, leaves = memory.lengths[:n], memory.leaves[:n]
+        observations, masks = memory.observations[:n], memory.leaf_masks[:n]
+        descend_rows(
+            *trees, *memory.scratch, batch.states, params, rows, self.exploration, lengths, leaves, observations,
+            masks, self._rng_states,
+        )  # fmt: skip
+        probabilities, values = self.network.evaluate(observations, masks)
+        if probabilities.shape != masks.shape or values.shape != (n,):
+            raise ValueError(
+                f"evaluate must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {values.shape}"
+            )
+        back_up_rows(
+            trees.nodes, trees.path, lengths, params, leaves, masks, probabilities, values, memory.values,
+            memory.scratch.points,
+        )  # fmt: skip
+        self.decisions += int(lengths.sum())
 
     def _take_memory(self, game: Game, rows: int) -> _Memory:
         """Return memory that no other search writes to, with empty trees."""
@@ -235,9 +255,9 @@ class MCTSAgent:
             memory = self._free.pop()  # one step, which threads cannot divide
         except IndexError:
             return _Memory(game, rows, nodes)
-        if memory.game is not game or len(memory.used) < rows or memory.trees.shape[1] < nodes:
+        if memory.game is not game or memory.shape[0] < rows or memory.shape[1] < nodes:
             return _Memory(game, rows, nodes)
-        memory.used[:] = 0
+        memory.trees.used[:] = 0
         return memory
 
     def estimate(self, batch: Batch, row: int) -> str:

@@ -110,7 +110,7 @@ class _Games:
         self.told: list[list[tuple[np.ndarray, np.ndarray, np.ndarray, int, float]]] = [
             [] for _ in range(arguments.envs)
         ]
-        seats = game.state_dtype["paid"].shape[0]
+        seats = game.max_players
         self.ended, self.tally = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
     def step(self, search: MCTSAgent) -> None:

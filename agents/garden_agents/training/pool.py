@@ -141,7 +141,7 @@ class SelfPlayVecEnv(GardenVecEnv):
         self.pool = pool
         self.outcome_share = 0.0
         """How much of the reward is outcome; the rest is margin."""
-        seats = game.state_dtype["paid"].shape[0]
+        seats = game.max_players
         self._tally = np.zeros((num_envs, seats), np.int32)
         self._outcome = np.zeros(seats, np.float32)
 
