@@ -101,7 +101,7 @@ decided by who has more cacti under both planters.
 
     @property
     def reward_divisor(self) -> float:
-        """10."""
+        """10 [7.2]."""
         return 10
 
     @functools.cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -267,6 +268,13 @@ class Game(ABC):
     def num_actions(self) -> int:
         """Number of actions; they are 0 … num_actions - 1."""
         return len(self.labels)
+
+    @property
+    def rules_text(self) -> str:
+        """The full rules, for people: the file `rules.md` beside the class's module, else `summary`."""
+        module = getattr(sys.modules.get(type(self).__module__), "__file__", None)
+        path = Path(module).with_name("rules.md") if module else None
+        return path.read_text("utf-8") if path and path.is_file() else self.summary
 
     @property
     def utility(self) -> Literal["zero-sum", "identical"]:

@@ -15,7 +15,7 @@ from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
 __all__ = ["Mars"]
 
-_TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # D of the reading: a good team score, by players
+_TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # a good team score, by players [9.3]
 
 
 class Mars(Game):
@@ -72,7 +72,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
     rules: ClassVar[Any] = rules
 
     def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what does not go together too."""
+        """Refuse what does not go together too [1.5, 7.1, 8]."""
         chosen = super().check_options(options)
         n, peaks = chosen["num_players"], chosen["peaks"]
         if n == 1 and not chosen["cooperative"]:
@@ -96,7 +96,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
 
     @property
     def reward_divisor(self) -> float:
-        """25 with two players, 10 with more; 200 … 40 in the cooperative variant."""
+        """25 with two players, 10 with more; 200 … 40 in the cooperative variant [9.2, 9.3]."""
         if self.cooperative:
             return _TEAM_DIVISOR[self.num_players]
         return 25 if self.num_players == 2 else 10
