@@ -238,7 +238,7 @@ class Table:
         paragraphs = [" ".join(paragraph.split()) for paragraph in self.game.summary.strip().split("\n\n")]
         if self.game.rules_text != self.game.summary:
             paragraphs.append('Type "rules all" for the full rules.')
-        page = Path(__file__).parents[1] / "docs" / f"{self.game.name}.md"
+        page = Path(__file__).parents[3] / "docs" / f"{self.game.name}.md"
         if page.exists():
             paragraphs.append(f"More is in docs/{page.name}.")
         if not self.game.summary:
