@@ -97,7 +97,7 @@ class Botanicus(Game):
 
     @property
     def reward_divisor(self) -> float:
-        """20."""
+        """20 [11.2]."""
         return 20
 
     @functools.cached_property

@@ -5,7 +5,7 @@ What a player gains comes in groups: the printed action and the tile of a space,
 after the other to hand, until a decision is to be asked or the turn is done. Groups nest two deep at most.
 
 A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
-Words in brackets name the paragraphs of the reading (docs/botanicus.md tells its choices).
+Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from botanicus_env.tables import (
     TRACKS,
 )
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_words, shuffle
+from garden_core.rng import bounded, seed_rng, shuffle
 
-COINS_AT_START = 6
-COINS_TO_USE, COINS_FOR_SALE = 2, 3  # a Garden card
-COINS_PER_FLOWER = 3  # that is on a space already
-COINS_PER_STEP = 3  # beyond those that a track action gives
-COINS_PER_POINT = 3  # in final scoring
+COINS_AT_START = 6  # [3.2]
+COINS_TO_USE, COINS_FOR_SALE = 2, 3  # a Garden card [5.3]
+COINS_PER_FLOWER = 3  # that is on a space already [5.6]
+COINS_PER_STEP = 3  # beyond those that a track action gives [7.2]
+COINS_PER_POINT = 3  # in final scoring [9.2]
 
 _COINS, _POINTS, _ANIMAL, _CARD, _PRIZE = range(len(AT_ONCE))
 _PLANT_1, _WATER, _WALK, _MONEY = (KINDS.index(kind) for kind in ("plant_1", "water", "walk", "money"))
@@ -74,12 +74,12 @@ _ASSIGNS = _NEUTRALS + SPACES
 NUM_ACTIONS = _ASSIGNS + TASKS_EACH
 
 DISTANCE = np.array([[abs(r - s) + abs(c - d) for s, d in CROSSINGS] for r, c in CROSSINGS], np.int8)
-"""int8 (12, 12): steps of the Gardener from one crossing to another."""
+"""int8 (12, 12): steps of the Gardener from one crossing to another [1.3]."""
 
 AROUND = np.array(
     [[COLUMNS * (r + i) + c + j for i in (0, 1) for j in (0, 1)] for r, c in CROSSINGS], np.int8
 )
-"""int8 (12, 4): the places for beds around a crossing."""
+"""int8 (12, 4): the places for beds around a crossing [1.4]."""
 
 
 # --- setup ---
@@ -87,8 +87,8 @@ AROUND = np.array(
 
 @compiled
 def deal(state, params, seed):
-    """Set up everything; who is first in the stack is asked to assign the first special task [Setup]."""
-    seed_words(state.rng, seed)
+    """Set up everything; who is first in the stack is asked to assign the first special task [3]."""
+    seed_rng(state.rng, seed)
     n = np.int64(params.num_players)
     state.points[:] = 0
     state.animals[:] = 0
@@ -133,7 +133,7 @@ def deal(state, params, seed):
 
 @compiled
 def _lay_tiles(state):
-    """Lay spotted tiles at random on the two upper spaces of each even column, striped ones on the lower."""
+    """Lay spotted tiles at random on the upper spaces of each even column, striped ones on the lower [3.4]."""
     for sort in range(2):
         tiles = state.pile  # not in use yet
         for tile in range(TILES):
@@ -146,6 +146,7 @@ def _lay_tiles(state):
 
 @compiled
 def _deal_tasks(state, params):
+    """Deal five special tasks to each player [3.7]."""
     n = np.int64(params.num_special)
     tasks = state.pile  # not in use yet
     for task in range(n):
@@ -159,7 +160,7 @@ def _deal_tasks(state, params):
 
 @compiled
 def _assign(state, params, j):
-    """Give a special task to the next row; the last task goes to the last row, and the next player follows."""
+    """Give a special task to the next row, the last one to the last row; the next player follows [3.7]."""
     player = np.int64(state.current_player)
     row = np.int64(0)
     while state.task[player, row] >= 0:
@@ -197,7 +198,7 @@ def _clear_column(state):
 
 @compiled
 def _begin_column(state, params):
-    """Go on to the next column; with two players the neutral Flower comes first [Turn]."""
+    """Go on to the next column; with two players the neutral Flower comes first [4.1, 4.6]."""
     _clear_column(state)
     _begin_turn(state)
     if params.num_players == 2 and state.round_number < LAST_ROUND:
@@ -212,7 +213,7 @@ def _begin_turn(state):
 
 @compiled
 def _end_turn(state, params):
-    """Pass on to the next player of the column; after the last, to the next column, or end the game."""
+    """Pass on to the next player of the column; after the last, to the next column, or end the game [4.1]."""
     state.walked = 0
     state.played = 0
     if state.started < params.num_players:
@@ -230,7 +231,7 @@ def _end_turn(state, params):
 
 @compiled
 def _stack_flowers(state):
-    """Order the players as their Flowers lie: by space, then from the top of a stack down [Turn]."""
+    """Order the players as their Flowers lie: by space, then from the top of a stack down [4.2, 4.4]."""
     place = 0
     for space in range(SPACES):
         for height in range(np.int64(state.num_flowers[space]) - 1, -1, -1):
@@ -241,7 +242,7 @@ def _stack_flowers(state):
 
 @compiled
 def _end_round(state):
-    """Go back to column 1 with all tiles turned to the dark side, or on to the last turn."""
+    """Go back to column 1 with all tiles turned to the dark side, or on to the last turn [4.5, 8.1]."""
     state.round_number += 1
     if state.round_number < LAST_ROUND:
         state.column = 1
@@ -253,6 +254,7 @@ def _end_round(state):
 
 @compiled
 def _walk_for_coins(state, crossing):
+    """Move the Gardener for a coin a step [5.2]."""
     player = np.int64(state.current_player)
     state.coins[player] -= DISTANCE[state.gardener[player], crossing]
     state.gardener[player] = crossing
@@ -261,7 +263,7 @@ def _walk_for_coins(state, crossing):
 
 @compiled
 def _use_card(state, params, kind):
-    """Pay for a Garden card and gain its action; it is discarded once that is resolved."""
+    """Pay for a Garden card and gain its action; it is discarded once that is resolved [5.3, 5.5]."""
     player = np.int64(state.current_player)
     state.coins[player] -= COINS_TO_USE
     state.hand[player, kind] -= 1
@@ -273,6 +275,7 @@ def _use_card(state, params, kind):
 
 @compiled
 def _sell_card(state, kind):
+    """Discard a Garden card for coins [5.3, 5.5]."""
     player = np.int64(state.current_player)
     state.coins[player] += COINS_FOR_SALE
     state.hand[player, kind] -= 1
@@ -285,7 +288,7 @@ def _sell_card(state, kind):
 
 @compiled
 def _space_cost(state, params, space):
-    """What it costs to place a Flower on a space: coins for each Flower there, nothing on a pole."""
+    """What it costs to place a Flower on a space: coins for each Flower there, nothing on a pole [5.6, 5.8]."""
     if params.board[state.column - 1, space, 0] == _POLE:
         return np.int64(0)
     return COINS_PER_FLOWER * np.int64(state.num_flowers[space])
@@ -293,7 +296,7 @@ def _space_cost(state, params, space):
 
 @compiled
 def _put_flower(state, flower, space):
-    """Put a Flower on top of those on a space, which covers the tile; return whether it is the first."""
+    """Put a Flower on top of those on a space, covering the tile; return if it is the first [5.6, 5.7]."""
     height = np.int64(state.num_flowers[space])
     state.flowers[space, height] = flower
     state.num_flowers[space] = height + 1
@@ -304,7 +307,7 @@ def _put_flower(state, flower, space):
 
 @compiled
 def _place_flower(state, params, space):
-    """Pay for a space, place the Flower and gain the printed action, and the tile's if it is the first."""
+    """Pay for a space, place the Flower, gain the printed action, the tile's if it is the first [5.6, 5.7, 5.8]."""
     player = np.int64(state.current_player)
     state.coins[player] -= _space_cost(state, params, space)
     state.started += 1
@@ -326,7 +329,7 @@ def _place_flower(state, params, space):
 
 @compiled
 def _last_action(state, track):
-    """In the last turn: a step on a track of one's choice, a group of its own."""
+    """In the last turn: a step on a track of one's choice, a group of its own [8.2]."""
     state.started += 1
     state.depth = 1
     state.group_size[0] = 0
@@ -346,7 +349,7 @@ def _put_up(state, place, kind, amount):
 
 @compiled
 def _gain(state, params, n):
-    """Carry out the n actions put up: at once what is no decision, kind by kind; the rest is a group [Actions]."""
+    """Carry out the n actions put up: what is no decision at once, kind by kind; the rest is a group [6.2, 6.3]."""
     group = np.int64(state.depth)
     for kind in range(len(AT_ONCE)):
         for i in range(n):
@@ -365,6 +368,7 @@ def _gain(state, params, n):
 
 @compiled
 def _gain_at_once(state, params, kind, amount):
+    """Carry out an action that is no decision [6.1, 6.2]."""
     player = np.int64(state.current_player)
     if kind == _COINS:
         state.coins[player] += amount
@@ -382,6 +386,7 @@ def _gain_at_once(state, params, kind, amount):
 
 @compiled
 def _take_prize(state, params, player, stack):
+    """Score the top token of a stack, if there is one [6.10]."""
     if state.prizes_taken[stack] < params.num_prizes[stack]:
         state.points[player] += params.prize[stack, state.prizes_taken[stack]]
         state.prizes_taken[stack] += 1
@@ -389,6 +394,7 @@ def _take_prize(state, params, player, stack):
 
 @compiled
 def _take_animal(state, params, player):
+    """Score the next animal, if there is one [6.8]."""
     if state.animals[player] < MAX_ANIMALS:
         state.points[player] += params.animal_points[state.animals[player]]
         state.animals[player] += 1
@@ -396,6 +402,7 @@ def _take_animal(state, params, player):
 
 @compiled
 def _draw_card(state, player):
+    """Draw a Garden card, from the discards if the pile is empty [6.9]."""
     if state.pile_left == 0:
         _shuffle_discards(state)
     if state.pile_left > 0:
@@ -405,7 +412,7 @@ def _draw_card(state, player):
 
 @compiled
 def _shuffle_discards(state):
-    """Make a new pile of the discards."""
+    """Make a new pile of the discards [6.9]."""
     n = 0
     for kind in range(MAX_CARD_KINDS):
         for _ in range(state.discards[kind]):
@@ -418,7 +425,7 @@ def _shuffle_discards(state):
 
 @compiled
 def _go_on(state, params):
-    """Take gained actions to hand until one asks for a decision; when all are resolved, end what gave them."""
+    """Take gained actions to hand until one asks for a decision; after the last, end what gave them [5.9, 6.3]."""
     while True:
         if state.at_hand >= 0:
             if _can_go_on(state, params):
@@ -448,7 +455,7 @@ def _go_on(state, params):
 
 @compiled
 def _is_choice(state, group):
-    """Whether different kinds of actions are pending in the innermost group."""
+    """Whether different kinds of actions are pending in the innermost group [6.3]."""
     for i in range(1, state.group_size[group]):
         if state.pending[group, i, 0] != state.pending[group, 0, 0]:
             return True
@@ -469,7 +476,7 @@ def _take_to_hand(state, group, place):
 
 @compiled
 def _resolve(state, kind):
-    """Take the first gained action of a kind to hand."""
+    """Take the first gained action of a kind to hand [6.3]."""
     group = np.int64(state.depth) - 1
     place = np.int64(0)
     while state.pending[group, place, 0] != kind:
@@ -488,7 +495,7 @@ def _asked_for(kind):
 
 @compiled
 def _can_go_on(state, params):
-    """Whether the action at hand allows anything but to pass."""
+    """Whether the action at hand allows anything but to pass [6.4]."""
     player = np.int64(state.current_player)
     kind = np.int64(state.at_hand)
     if kind >= _MONEY:
@@ -508,7 +515,7 @@ def _can_go_on(state, params):
 
 @compiled
 def _drop_action(state, params):
-    """Forfeit what is left of the action at hand; on a track, stop."""
+    """Forfeit what is left of the action at hand; on a track, stop [6.4, 7.3]."""
     if state.at_hand >= _MONEY:
         _stop(state, params)
     else:
@@ -521,7 +528,7 @@ def _drop_action(state, params):
 
 @compiled
 def _fits_bed(state, player, kind, bed):
-    """Whether the action can change a bed: plant in it what is not there yet, or water a plant that grows."""
+    """Whether the action can change a bed: plant what is not there yet, or water a plant that grows [6.5, 6.6]."""
     level = np.int64(state.garden[player, bed])
     if kind == _WATER:
         return level >= 1 and level < LEVELS
@@ -530,7 +537,7 @@ def _fits_bed(state, player, kind, bed):
 
 @compiled
 def _change_bed(state, params, bed):
-    """Plant or water, and see whether the row meets its tasks now."""
+    """Plant or water, and see whether the row meets its tasks now [2.4, 6.5, 6.6]."""
     player = np.int64(state.current_player)
     if state.at_hand == _WATER:
         state.garden[player, bed] += 1
@@ -544,7 +551,7 @@ def _change_bed(state, params, bed):
 
 @compiled
 def _check_tasks(state, params, player, row):
-    """Score the basic task of a row once it is met, and after it the special one [Garden]."""
+    """Score the basic task of a row once it is met, and after it the special one [2.2, 2.3]."""
     if not state.basic_done[player, row] and _meets(state, player, row, params.basic[row]):
         state.basic_done[player, row] = 1
         state.points[player] += params.basic_points[row]
@@ -557,6 +564,7 @@ def _check_tasks(state, params, player, row):
 
 @compiled
 def _meets(state, player, row, plants):
+    """Whether a row holds the plants that a task asks for [2.1]."""
     for level in range(1, LEVELS + 1):
         missing = np.int64(plants[level - 1])
         for bed in range(COLUMNS * row, COLUMNS * (row + 1)):
@@ -568,6 +576,7 @@ def _meets(state, player, row, plants):
 
 @compiled
 def _walk(state, crossing):
+    """Move the Gardener for free, in one go [6.7]."""
     state.gardener[state.current_player] = crossing
     state.at_hand = -1
     state.left = 0
@@ -578,7 +587,7 @@ def _walk(state, crossing):
 
 @compiled
 def _advance_cost(state, params, player, edge):
-    """Coins for an edge, a step beyond those given included; -1 where there is no such edge."""
+    """Coins for an edge, a step beyond those given included; -1 where there is no such edge [7.2]."""
     track = np.int64(state.at_hand) - _MONEY
     node = np.int64(state.piece[player, track])
     if params.edge[track, node, edge] < 0:
@@ -594,7 +603,7 @@ def _can_advance(state, params, player, edge):
 
 @compiled
 def _advance(state, params, edge):
-    """Move the piece by an edge; on the last node it must stop, as no edge leads on."""
+    """Move the piece by an edge; on the last node it must stop, as no edge leads on [7.2, 7.5]."""
     player = np.int64(state.current_player)
     track = np.int64(state.at_hand) - _MONEY
     state.coins[player] -= _advance_cost(state, params, player, edge)
@@ -606,7 +615,7 @@ def _advance(state, params, edge):
 
 @compiled
 def _stop(state, params):
-    """Score the steps not taken; after a step, gain what the node shows [Tracks]."""
+    """Score the steps not taken; after a step, gain what the node shows [7.3, 7.4]."""
     player = np.int64(state.current_player)
     track = np.int64(state.at_hand) - _MONEY
     moved = state.steps_taken > 0
@@ -627,7 +636,7 @@ def _stop(state, params):
 
 @compiled
 def _return_pieces(state, params):
-    """A piece on the last node goes back to the start once the gains are resolved."""
+    """A piece on the last node goes back to the start once the gains are resolved [7.5]."""
     player = np.int64(state.current_player)
     for track in range(len(TRACKS)):
         if params.edge[track, state.piece[player, track], 0] < 0:
@@ -666,7 +675,7 @@ def apply_action(state, params, action):
 
 @compiled
 def _start(state, params, action):
-    """Phase 1, and the choice that ends it [Turn]."""
+    """Phase 1, and the choice that ends it [5.1, 8.2, 8.3]."""
     if action == _PASS:
         state.started += 1
         _end_turn(state, params)
@@ -725,6 +734,7 @@ def legal_actions(state, params, mask):
 
 @compiled
 def _legal_at_start(state, params, player, mask):
+    """Mark what phase 1 allows, and the ways to end it [5.1, 5.2, 5.3, 5.6, 8.2, 8.3]."""
     n = 0
     coins = np.int64(state.coins[player])
     if not state.walked:
@@ -794,7 +804,7 @@ _MOST = 127
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1149,), with the view of seat `player` [Observation]."""
+    """Fill `out`, int8 (1149,), with the view of seat `player` [10]."""
     out[:] = 0
     n = np.int64(params.num_players)
     for offset in range(n):
@@ -929,7 +939,7 @@ def _observe_tiles(state, params, out, at):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (4,): points scored so far, and what final scoring would give now."""
+    """Fill `out`, int32 (4,): points scored so far, and what final scoring would give now [9.1, 9.2, 11.2]."""
     for p in range(MAX_PLAYERS):
         out[p] = 0
     for p in range(params.num_players):
@@ -952,7 +962,7 @@ def public_points(state, params, out):
 
 @compiled
 def standings(state, params, out):
-    """Fill `out`, int32 (4,): by score, level ones by the Flower's place in the last stack [Final scoring]."""
+    """Fill `out`, int32 (4,): by score, level ones by the Flower's place in the last stack [9.3]."""
     points(state, params, out)
     for place in range(params.num_players):
         p = state.stack[place]
@@ -964,8 +974,8 @@ def standings(state, params, out):
 
 @compiled
 def resample(state, params, player, seed):
-    """Redraw the pile, the others' hands, and the tasks that they have not yet assigned."""
-    seed_words(state.rng, seed)
+    """Redraw the pile, the others' hands, and the tasks that they have not yet assigned [10]."""
+    seed_rng(state.rng, seed)
     _redraw_cards(state, params, player)
     if state.asked == ASSIGN:
         _redraw_tasks(state, params, player)

@@ -1,4 +1,4 @@
-"""What is printed in Botanicus: the form of the data file, what is allowed in it, and loading."""
+"""What is printed in Botanicus [12]: the form of the data file, what is allowed in it, and loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The printed cards of Cacti: the form of the data file, what is allowed in it, and loading."""
+"""The printed cards of Cacti [1]: the form of the data file, what is allowed in it, and loading."""
 
 from __future__ import annotations
 

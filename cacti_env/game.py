@@ -97,11 +97,11 @@ decided by who has more cacti under both planters.
         """
         grows = sum(self.cards.count) + 2
         plants = len(self.cards.basic) + NUM_PLAYERS
-        return min(self.chosen["max_decisions"], grows + plants + NUM_PLAYERS + 1)
+        return min(self.option_values["max_decisions"], grows + plants + NUM_PLAYERS + 1)
 
     @property
     def reward_divisor(self) -> float:
-        """10."""
+        """10 [7.2]."""
         return 10
 
     @functools.cached_property

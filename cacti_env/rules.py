@@ -1,7 +1,7 @@
 """The compiled rules of Cacti: one function per rule, in the order of a game.
 
 A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
-Words in brackets name the paragraphs of the reading (docs/cacti.md tells its choices).
+Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from cacti_env.cards import MAX_TYPES, MIDDLE, NUM_PLAYERS
 from cacti_env.state import ACTION, LAST_CARD, RESPONSE
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_words, shuffle
+from garden_core.rng import bounded, seed_rng, shuffle
 
 TIE_BREAK = 1000  # a standing is score x this + cacti under planters, of which there are fewer
 
@@ -21,8 +21,8 @@ TIE_BREAK = 1000  # a standing is score x this + cacti under planters, of which 
 
 @compiled
 def deal(state, params, seed):
-    """Shuffle and deal everything; seat 0 begins [Setup]."""
-    seed_words(state.rng, seed)
+    """Shuffle and deal everything; seat 0 begins [2]."""
+    seed_rng(state.rng, seed)
     state.nursery[:, :] = 0
     state.under_special[:, :] = 0
     state.special_used[:] = 0
@@ -43,6 +43,7 @@ def deal(state, params, seed):
 
 @compiled
 def _deal_hands(state, params):
+    """Deal a Bonus Planter and a Basic Arrangement to each player [2.3, 2.5]."""
     first = bounded(state.rng, np.int64(params.num_bonus))
     second = bounded(state.rng, np.int64(params.num_bonus) - 1)
     second += second >= first
@@ -64,7 +65,7 @@ def _deal_hands(state, params):
 
 @compiled
 def _begin_turn(state, params, player):
-    """The opening card comes by itself, but for the last turn, where it is asked for [Turn 1, End]."""
+    """The opening card comes by itself, but for the last turn, where it is asked for [3.2, 4.4]."""
     state.active_player = player
     state.current_player = player
     if state.last_turn and state.deck_left > 0:
@@ -83,7 +84,7 @@ def _take_opening_card(state):
 
 @compiled
 def _ask_action(state, params):
-    """Ask for the action; where nothing can be done, which only the last turn can bring, the game is over."""
+    """Ask for the action; if there is none, which only the last turn can bring, the game is over [3.3, 4.6]."""
     state.asked = ACTION
     if state.last_turn and not _can_act(state, params, np.int64(state.current_player)):
         state.terminated = 1
@@ -91,7 +92,7 @@ def _ask_action(state, params):
 
 @compiled
 def _ask_response(state, params):
-    """After a Grow the other player must Grow or Plant, if that is possible [Turn 2]."""
+    """After a Grow the other player must Grow or Plant, if that is possible [3.5]."""
     state.asked = RESPONSE
     state.current_player = 1 - state.active_player
     if not _can_act(state, params, np.int64(state.current_player)):
@@ -101,7 +102,7 @@ def _ask_response(state, params):
 
 @compiled
 def _end_turn(state, params):
-    """Refill the middle; pass the turn on, or end the game by way of a last turn for seat 1 [Turn 3, End]."""
+    """Refill the middle; pass the turn on, or end the game by way of a last turn [3.8, 4.2, 4.3, 4.5]."""
     full = _refill(state)
     if state.last_turn:
         state.terminated = 1
@@ -118,7 +119,7 @@ def _end_turn(state, params):
 
 @compiled
 def _refill(state):
-    """Fill the middle from the deck; return whether it is full."""
+    """Fill the middle from the deck; return whether it is full [3.8, 4.1]."""
     missing = np.int64(MIDDLE)
     for t in range(MAX_TYPES):
         missing -= state.middle[t]
@@ -131,7 +132,7 @@ def _refill(state):
 
 @compiled
 def _shuffle_discards(state, params):
-    """Make a new deck of the discards."""
+    """Make a new deck of the discards [4.3]."""
     n = 0
     for t in range(params.num_types):
         for _ in range(state.discards[t]):
@@ -169,14 +170,14 @@ def apply_action(state, params, action):
 
 @compiled
 def _grow(state, t):
-    """Take all cacti of a type from the middle."""
+    """Take all cacti of a type from the middle [3.4]."""
     state.nursery[state.current_player, t] += state.middle[t]
     state.middle[t] = 0
 
 
 @compiled
 def _plant(state, params, half):
-    """Discard the cacti that a half asks for, and keep its card [Turn 2]."""
+    """Discard the cacti that a half asks for, and keep its card [3.6]."""
     player = np.int64(state.current_player)
     for t in range(params.num_types):
         state.nursery[player, t] -= params.cost[half, t]
@@ -194,7 +195,7 @@ def _plant(state, params, half):
 
 @compiled
 def _use_special(state, t):
-    """Put all cacti of a type from middle and Nursery under the Special Planter, for good [Turn 2]."""
+    """Put all cacti of a type from middle and Nursery under the Special Planter, for good [3.7]."""
     player = np.int64(state.current_player)
     state.under_special[player, t] = state.middle[t] + state.nursery[player, t]
     state.middle[t] = 0
@@ -243,7 +244,7 @@ _NUM_OFFERED = (
 
 @compiled
 def _offered(state, params, player, i):
-    """Return half `i` of those that the player may plant, -1 if there is none [Turn 2]."""
+    """Return half `i` of those that the player may plant, -1 if there is none [3.6]."""
     if i == 4:
         return 2 * np.int64(params.num_basic) if state.starting_in_hand[player] else np.int64(-1)
     k = np.int64(-1)
@@ -256,7 +257,7 @@ def _offered(state, params, player, i):
 
 @compiled
 def _has(state, params, player, half):
-    """Whether the player's Nursery holds what a half asks for."""
+    """Whether the player's Nursery holds what a half asks for [3.6]."""
     for t in range(params.num_types):
         if state.nursery[player, t] < params.cost[half, t]:
             return False
@@ -265,7 +266,7 @@ def _has(state, params, player, half):
 
 @compiled
 def _can_act(state, params, player):
-    """Whether the player, who is asked for an action or a response, has a legal one."""
+    """Whether the player, who is asked for an action or a response, has a legal one [3.5, 4.6]."""
     for t in range(params.num_types):
         if state.middle[t] > 0:
             return True
@@ -283,7 +284,7 @@ def _can_act(state, params, player):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), with the view of seat `player` [Observation]."""
+    """Fill `out`, int8 (7 types + 6 Basic Arrangements + 13,), as seat `player` sees it [6]."""
     types, basics = np.int64(params.num_types), np.int64(params.num_basic)
     other = 1 - player
     for t in range(types):
@@ -333,7 +334,7 @@ def observe(state, params, player, out):
 
 @compiled
 def public_points(state, params, out):
-    """Fill `out`, int32 (2,), with the points of planted Arrangements and Special Planters."""
+    """Fill `out`, int32 (2,), with the points of planted Arrangements and Special Planters [7.2]."""
     for p in range(NUM_PLAYERS):
         out[p] = state.arrangement_points[p]
         for t in range(MAX_TYPES):
@@ -342,7 +343,7 @@ def public_points(state, params, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,), with the scores as things stand [Score]."""
+    """Fill `out`, int32 (2,), with the scores as things stand [5.1, 5.2, 5.3]."""
     public_points(state, params, out)
     for p in range(NUM_PLAYERS):
         cacti, kinds = 0, 0
@@ -355,7 +356,7 @@ def points(state, params, out):
 
 @compiled
 def standings(state, params, out):
-    """Fill `out`, int32 (2,): by score, level ones by the cacti under both planters [Score]."""
+    """Fill `out`, int32 (2,): by score, level ones by the cacti under both planters [5.4]."""
     points(state, params, out)
     for p in range(NUM_PLAYERS):
         under_planters = np.int64(state.nursery[p, state.bonus[p]])
@@ -369,11 +370,11 @@ def standings(state, params, out):
 
 @compiled
 def resample(state, params, player, seed):
-    """Redraw the decks below what is open, and the other's hand; the Bonus Planters are open in the end.
+    """Redraw the decks below what is open and the other's hand; Bonus Planters are open in the end [5.1, 6.1].
 
     If the other player is being asked, the hand allows an answer, as nobody without one is asked.
     """
-    seed_words(state.rng, seed)
+    seed_rng(state.rng, seed)
     other = 1 - player
     over = state.terminated or state.truncated
     shuffle(state.rng, state.deck, np.int64(state.deck_left))

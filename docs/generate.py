@@ -1,4 +1,4 @@
-"""Fill the generated tables of README and docs, and draw the pictures: `python docs/generate.py`; tests ask for it."""
+"""Make what is generated in README and docs: tables, pictures, pages of rules: `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -304,6 +304,16 @@ def pictures() -> dict[Path, str]:
     return made
 
 
+def rules() -> dict[Path, str]:
+    """Return the full rules of each game that has them in its package, by file."""
+    made = {}
+    for game in map(make, list_games()):
+        if game.rules_text != game.summary:
+            note = "<!-- A copy of rules.md in the game's package: python docs/generate.py -->"
+            made[ROOT / "docs" / "rules" / f"{game.name}.md"] = f"{note}\n\n{game.rules_text}"
+    return made
+
+
 def pages() -> list[Path]:
     """Return README and the pages in docs."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -312,6 +322,6 @@ def pages() -> list[Path]:
 if __name__ == "__main__":
     for page in pages():
         page.write_text(filled(page.read_text()))
-    for path, picture in pictures().items():
+    for path, content in (pictures() | rules()).items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(picture)
+        path.write_text(content)

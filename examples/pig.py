@@ -12,7 +12,7 @@ import numpy as np
 
 from garden_core import Batch, Game, Option, compiled
 from garden_core.kernels import Kernels
-from garden_core.rng import bounded, seed_words
+from garden_core.rng import bounded, seed_rng
 
 ROLL, HOLD = 0, 1
 MAX_PLAYERS = 4
@@ -24,7 +24,7 @@ OBSERVATION_SIZE = 2 * MAX_PLAYERS + 2
 @compiled
 def deal(state, params, seed):
     """Seed the generator and fill every field of the game's own."""
-    seed_words(state.rng, seed)
+    seed_rng(state.rng, seed)
     state.score[:] = 0
     state.turn_sum = 0
     state.current_player = 0
@@ -83,7 +83,7 @@ def points(state, params, out):
 @compiled
 def resample(state, params, player, seed):
     """Redraw all that seat `player` cannot see: in Pig, the future alone."""
-    seed_words(state.rng, seed)
+    seed_rng(state.rng, seed)
 
 
 # --- the game: identity card, options, names ---
@@ -114,7 +114,7 @@ class Pig(Game):
     @property
     def reward_divisor(self) -> float:
         """The goal: a whole game's margin comes to about 1."""
-        return self.chosen["goal"]
+        return self.option_values["goal"]
 
     def snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,17 +140,17 @@ class Game(ABC):
         kernels.register(cls.state_dtype, functions)
 
     def __init__(self, **options: Any) -> None:
-        self.chosen: dict[str, Any] = self.check_options(options)
+        self.option_values: dict[str, Any] = self.check_options(options)
         """Every option with its value, as plain Python; of a data file its path or name."""
         self.data: dict[str, DataFile] = self._read_data(options)
         """The data files that were given, by option."""
-        self.num_players: int = self.chosen["num_players"]
+        self.num_players: int = self.option_values["num_players"]
         self.params: np.ndarray = records(1, self.params_dtype)
         """Options and tables as the kernels take them: an array of one record. Do not write to it."""
         row = self.params[0]
         row["num_players"] = self.num_players
-        row["max_decisions"] = self.chosen["max_decisions"]
-        row["reward"] = REWARDS.index(self.chosen["reward"])
+        row["max_decisions"] = self.option_values["max_decisions"]
+        row["reward"] = REWARDS.index(self.option_values["reward"])
         row["cooperative"] = self.cooperative
         row["reward_divisor"] = self.reward_divisor
         self.fill_params(row)
@@ -203,7 +204,7 @@ class Game(ABC):
     @property
     def reward_range(self) -> tuple[float, float]:
         """Bounds of a seat's total reward over a whole game."""
-        return (-1.0, 1.0) if self.chosen["reward"] == "outcome" else (-np.inf, np.inf)
+        return (-1.0, 1.0) if self.option_values["reward"] == "outcome" else (-np.inf, np.inf)
 
     def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return every option with its value; a game may add what does not go together.
@@ -223,9 +224,9 @@ class Game(ABC):
     def _read_data(self, options: dict[str, Any]) -> dict[str, DataFile]:
         data = {}
         for option in self.options:
-            if option.is_file and self.chosen[option.name]:
+            if option.is_file and self.option_values[option.name]:
                 given = options[option.name]
-                path = self.chosen[option.name]
+                path = self.option_values[option.name]
                 try:
                     data[option.name] = given if isinstance(given, DataFile) else read(path)
                 except ValueError as error:
@@ -235,8 +236,8 @@ class Game(ABC):
     def fill_params(self, params: Any) -> None:
         """Write the game's own fields of the params record: here those that are named as an option is."""
         for name, *_ in self.params_fields:
-            if name in self.chosen:
-                params[name] = self.chosen[name]
+            if name in self.option_values:
+                params[name] = self.option_values[name]
 
     def describe(self, state: Any, action: int) -> str:
         """Return what a legal action does in this position, for people; by what its player knows, one line.
@@ -275,6 +276,13 @@ class Game(ABC):
         return len(self.labels)
 
     @property
+    def rules_text(self) -> str:
+        """The full rules, for people: the file `rules.md` beside the class's module, else `summary`."""
+        module = getattr(sys.modules.get(type(self).__module__), "__file__", None)
+        path = Path(module).with_name("rules.md") if module else None
+        return path.read_text("utf-8") if path and path.is_file() else self.summary
+
+    @property
     def utility(self) -> Literal["zero-sum", "identical"]:
         """How the seats' rewards relate: they sum to zero, or all are the same."""
         return "identical" if self.cooperative else "zero-sum"
@@ -282,7 +290,7 @@ class Game(ABC):
     @property
     def max_game_length(self) -> int:
         """No game takes more decisions."""
-        return self.chosen["max_decisions"]
+        return self.option_values["max_decisions"]
 
     @functools.cached_property
     def observation_size(self) -> int:
@@ -292,7 +300,7 @@ class Game(ABC):
     @property
     def arguments(self) -> dict[str, Any]:
         """The options as the constructor takes them, data files by their content: they make an equal game."""
-        return {**self.chosen, **self.data}
+        return {**self.option_values, **self.data}
 
     @functools.cached_property
     def data_digest(self) -> str:
@@ -332,7 +340,9 @@ class Game(ABC):
     def __repr__(self) -> str:
         """Show the options that are not at their default."""
         defaults = {option.name: option.default for option in (*self.options, REWARD)}
-        changed = [f"{name}={value!r}" for name, value in self.chosen.items() if value != defaults[name]]
+        changed = [
+            f"{name}={value!r}" for name, value in self.option_values.items() if value != defaults[name]
+        ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __eq__(self, other: object) -> bool:
@@ -346,7 +356,7 @@ class Game(ABC):
 
     def _contents(self) -> dict[str, Any]:
         """Every option with its value, of a data file its content alone."""
-        return {**self.chosen, **{name: file.content for name, file in self.data.items()}}
+        return {**self.option_values, **{name: file.content for name, file in self.data.items()}}
 
     def __hash__(self) -> int:
         """Agree with equality."""

@@ -93,7 +93,10 @@ class Replay:
         content = {
             "format": FORMAT,
             "game": self.game.name,
-            "options": {**self.game.chosen, **{name: Path(file.name).name for name, file in files.items()}},
+            "options": {
+                **self.game.option_values,
+                **{name: Path(file.name).name for name, file in files.items()},
+            },
             "data": self.game.data_digest,
             "seed": self.seed,
             "actions": list(self.actions),

@@ -27,7 +27,7 @@ def outcome(standings, num_players, rewards):
     """Pay by final rank, evenly spaced from +1 (first) to -1 (last); tied seats share their ranks' mean.
 
     standings: int32 (num_players or more,), higher is better. rewards: float32, its first `num_players`
-    entries are overwritten.
+    entries are overwritten. Rewards sum to 0; of two seats one is paid +1 and the other -1, or both 0.
     """
     for p in range(num_players):
         better, level = 0, 0

@@ -304,7 +304,7 @@ def _check_action(game: Game, states: np.ndarray, action: int, at: str) -> None:
     assert after["decisions"][0] == states["decisions"][0] + 1, f"{done}: decisions must go up by 1"
     ends = (int(after["terminated"][0]), int(after["truncated"][0]))
     assert ends in ((0, 0), (0, 1), (1, 0)), f"{done}: terminated and truncated are {ends}"
-    capped = after["decisions"][0] >= game.chosen["max_decisions"] and not ends[0]
+    capped = after["decisions"][0] >= game.option_values["max_decisions"] and not ends[0]
     assert ends[1] == capped, f"{done}: truncated is for the cap alone, and for the core to set"
     mask = np.zeros(game.num_actions, np.int8)
     count = kernels.legal_actions(after[0], game.params[0], mask)
@@ -356,7 +356,7 @@ def _check_copies(game: Game, one: _Played, choose: np.random.Generator) -> None
 
 def _check_rewards(game: Game, one: _Played) -> None:
     """Play the game again for the kind of reward of `game`."""
-    n, outcome = game.num_players, game.chosen["reward"] == "outcome"
+    n, outcome = game.num_players, game.option_values["reward"] == "outcome"
     states = game.new_states(1)
     kernels.deal(states[0], game.params[0], one.seed)
     before = _numbers(game, states, kernels.public_points)

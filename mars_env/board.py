@@ -1,4 +1,4 @@
-"""The board of Gardens of Mars: 91 hexes in axial coordinates, and the tables that the rules look up."""
+"""The board of Gardens of Mars [1.1]: 91 hexes in axial coordinates, and the tables that the rules look up."""
 
 from __future__ import annotations
 

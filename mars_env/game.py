@@ -15,7 +15,7 @@ from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
 __all__ = ["Mars"]
 
-_TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # D of the reading: a good team score, by players
+_TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # a good team score, by players [9.3]
 
 
 class Mars(Game):
@@ -72,7 +72,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
     rules: ClassVar[Any] = rules
 
     def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what does not go together too."""
+        """Refuse what does not go together too [1.5, 7.1, 8]."""
         chosen = super().check_options(options)
         n, peaks = chosen["num_players"], chosen["peaks"]
         if n == 1 and not chosen["cooperative"]:
@@ -86,17 +86,17 @@ the cooperative game all win or lose together, and the lowest score is the team'
     def fill_params(self, params: Any) -> None:
         """Write the options that the rules read."""
         super().fill_params(params)
-        params["num_peaks"] = self.chosen["peaks"]
-        params["planes"] = self.chosen["view"] == "planes"
+        params["num_peaks"] = self.option_values["peaks"]
+        params["planes"] = self.option_values["view"] == "planes"
 
     @property
     def cooperative(self) -> bool:
         """Whether the variant is on."""
-        return self.chosen["cooperative"]
+        return self.option_values["cooperative"]
 
     @property
     def reward_divisor(self) -> float:
-        """25 with two players, 10 with more; 200 … 40 in the cooperative variant."""
+        """25 with two players, 10 with more; 200 … 40 in the cooperative variant [9.2, 9.3]."""
         if self.cooperative:
             return _TEAM_DIVISOR[self.num_players]
         return 25 if self.num_players == 2 else 10
@@ -111,9 +111,9 @@ the cooperative game all win or lose together, and the lowest score is the team'
     @property
     def board(self) -> Board | None:
         """14 planes on 91 hexes; the marks are the gardeners of this seat and the next, and the pending hex."""
-        if self.chosen["view"] == "planes":
+        if self.option_values["view"] == "planes":
             return None
-        each = self.chosen["gardeners"]
+        each = self.option_values["gardeners"]
         first, last = rules.GARDENER_PLANES, rules.NUM_BOARD_PLANES - 1
         return Board(
             rules.NUM_BOARD_PLANES, NEIGHBOURS, NUM_COLOURS, (*range(first, first + 2 * each), last), each
@@ -122,9 +122,9 @@ the cooperative game all win or lose together, and the lowest score is the team'
     @property
     def observation_parts(self) -> tuple[Part, ...]:
         """What lies where in the flat view; () for the view "planes", which has the same parts as planes."""
-        if self.chosen["view"] == "planes":
+        if self.option_values["view"] == "planes":
             return ()
-        each = self.chosen["gardeners"]
+        each = self.option_values["gardeners"]
         seats = MAX_PLAYERS if each == 1 else 2
         return (
             Part(NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
@@ -151,7 +151,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
         second = (Part(NUM_HEXES, "the same with the second gardener"),)
         return (
             Part(NUM_HEXES, first),
-            *(second if self.chosen["gardeners"] == 2 else ()),
+            *(second if self.option_values["gardeners"] == 2 else ()),
             Part(MAX_DIE, "give up the die of this value, with which no gardener can move"),
             Part(NUM_COLOURS, "plant a flower of this colour"),
         )
@@ -160,7 +160,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
     def labels(self) -> tuple[str, ...]:
         """`hex q,r`, with two gardeners `second hex q,r`, `give up die v`, `plant COLOUR`."""
         hexes = [f"hex {q},{r}" for q, r in HEXES]
-        if self.chosen["gardeners"] == 2:
+        if self.option_values["gardeners"] == 2:
             hexes += [f"second {label}" for label in hexes]
         dice = [f"give up die {value}" for value in range(1, MAX_DIE + 1)]
         return (*hexes, *dice, *(f"plant {colour}" for colour in COLOURS))
@@ -168,13 +168,13 @@ the cooperative game all win or lose together, and the lowest score is the team'
     @property
     def observation_shape(self) -> tuple[int, ...]:
         """(1335,) or (75, 11, 11)."""
-        if self.chosen["view"] == "planes":
+        if self.option_values["view"] == "planes":
             return (rules.NUM_PLANES, WIDTH, WIDTH)
         return (rules.FLAT_SIZE,)
 
     def snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/mars.md."""
-        n, each = self.num_players, self.chosen["gardeners"]
+        n, each = self.num_players, self.option_values["gardeners"]
         over = bool(state["terminated"] or state["truncated"])
         where = state["gardeners"][:n, :each].tolist()
         flowers = state["flowers"].tolist()

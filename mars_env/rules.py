@@ -1,7 +1,7 @@
 """The compiled rules of Gardens of Mars: one function per rule, in the order of a game.
 
 A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
-Sections in brackets refer to the numbered paragraphs of "Play" in the reading (docs/mars.md tells its choices).
+Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_words, shuffle
+from garden_core.rng import bounded, seed_rng, shuffle
 from mars_env.board import (
     CELLS,
     CENTRE,
@@ -25,7 +25,7 @@ from mars_env.board import (
 )
 from mars_env.state import MAX_PLAYERS, MOVE, PLACE, PLANT
 
-SPECIAL_SPACE = 25  # special actions count above this space of the score track
+SPECIAL_SPACE = 25  # special actions count above this space of the score track [6.1]
 
 # The blocks of actions: a block of hexes for each gardener, then these.
 NUM_GIVE_UPS = MAX_DIE
@@ -69,8 +69,8 @@ def _lowest(word):
 
 @compiled
 def deal(state, params, seed):
-    """Shuffle the flowers and deal them out evenly, put up the peaks, start with placing [Board, 1]."""
-    seed_words(state.rng, seed)
+    """Shuffle the flowers and deal them out evenly, put up the peaks, start with placing [1]."""
+    seed_rng(state.rng, seed)
     state.blocked[:] = 0
     state.garden[:, :] = _ZERO
     state.score[:] = 0
@@ -90,6 +90,7 @@ def deal(state, params, seed):
 
 @compiled
 def _deal_flowers(state, params):
+    """Deal all flowers out evenly [1.3]."""
     # The board's own array holds the flowers while they are shuffled.
     state.stocks[:, :] = 0
     n = _BAG.shape[0]
@@ -105,7 +106,7 @@ def _deal_flowers(state, params):
 
 @compiled
 def _put_up_peaks(state, params):
-    """Draw distinct hexes other than the centre until the rest of the board hangs together."""
+    """Draw distinct hexes other than the centre until the rest of the board hangs together [1.5]."""
     if params.num_peaks == 0:
         return
     while True:
@@ -124,7 +125,7 @@ def _put_up_peaks(state, params):
 
 @compiled
 def _hangs_together(state, params):
-    """Whether the hexes that are neither peak nor centre are connected."""
+    """Whether the hexes that are neither peak nor centre are connected [1.5]."""
     low, high, start = _ZERO, _ZERO, np.int64(0)
     for hex_ in range(NUM_HEXES):
         if hex_ != CENTRE and not state.blocked[hex_]:
@@ -164,7 +165,7 @@ def _group_size(hex_, low, high):
 
 @compiled
 def _begin_turn(state, params):
-    """Start the turn of the current player, passing over whoever can neither use nor roll dice [2, 6]."""
+    """Start the current player's turn, passing over whoever can neither use nor roll dice [2.1, 2.4, 5.2]."""
     state.phase = MOVE
     state.pending = -1
     state.extra_turn = 0
@@ -183,7 +184,7 @@ def _begin_turn(state, params):
 
 @compiled
 def _dice_to_roll(state, params, player):
-    """Count the hexes without a flower around the player's gardener; of two gardeners, the larger count [2]."""
+    """Count hexes without a flower around the player's gardener; of two, the larger count [2.2, 2.3, 7.3]."""
     most = 0
     for g in range(params.gardeners):
         count = 0
@@ -197,7 +198,7 @@ def _dice_to_roll(state, params, player):
 
 @compiled
 def _end_turn(state, params):
-    """Pass the turn on, or give the same player the extra one that the turn earned [3, 5]."""
+    """Pass the turn on, or give the same player the extra one that the turn earned [3.8, 6.3]."""
     if not (state.extra_turn and state.num_dice > 0):
         state.current_player = (state.current_player + 1) % params.num_players
     _begin_turn(state, params)
@@ -222,7 +223,7 @@ def apply_action(state, params, action):
 
 @compiled
 def _place(state, params, hex_, round_):
-    """Put the player's next gardener on a hex; after the last one, seat 0 has the first turn [1]."""
+    """Put the player's next gardener on a hex; after the last one, seat 0 has the first turn [1.7, 7.1]."""
     state.gardeners[state.current_player, round_] = hex_
     state.blocked[hex_] = 1
     last_seat = state.current_player == params.num_players - 1
@@ -233,7 +234,7 @@ def _place(state, params, hex_, round_):
 
 @compiled
 def _move(state, params, gardener, target):
-    """Use the die that leads the gardener to the target, and plant there or pay for the flower [3]."""
+    """Use the die that leads the gardener to the target; plant there or pay for a flower [3.2, 3.4, 3.5, 3.8]."""
     player = np.int64(state.current_player)
     start = np.int64(state.gardeners[player, gardener])
     _use_die(state, np.int64(STEPS[start, target]))
@@ -256,7 +257,7 @@ def _move(state, params, gardener, target):
 
 @compiled
 def _give_up(state, params, value):
-    """Use up a die with which no gardener can move, for a point [3]."""
+    """Use up a die with which no gardener can move, for a point [3.7, 3.8]."""
     _use_die(state, value)
     _move_scorer(state, params, np.int64(state.current_player), np.int64(-1))
     _end_turn(state, params)
@@ -264,7 +265,7 @@ def _give_up(state, params, value):
 
 @compiled
 def _plant(state, params, colour):
-    """Plant an own flower and score the group that it belongs to; the last own flower ends the game [3, 5, 6]."""
+    """Plant an own flower and score its group; the last own flower ends the game [3.5, 3.6, 5.1, 6.1, 6.4]."""
     player, hex_ = np.int64(state.current_player), np.int64(state.pending)
     state.pending = -1
     state.flowers[hex_] = colour
@@ -291,7 +292,7 @@ def _use_die(state, value):
 
 @compiled
 def _move_scorer(state, params, player, points):
-    """Move along the score track, on past spaces that others hold; space 0 is free for all [4, 5]."""
+    """Move along the score track, on past spaces that others hold; space 0 is free for all [4, 6.1, 6.2]."""
     space = max(np.int64(state.score[player]) + points, 0)
     if params.special_actions and space > SPECIAL_SPACE and _is_held(state, params, player, space):
         state.extra_turn = 1
@@ -342,6 +343,7 @@ def legal_actions(state, params, mask):
 
 @compiled
 def _legal_places(state, mask):
+    """Mark the hexes without peak or gardener, but not the centre [1.7]."""
     offset = NUM_HEXES if state.gardeners[state.current_player, 0] >= 0 else 0
     n = 0
     for hex_ in range(NUM_HEXES):
@@ -353,7 +355,7 @@ def _legal_places(state, mask):
 
 @compiled
 def _legal_moves(state, start, offset, hexes, mask):
-    """Mark where the dice lead a gardener; a die that moves can no longer be given up [3]."""
+    """Mark where the dice lead a gardener; a die that moves cannot be given up [3.2, 3.3, 3.7, 7.2, 7.4]."""
     n = 0
     for direction in range(6):
         for value in range(1, MAX_DIE + 1):
@@ -374,7 +376,7 @@ def _legal_moves(state, start, offset, hexes, mask):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1335,) or (75 * 121,), with the view of seat `player` [Observation]."""
+    """Fill `out`, int8 (1335,) or (75 * 121,), with the view of seat `player`; nothing is hidden [1.8]."""
     if params.planes:
         # The flat view is written to the end of `out` and spread out from the start: plane 14 + s fills cells
         # up to 121 (15 + s), which first passes entry s of the scalars after that has been read.
@@ -480,7 +482,7 @@ def public_points(state, params, out):
 
 @compiled
 def standings(state, params, out):
-    """Fill `out`, int32 (5,): the scores, or for everybody the team's, which is the lowest [6, 7]."""
+    """Fill `out`, int32 (5,): the scores, or for everybody the team's, which is the lowest [5.3, 8.1]."""
     points(state, params, out)
     if params.cooperative:
         lowest = out[0]
@@ -492,5 +494,5 @@ def standings(state, params, out):
 
 @compiled
 def resample(state, params, player, seed):
-    """Redraw the future: nothing on the table is hidden."""
-    seed_words(state.rng, seed)
+    """Redraw the future: nothing on the table is hidden [1.8]."""
+    seed_rng(state.rng, seed)

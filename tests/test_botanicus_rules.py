@@ -1,4 +1,4 @@
-"""The rules of Botanicus, one test for each statement of the rulebook and of our reading of it.
+"""The rules of Botanicus, one test for each statement of the rules, which rules.md of the package tells in full.
 
 Positions are set up as `botanicus_tools` explains: they begin with a turn. Seat 0 is to move, three play, and
 nobody has anything but what a test gives to seat 0 (see `mine`). Seats 1 and 2 follow in the stack.
@@ -146,7 +146,7 @@ def test_the_data_agree_with_the_numbers_of_the_rulebook():
     assert DATA["tracks"]["wheelbarrow"][-1]["gains"] == ["points 7", "water 2"]
 
 
-def test_the_specials_of_the_data_are_those_of_the_reading():
+def test_the_specials_of_the_data_are_those_of_the_rules():
     text = (
         "0002-10 0020-7 0011-9 0111-11 0030-11 2001-8 0201-10 1011-10 0120-10 1002-11 1110-8 0102-12 2020-11 "
         "1111-14 0400-11 0220-14 3001-10 0040-17 2101-11 0310-12"
@@ -1789,7 +1789,7 @@ def test_options_out_of_range_are_refused_by_name(option, value):
         make("botanicus", **{option: value})
 
 
-def test_there_are_81_actions_with_the_labels_of_the_reading():
+def test_there_are_81_actions_with_the_labels_of_the_docs():
     cards = [card["action"] for card in DATA["cards"]] + ["kind 9", "kind 10", "kind 11"]
     labels = ["pass"]
     labels += [f"walk {r},{c}" for r, c in CROSSINGS]
@@ -1803,7 +1803,7 @@ def test_there_are_81_actions_with_the_labels_of_the_reading():
     assert make("botanicus").num_actions == len(labels) == len(set(labels)) == 81
 
 
-def test_a_snapshot_is_plain_json_with_the_keys_of_the_reading():
+def test_a_snapshot_is_plain_json_with_the_keys_of_the_docs():
     tables = [
         Table().deal(),
         mine(column=2, tiles={(0, 2): 10}).take("flower 2"),
@@ -2467,7 +2467,7 @@ def test_margin_pays_each_change_and_sums_to_a_twentieth_of_the_lead(games):
             assert np.allclose(np.sum(game.rewards, axis=1), 0, atol=1e-5)
 
 
-def test_packaged_games_come_near_the_figures_of_the_reading(games):
+def test_packaged_games_come_near_the_figures_expected(games):
     for game in games:
         if game.data is DATA:
             last_now = game.nows[-1]
@@ -2521,7 +2521,7 @@ def positions(games, data=DATA, **options):
 
 
 def seat_seen(now, p):
-    """What the reading lets everybody see of a player, in its order."""
+    """What everybody sees of a player, in its order."""
     garden, seen = now["gardens"][p], []
     for level in garden:
         seen += one_hot(level - 1, 4)

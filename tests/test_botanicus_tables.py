@@ -1,4 +1,4 @@
-"""The data file of Botanicus: the packaged one as the reading has it, others as written, faults by name."""
+"""The data file of Botanicus: the packaged one as the rules have it, others as written, faults by name."""
 
 import pytest
 from botanicus_tools import DATA, made_up

@@ -1,4 +1,4 @@
-"""The data file of Cacti: the packaged one as the reading has it, others as they are written, faults by name."""
+"""The data file of Cacti: the packaged one as the rules have it, others as they are written, faults by name."""
 
 import itertools
 import pickle

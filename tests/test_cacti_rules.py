@@ -1,4 +1,4 @@
-"""The rules of Cacti, one test for each statement of the rulebook and of our reading of it.
+"""The rules of Cacti, one test for each statement of the rules, which rules.md of the package tells in full.
 
 Positions are set up as `cacti_tools` explains: they begin within a turn, its opening card taken. Cacti are
 numbers: 0 barrel, 1 prickly pear, 2 saguaro, 3 star. Seat 0 is active unless a test says otherwise.
@@ -1155,7 +1155,7 @@ def test_a_game_just_ended_by_the_rules_is_not_truncated_also(label):
 # --- labels, snapshot ---
 
 
-def test_there_are_35_actions_in_the_order_of_the_reading():
+def test_there_are_35_actions_in_the_order_of_the_docs():
     basic = [f"plant basic {k} {half}" for k in range(12) for half in ("upper", "lower")]
     labels = (*GROWS, *basic, "plant starting", *SPECIALS, "take card", "leave card")
     assert make("cacti").labels == labels
@@ -1181,7 +1181,7 @@ def test_there_are_exactly_two_players(num_players):
         make("cacti", num_players=num_players)
 
 
-def test_a_snapshot_is_plain_json_with_the_keys_of_the_reading():
+def test_a_snapshot_is_plain_json_with_the_keys_of_the_docs():
     for table in (
         Table().deal(),
         position(middle=FULL, special=([1], None)),
@@ -1524,7 +1524,7 @@ def test_each_player_sees_the_own_hand_only():
 
 
 def observed(now, seat, n, basics):
-    """The observation as the reading lists it."""
+    """The observation as the docs list it."""
 
     def one_hot(chosen, size):
         return [int(i in chosen) for i in range(size)]
@@ -1558,7 +1558,7 @@ def observed(now, seat, n, basics):
     ]
 
 
-def test_an_observation_lists_what_the_reading_lists_in_its_order():
+def test_an_observation_lists_what_the_docs_list_in_its_order():
     rng = random.Random(4)
     for seed in range(12):
         table = Table().deal(seed)

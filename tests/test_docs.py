@@ -48,6 +48,13 @@ def test_pictures_are_current():
         assert path.read_text() == picture, "run: python docs/generate.py"
 
 
+def test_pages_of_rules_are_current():
+    made = generate.rules()
+    assert set(made) == set((ROOT / "docs" / "rules").iterdir())
+    for path, text in made.items():
+        assert path.read_text() == text, "run: python docs/generate.py"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

@@ -1,4 +1,4 @@
-"""The rules of Gardens of Mars, one test for each sentence of the rulebook and of our reading of it.
+"""The rules of Gardens of Mars, one test for each statement of the rules, which rules.md of the package tells in full.
 
 Positions are drawn as `mars_tools` explains. Seats are A, B, C, D, E; A is to move unless a test says otherwise.
 """
@@ -892,7 +892,7 @@ def test_there_are_103_actions_and_194_with_two_gardeners():
     assert len(set(both.labels)) == 194
 
 
-def test_a_snapshot_is_plain_json_with_the_keys_of_the_reading():
+def test_a_snapshot_is_plain_json_with_the_keys_of_the_docs():
     for table in (Table(gardeners=2, peaks=3).deal(), garden(2, ["hex 0,2"]), garden(3, ADD_5)):
         now = table.now
         assert " ".join(now) == (

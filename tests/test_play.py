@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from garden_agents.play.terminal import MANY, Arguments, find, list_actions, set_up, sum_in_words
+from garden_agents.play.terminal import MANY, Arguments, find, full_rules, list_actions, set_up, sum_in_words
 
 from garden_core import make
 from garden_core.policies import GreedyPolicy
@@ -158,11 +158,36 @@ def test_rules(typing, monkeypatch):
         _, shown = typing(["rules"], name)
         told = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
         assert max(map(len, told.splitlines())) <= 80
-        assert told.split() == [*type(make(name)).summary.split(), "More", "is", "in", f"docs/{name}.md."]
+        where = f'Type "rules all" for the full rules. More is in docs/{name}.md.'
+        assert told.split() == [*type(make(name)).summary.split(), *where.split()]
     monkeypatch.setattr(type(make("cacti")), "summary", "")
+    monkeypatch.setattr(type(make("cacti")), "rules_text", "")
     monkeypatch.setattr(Path, "exists", lambda path: False)
     _, shown = typing(["rules"])
-    assert shown[1].startswith("rules\nCacti tells no rules.\nplayer_0 (you)> ")
+    assert shown[1].startswith("rules\nCacti tells no rules in short.\nplayer_0 (you)> ")
+    _, shown = typing(["rules all"])
+    assert shown[1].startswith("rules all\nCacti tells no rules in short.\nplayer_0 (you)> ")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_all_the_rules(name, typing):
+    _, shown = typing(["Rules  all"], name)
+    told = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
+    assert told.split() == make(name).rules_text.split()
+    lines = told.splitlines()
+    assert all(len(line) <= 80 or line.startswith("|") for line in lines)
+    assert [line for line in lines if line.startswith(("|", "#"))] == [
+        line for line in make(name).rules_text.splitlines() if line.startswith(("|", "#"))
+    ]
+
+
+def test_rules_are_wrapped_by_paragraph_and_item(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "12")
+    text = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|\n"
+    wrapped = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|"
+    assert full_rules(text) == wrapped
+    monkeypatch.setenv("COLUMNS", "30")
+    assert full_rules(text) == wrapped.replace("two\n", "two ").replace("six\n ", "six")
 
 
 # --- whole games ---

@@ -98,12 +98,12 @@ def load_agent(
         network: Any = None
         if search["network"]:
             network = load_agent(search["network"], game, seed, allow_other_options)
-        if network is not None and not hasattr(network, "judge"):
+        if network is not None and not hasattr(network, "evaluate"):
             raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
-        if network is not None and network.foresees == "margin":
+        if network is not None and network.value_target == "margin":
             raise ValueError(
-                f"{name}: this network foresees margins, as its reward was mostly margin when it was kept; only one "
-                "that foresees outcomes can guide search: try a higher --outcome"
+                f"{name}: this network value_target margins, as its reward was mostly margin when it was kept; only one "
+                "that value_target outcomes can guide search: try a higher --outcome"
             )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)

@@ -280,7 +280,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         }
         return {
             "name": game.name,
-            "options": {**game.chosen, **files},
+            "options": {**game.option_values, **files},
             "data": game.data_digest,
             "build": (game.state_dtype.names or ("",))[-1],
         }

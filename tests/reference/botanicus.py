@@ -1,6 +1,6 @@
 """Botanicus, played slowly and plainly: the oracle that the compiled kernels are compared with.
 
-Written from the rulebook and our reading alone, sharing no code with the package. The methods follow the
+Written from the rules alone, sharing no code with the package. The methods follow the
 order of the rules. All chance comes from outside:
 
 - The constructor takes the deal: `stack` (players, top first), `tiles` (per even column four tile indexes),

@@ -248,7 +248,7 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
     advice = f"choose another --output, or delete {path} to play anew"
     here = {
         "game": game.name,
-        **{f"option {key}": value for key, value in game.chosen.items()},
+        **{f"option {key}": value for key, value in game.option_values.items()},
         "data": game.data_digest,
         "rules": game.state_dtype.descr[-1][0],
         "seed": seed,
@@ -411,7 +411,7 @@ def main(arguments: Arguments) -> list[Result]:
         report = {
             "command": shlex.join(command),
             "game": game.name,
-            "options": game.chosen,
+            "options": game.option_values,
             "seed": arguments.seed,
             "results": [asdict(r) for r in results],
             "ratings": [asdict(r) for r in ratings],

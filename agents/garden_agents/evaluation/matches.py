@@ -32,13 +32,13 @@ def play(
     agents: Sequence[Policy],
     lineups: np.ndarray,
     seed: int = 0,
-    tell: Callable[[int], object] | None = None,
+    on_finished: Callable[[int], object] | None = None,
 ) -> np.ndarray:
     """Play one game for each row of `lineups`, all at once; return the final states, records (G,).
 
     Args:
         lineups: int (G, num_players), by seat an index into `agents`.
-        tell: called after each decision with the number of games that have just ended; what it raises ends all.
+        on_finished: called after each decision with the number of games that have just ended; what it raises ends all.
 
     Raises:
         ValueError: if an agent's answer is wrong; it names the agent.
@@ -53,8 +53,8 @@ def play(
             actions[asked == index] = ask(agents[index], batch, running[asked == index])
         batch.step(actions, running)
         over = batch.terminated[running] | batch.truncated[running]
-        if tell is not None:
-            tell(int(over.sum()))
+        if on_finished is not None:
+            on_finished(int(over.sum()))
         running = running[~over]
     return batch.states
 
@@ -116,11 +116,11 @@ def meet(
     agents: tuple[Policy, Policy],
     games: int,
     seed: int = 0,
-    tell: Callable[[int], object] | None = None,
+    on_finished: Callable[[int], object] | None = None,
 ) -> Result:
     """Let the first agent meet the second, in every seat equally often (`games` is rounded up to that)."""
     n = game.num_players
-    states = play(game, agents, alone(-(-games // n) * n, n), seed, tell)
+    states = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
     return result_of(names, places(game, states), scores(game, states))
 
 

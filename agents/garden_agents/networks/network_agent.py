@@ -25,7 +25,7 @@ from garden_core.game import Game
 from garden_core.registry import make
 
 __all__ = [
-    "FORESEEN",
+    "VALUE_TARGETS",
     "WIDEST",
     "NetworkAgent",
     "empty_policy",
@@ -35,7 +35,7 @@ __all__ = [
     "shipped",
 ]
 
-FORESEEN = ("outcome", "margin", "score")
+VALUE_TARGETS = ("outcome", "margin", "score")
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that a network neither sees nor depends on: it may play with others than those it was made for."""
 
@@ -61,7 +61,7 @@ class _Description(msgspec.Struct):
     actions: int
     options: dict[str, bool | int | str]
     network: _Architecture
-    foresees: Literal["outcome", "margin", "score"]
+    value_target: Literal["outcome", "margin", "score"]
     origin: dict[str, Any] = {}
     tables: str = ""  # the game's `tables_digest`; older files have none
 
@@ -71,7 +71,7 @@ class NetworkAgent:
 
     Attributes:
         config: how the network is built, and where it comes from; {} for one that is being trained.
-        foresees: what its value is of, "outcome", "margin" or, in cooperative games, the team's "score".
+        value_target: what its value is of, "outcome", "margin" or, in cooperative games, the team's "score".
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class NetworkAgent:
         self.policy = policy
         self.sampled = sampled
         self.config = config or {}
-        self.foresees: str = self.config.get("foresees", "outcome")
+        self.value_target: str = self.config.get("value_target", "outcome")
         self._generator = torch.Generator().manual_seed(seed)
         policy.set_training_mode(False)
 
@@ -133,7 +133,7 @@ class NetworkAgent:
         return (sample(logits, self._generator) if self.sampled else logits.argmax(1)).numpy()
 
     @torch.inference_mode()
-    def judge(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1.
 
         Raises:
@@ -142,13 +142,13 @@ class NetworkAgent:
         logits, values = map(
             _finite, self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
         )
-        if self.foresees == "score":  # as search sees it
+        if self.value_target == "score":  # as search sees it
             values = values / (1 + values.abs())
         return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Return in words what the network thinks of a position: value and the three likeliest actions."""
-        probabilities, values = self.judge(batch.observation[[row]], batch.action_mask[[row]])
+        probabilities, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
         if batch.action_mask[row].sum() == 1:
             return "the only action"
         order = np.argsort(-probabilities[0], kind="stable")[:3]
@@ -192,14 +192,16 @@ def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> N
 def _check_options(path: Path, made: _Description, game: Game) -> None:
     """Refuse a network that was made for other options or data."""
     files = {option.name for option in game.options if option.is_file}
-    names = [name for name in game.chosen if name not in (*NOT_COMPARED, *files)]
-    other = {name: made.options.get(name) for name in names if made.options.get(name) != game.chosen[name]}
+    names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
+    other = {
+        name: made.options.get(name) for name in names if made.options.get(name) != game.option_values[name]
+    }
     reasons = [f"{name}={short(value)}" for name, value in other.items()]
     same_data = made.tables == game.tables_digest if made.tables else not game.data
     if not reasons and not same_data:
         reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]
     if reasons:
-        here = ", ".join(f"{name}={game.chosen[name]!r}" for name in other) or repr(game)
+        here = ", ".join(f"{name}={game.option_values[name]!r}" for name in other) or repr(game)
         raise ValueError(
             f"{path} was made for {', '.join(reasons)}, not for {here}, and may play badly here; to use it all the "
             "same: allow_other_options=True, in commands --allow-other-options"
@@ -207,27 +209,27 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
 
 
 def save_network(
-    path: Path, game: Game, policy: Any, network: dict[str, Any], foresees: str, origin: dict[str, Any]
+    path: Path, game: Game, policy: Any, network: dict[str, Any], value_target: str, origin: dict[str, Any]
 ) -> None:
     """Write a network, whole or not at all.
 
     Args:
-        foresees: one of FORESEEN, see `NetworkAgent`.
+        value_target: one of VALUE_TARGETS, see `NetworkAgent`.
         origin: where it comes from (command, seed, versions, ...).
 
     Raises:
-        ValueError: for another `foresees`, or weights that are not finite.
+        ValueError: for another `value_target`, or weights that are not finite.
         OSError: if the disk is full or the folder cannot be written.
     """
-    if foresees not in FORESEEN:
-        raise ValueError(f"foresees must be one of {', '.join(FORESEEN)}, not {foresees!r}")
+    if value_target not in VALUE_TARGETS:
+        raise ValueError(f"value_target must be one of {', '.join(VALUE_TARGETS)}, not {value_target!r}")
     weights = weights_of(policy)
     check_weights(weights, weights)
     names = {name: Path(file.name).name for name, file in game.data.items()}
     config = {
-        "game": game.name, "cooperative": game.cooperative, "options": {**game.chosen, **names},
+        "game": game.name, "cooperative": game.cooperative, "options": {**game.option_values, **names},
         "tables": game.tables_digest, "observation": list(game.observation_shape), "actions": game.num_actions,
-        "network": network, "foresees": foresees, "origin": origin,
+        "network": network, "value_target": value_target, "origin": origin,
     }  # fmt: skip
     write(path, weights, "config", config)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import cmd
 import importlib.util
+import pydoc
+import re
 import secrets
 import shlex
 import shutil
@@ -39,7 +41,7 @@ COLUMNS = 100  # of text at most; fewer if the terminal is narrower
 DRAWS = 200  # of what a person cannot see, to find out whether a description depends on it
 HELP = f"""\
 Type an action's number, its name, or as much of it as no other in the list has; or
-  rules      the rules in short
+  rules      the rules in short; rules all: the full rules
   hint       what {ADVISER} would do
   save FILE  keep the game so far, and again when it ends or you leave
   quit       leave, as do Ctrl-D and Ctrl-C
@@ -198,6 +200,8 @@ class Table:
                     print(self._help())
                 elif line.lower() == "rules":
                     print(self._rules())
+                elif line.lower().split() == ["rules", "all"]:
+                    pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
                 elif line.lower() == "hint":
                     action, thought = self._ask(self.adviser)
                     told = self._tell(action, self.game.describe(self.state, action))
@@ -230,13 +234,15 @@ class Table:
         return "\n".join(lines)
 
     def _rules(self) -> str:
-        """Return the rules in short, if the game tells them, and where they are in full."""
+        """Return the rules in short, if the game tells them, and where there is more."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in self.game.summary.strip().split("\n\n")]
-        page = Path(__file__).parents[1] / "docs" / f"{self.game.name}.md"
+        if self.game.rules_text != self.game.summary:
+            paragraphs.append('Type "rules all" for the full rules.')
+        page = Path(__file__).parents[3] / "docs" / f"{self.game.name}.md"
         if page.exists():
             paragraphs.append(f"More is in docs/{page.name}.")
         if not self.game.summary:
-            paragraphs[0] = f"{self.game.title} tells no rules."
+            paragraphs[0] = f"{self.game.title} tells no rules in short."
         return "\n\n".join(map(wrapped, paragraphs))
 
     def _tally(self, count: Callable[..., None]) -> list[int]:
@@ -291,6 +297,14 @@ def columns() -> int:
 def wrapped(text: str, indent: int = 0) -> str:
     """Return one paragraph over as many lines as it needs, all but the first indented."""
     return textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def full_rules(text: str) -> str:
+    """Return the text of a game's rules with its paragraphs and items wrapped anew; tables stay as they are."""
+    lines = re.sub(r"(?<=\S)\n *(?![\n|#]|- )", " ", text.strip()).splitlines()
+    return "\n".join(
+        line if line.startswith("|") else wrapped(line, 2 if line.startswith("- ") else 0) for line in lines
+    )
 
 
 def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:

@@ -48,7 +48,7 @@ class Arguments(TrainingArguments):
     """of the network's priors in search: the concentration of Dirichlet noise, x 10 / legal actions"""
     temperature: float = 0.5
     """moves are drawn by visits ** (1 / temperature)"""
-    teaching: float = 0.2
+    warmup_share: float = 0.2
     """share of the time in which search plays on greedily, before the network guides it"""
 
     positions: int = 200_000
@@ -61,7 +61,7 @@ class Arguments(TrainingArguments):
     """of AdamW, when training begins"""
     final_learning_rate: float = 2e-4
     """the same when it ends; in between it changes evenly"""
-    lookahead: float = 0.5
+    search_value_share: float = 0.5
     """share of search's own value in what the value learns; the rest is the outcome"""
 
     def __post_init__(self) -> None:
@@ -140,7 +140,7 @@ class _Games:
         return noise / noise.sum(1, keepdims=True)
 
     def _finish(self, row: int) -> None:
-        game, share = self.game, self.arguments.lookahead
+        game, share = self.game, self.arguments.search_value_share
         seat_values(self.batch.last_states[row], game.params[0], self.ended, self.tally)
         for observation, mask, choice, player, value in self.told[row]:
             self.positions.add(observation, mask, choice, share * value + (1 - share) * self.ended[player])
@@ -200,7 +200,7 @@ class _Training:
         self.run.report("training")
         while (now := self.run.seconds) < limit:
             self.run.check()
-            games.step(self.teacher if now < limit * a.teaching else self.student)
+            games.step(self.teacher if now < limit * a.warmup_share else self.student)
             self.decisions += a.envs
             losses = self._learn(now / limit)
             if losses and now >= next_log:

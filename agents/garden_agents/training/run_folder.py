@@ -180,7 +180,11 @@ class Run:
         """Keep the arguments, the game and the versions."""
         config = {
             "arguments": plain(arguments),
-            "game": {"name": self.game.name, "options": self.game.chosen, "data": self.game.data_digest},
+            "game": {
+                "name": self.game.name,
+                "options": self.game.option_values,
+                "data": self.game.data_digest,
+            },
             "data_files": {name: file.content for name, file in self.game.data.items()},
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
@@ -202,10 +206,10 @@ class Run:
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
-    def evaluate(self, policy: Any, decisions: int, foresees: str) -> None:
+    def evaluate(self, policy: Any, decisions: int, value_target: str) -> None:
         """Let the network play against the panel, the same games each time; keep it if it is the best so far.
 
-        Best is the highest mean of the win rates; of equal ones the latest. `foresees` is what the network's value
+        Best is the highest mean of the win rates; of equal ones the latest. `value_target` is what the network's value
         is of, see `NetworkAgent`. The time does not count as training. An evaluation that `check` ends leaves nothing.
         """
         start, seconds = time.monotonic(), self.seconds
@@ -213,7 +217,7 @@ class Run:
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
         if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
-            self.keep(policy, decisions, seconds, foresees)
+            self.keep(policy, decisions, seconds, value_target)
         self.past.append(row)
         self._add(EVALUATIONS, "evaluation", row)
         self._idle += time.monotonic() - start
@@ -222,15 +226,15 @@ class Run:
         """Return the win rate against one of the panel; of a team, its mean score as the outcome pays it."""
         game, n = self.game, self.game.num_players
         games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
-        tell = functools.partial(self._tell, name, games, [0])
+        report = functools.partial(self._report_finished, name, games, [0])
         self.report(f"evaluating against {name}, 0 of {games}")
         if game.cooperative:
-            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, tell)
+            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, report)
             return float(scores(game, states).min(1).mean() / game.reward_divisor)
         opponent = load_agent(name, game, self.seed + 1, threads=self.threads)
-        return meet(game, ("network", name), (agent, opponent), games, self.seed, tell).win_rate
+        return meet(game, ("network", name), (agent, opponent), games, self.seed, report).win_rate
 
-    def _tell(self, name: str, games: int, done: list[int], ended: int) -> None:
+    def _report_finished(self, name: str, games: int, done: list[int], ended: int) -> None:
         """Report how many games against one of the panel have ended: `ended` more than `done[0]`."""
         if ended:
             done[0] += ended
@@ -240,7 +244,7 @@ class Run:
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
 
-    def keep(self, policy: Any, decisions: int, seconds: float, foresees: str) -> None:
+    def keep(self, policy: Any, decisions: int, seconds: float, value_target: str) -> None:
         """Write the network with what made it."""
         origin = {
             "command": self.command,
@@ -249,12 +253,12 @@ class Run:
             "seconds": round(seconds),
             "versions": {name: version(name) for name in PACKAGES},
         }
-        save_network(self.folder / NETWORK, self.game, policy, self.network, foresees, origin)
+        save_network(self.folder / NETWORK, self.game, policy, self.network, value_target, origin)
 
-    def finish(self, games: int, policy: Any, decisions: int, foresees: str) -> None:
+    def finish(self, games: int, policy: Any, decisions: int, value_target: str) -> None:
         """Judge the last network too; draw the curves, let the best one meet random and greedy, keep a replay."""
         if not self.past or self.past[-1]["decisions"] < decisions:
-            self.evaluate(policy, decisions, foresees)
+            self.evaluate(policy, decisions, value_target)
         self._board.close()
         self._plot()
         agent = NetworkAgent.load(self.folder, self.game, self.seed)

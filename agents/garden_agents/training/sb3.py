@@ -174,8 +174,8 @@ class _Progress(BaseCallback):
         return self.run.seconds >= self.limit
 
     @property
-    def foresees(self) -> str:
-        """What the network's value foresees, mostly."""
+    def value_target(self) -> str:
+        """What the network's value value_target, mostly."""
         if self.env.game.cooperative:
             return "score"
         return "outcome" if self.env.outcome_share >= 0.5 else "margin"
@@ -218,7 +218,7 @@ class _Progress(BaseCallback):
         due = int(self._progress() * self.evaluations)
         if self.evaluated < due < self.evaluations:  # the last one comes after the last update
             self.evaluated = due
-            self.run.evaluate(self.model.policy, self.num_timesteps, self.foresees)
+            self.run.evaluate(self.model.policy, self.num_timesteps, self.value_target)
             self.model.policy.set_training_mode(True)
             self.run.report("training")
 
@@ -307,7 +307,7 @@ def train(arguments: Arguments) -> Path:
     rest = progress.steps - model.num_timesteps
     if rest > 0 and not progress.late:
         _learn(model, rest, progress)
-    run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.foresees)
+    run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.value_target)
     return folder
 
 

@@ -1,0 +1,224 @@
+"""The rules of each game in words: what their text has, and that the code's references to it lead somewhere.
+
+A reference is a list of section or paragraph numbers in brackets, `[3]`, `[3.2]` or `[3.2, 5]`, in a comment or
+docstring of the game's package, or in the rules themselves. What stands in backticks, and an index such as
+state.flowers[i], is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from garden_core import list_games, make
+from garden_core.registry import game_class
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "examples")]
+
+import generate
+import pig
+
+OWN = ("botanicus", "cacti", "mars")
+MARKS = {"reading", "reconstructed"}
+NUMBER = r"\d+(?:\.\d+)?"
+REFERENCE = re.compile(rf"{NUMBER}(?:, {NUMBER})*")
+
+
+def folder(name):
+    return Path(sys.modules[game_class(name).__module__].__file__).parent
+
+
+def games_with_rules():
+    """All installed games that have their rules in their package; another's need not."""
+    return [name for name in list_games() if (folder(name) / "rules.md").is_file()]
+
+
+GAMES = games_with_rules()
+EACH = pytest.mark.parametrize("name", GAMES)
+
+
+def comments(source):
+    """The comments and docstrings of Python source, as (line, text); strings that are values are not among them."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(source)):
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield node.lineno, value.value
+
+
+def brackets(text):
+    """What stands in brackets in a text, as (lines before it, content), but for indexes and code in backticks."""
+    text = re.sub(r"`[^`]*`", lambda code: "\n" * code[0].count("\n") + "`", text)
+    for found in re.finditer(r"(?<![\w\])`\"'])\[([^\[\]]*)\]", text):
+        yield text.count("\n", 0, found.start()), " ".join(found[1].split())
+
+
+def citations(path):
+    """What stands in brackets in the comments and docstrings of a file, as (line, content)."""
+    for line, text in comments(path.read_text("utf-8")):
+        for below, content in brackets(text):
+            yield line + below, content
+
+
+def numbers(text):
+    """The numbers of sections and paragraphs in the text of rules, in its order."""
+    found = re.finditer(r"^## (\d+)\. |(?<=\n\n)(\d+\.\d+) ", text, re.MULTILINE)
+    return [number[1] or number[2] for number in found]
+
+
+def unresolved(text, cited):
+    """Those of (line, content) that name no section or paragraph of the rules."""
+    known = set(numbers(text))
+    return [
+        f"line {line}: [{content}]"
+        for line, content in cited
+        if not (REFERENCE.fullmatch(content) and known.issuperset(content.split(", ")))
+    ]
+
+
+# --- the tools above ---
+
+
+def test_references_are_told_from_code(tmp_path):
+    source = '''"""First [1], state.flowers[i], `tiles[3]`, f(x)[4]
+and [2.1,
+3]."""
+
+WAYS = [5]  # [6], table[7], [q, r] and [-1, 1]
+TEXT = "[8]"
+"""About it [9]."""
+print("[10]", WAYS[0])
+'''
+    path = tmp_path / "source.py"
+    path.write_text(source)
+    assert sorted(citations(path)) == [
+        (1, "1"),
+        (2, "2.1, 3"),
+        (5, "-1, 1"),
+        (5, "6"),
+        (5, "q, r"),
+        (7, "9"),
+    ]
+
+
+def test_a_reference_that_leads_nowhere_is_found():
+    text = "# Rules\n\n## 1. Play\n\n1.1 One.\n\n1.2 Two, with 3 dice,\n\n## 2. End\n\n2.1 Over.\n"
+    assert numbers(text) == ["1", "1.1", "1.2", "2", "2.1"]
+    assert unresolved(text, [(1, "1"), (2, "1.2, 2")]) == []
+    wrong = ["3", "1.3", "1, 3", "1,2", "Play", "Turn 1", "", "1.", "q, r"]
+    assert unresolved(text, enumerate(wrong)) == [
+        f"line {line}: [{content}]" for line, content in enumerate(wrong)
+    ]
+
+
+# --- the rules of each game ---
+
+
+def test_our_games_have_their_rules():
+    assert set(OWN) <= set(GAMES)
+
+
+@EACH
+def test_every_reference_of_the_code_leads_somewhere(name):
+    text, wrong = make(name).rules_text, []
+    for path in sorted(folder(name).glob("*.py")):
+        cited = list(citations(path))
+        if path.name != "rules.py":  # elsewhere, other things may stand in brackets
+            cited = [each for each in cited if REFERENCE.fullmatch(each[1])]
+        wrong += [f"{path.name}, {each}" for each in unresolved(text, cited)]
+    assert not wrong, "\n".join(wrong)
+
+
+@EACH
+def test_every_numbered_section_is_cited(name):
+    """What code does not follow, such as an introduction, has no number."""
+    cited = {
+        number.partition(".")[0]
+        for path in folder(name).glob("*.py")
+        for _, content in citations(path)
+        if REFERENCE.fullmatch(content)
+        for number in content.split(", ")
+    }
+    assert {number for number in numbers(make(name).rules_text) if "." not in number} <= cited
+
+
+@EACH
+def test_sections_and_paragraphs_are_numbered_in_order(name):
+    found = numbers(make(name).rules_text)
+    section, paragraph, expected = 0, 0, []
+    for number in found:
+        if "." in number:
+            paragraph += 1
+            expected.append(f"{section}.{paragraph}")
+        else:
+            section, paragraph = section + 1, 0
+            expected.append(f"{section}")
+    assert found == expected
+
+
+@EACH
+def test_references_and_marks_within_the_rules(name):
+    text = make(name).rules_text
+    found = [(line + 1, content) for line, content in brackets(text) if content not in MARKS]
+    assert unresolved(text, found) == []
+    for mark in MARKS & {content for _, content in brackets(text)}:
+        assert f"The word [{mark}] marks" in text
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_tables_of_the_rules_are_those_of_the_data(name):
+    game = make(name)
+    for what in game.data_tables:
+        assert generate.generated()[f"{name} {what}"]() in game.rules_text, what
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_rules_are_written_as_markdown_that_reads_well_as_text(name):
+    for number, line in enumerate(make(name).rules_text.splitlines(), 1):
+        if not line.startswith("|"):
+            assert len(line) <= 120, number
+            assert not re.match(r"[+*>]|\d+[.)] ", line), number  # would begin a list or a quotation
+
+
+def test_numbers_of_botanicus_that_stand_in_sentences_are_those_of_the_data():
+    tables, text = make("botanicus").tables, " ".join(make("botanicus").rules_text.split())
+    bed, none = "bed", "-"
+    for row, beds in enumerate(tables.beds):
+        assert f"| {row} | {' | '.join(bed if exists else none for exists in beds)} |" in text
+    first, *others, last = tables.prizes.shovel
+    assert f"{', '.join(map(str, (first, *others)))} and {last} points on the Shovel stack" in text
+    first, *others, last = tables.prizes.money
+    assert f"{', '.join(map(str, (first, *others)))} and {last} points on the Money stack" in text
+    ways = "first animal scores {} points, the second {}, the third {}, the fourth {} and the fifth {} points"
+    assert ways.format(*tables.animals) in text
+    assert "{} points for level I, {} for II, {} for III and {} for IV".format(*tables.columns) in text
+    assert "crossing {},{} [reconstructed]".format(*tables.fountain) in text
+
+
+# --- what a game says of its rules ---
+
+
+def test_a_game_without_the_file_tells_its_summary(monkeypatch):
+    game = pig.Pig()
+    assert game.rules_text == game.summary == ""
+    monkeypatch.setattr(pig.Pig, "summary", "Roll, or hold.")
+    assert game.rules_text == "Roll, or hold."
+
+
+def test_a_game_of_ones_own_tells_the_file_beside_its_module(tmp_path, monkeypatch):
+    source = (ROOT / "examples" / "pig.py").read_text("utf-8")
+    (tmp_path / "told_pig.py").write_text(source.replace('name = "pig"', 'name = "told_pig"'), "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    game = make("told_pig:Pig")
+    assert game.rules_text == game.summary
+    (tmp_path / "rules.md").write_text("# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n", "utf-8")
+    assert game.rules_text == "# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n"
