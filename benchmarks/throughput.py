@@ -113,17 +113,17 @@ def main(options: Options) -> None:
 
 def game_length(game: Game, decisions: int = 50_000) -> int:
     """Mean number of decisions of a random game."""
-    states, arrays = _memory(game, 1)
-    return max(1, decisions // max(1, loops.random_play(states, game.params, decisions, False, *arrays)))
+    rows, rng_states = _dealt(game, 1)
+    return max(1, decisions // max(1, loops.random_play(*rows, game.params, decisions, False, rng_states)))
 
 
 def play(game: Game, size: int, length: int, observed: bool) -> Work:
     """Random play in compiled code; an amount is a number of decisions in each of `size` games."""
-    states, arrays = _in_play(game, size, length)
+    rows, rng_states = _in_play(game, size, length)
 
     def work(steps: int) -> tuple[float, float]:
         start = time.perf_counter()
-        loops.random_play(states, game.params, steps, observed, *arrays)
+        loops.random_play(*rows, game.params, steps, observed, rng_states)
         return steps * size, time.perf_counter() - start
 
     return work
@@ -131,16 +131,16 @@ def play(game: Game, size: int, length: int, observed: bool) -> Work:
 
 def step(game: Game, size: int, length: int) -> Work:
     """`Batch.step` alone; an amount is a number of steps of all `size` games."""
-    states, (*_, words) = _in_play(game, size, length)
+    rows, rng_states = _in_play(game, size, length)
     batch, actions = Batch(game, size), np.zeros(size, np.int64)
     batch.reset(SEED)
-    batch.states[:] = states
+    batch.states[:] = rows.states
     batch.refresh()
 
     def work(steps: int) -> tuple[float, float]:
         spent = 0.0
         for _ in range(steps):
-            choose(batch.action_mask, words, actions)
+            choose(batch.action_mask, rng_states, actions)
             start = time.perf_counter()
             batch.step(actions)
             spent += time.perf_counter() - start
@@ -150,13 +150,13 @@ def step(game: Game, size: int, length: int) -> Work:
 
 
 @compiled
-def choose(masks, words, actions):
+def choose(masks, rng_states, actions):
     """Choose a legal action for every row, each equally likely."""
     for row in range(masks.shape[0]):
         n = 0
         for action in range(masks.shape[1]):
             n += masks[row, action]
-        actions[row] = nth_legal(masks[row], bounded(words[row], n))
+        actions[row] = nth_legal(masks[row], bounded(rng_states[row], n))
 
 
 def aec_loop(env: Any) -> Work:
@@ -196,24 +196,22 @@ def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool
     return work
 
 
-def _memory(game: Game, size: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return newly dealt games, and the arrays that `random_play` takes after its first four arguments."""
-    states, rows, seeds = game.new_states(size), np.arange(size), np.full(size, SEED, np.uint64)
-    views, masks = (np.zeros((size, n), np.int8) for n in (game.observation_size, game.num_actions))
-    games = seeds, rows.astype(np.uint64), np.zeros(size, np.uint64)
-    words = np.random.default_rng(SEED).integers(2**64, size=(size, 4), dtype=np.uint64)
-    loops.deal_rows(states, game.params, rows, *games, views, masks, np.zeros(size, np.int64))
-    return states, (views, masks, *games, words)
+def _dealt(game: Game, size: int) -> tuple[loops.Rows, np.ndarray]:
+    """Return newly dealt games, and generators of random choices."""
+    batch = Batch(game, size)
+    batch.reset(SEED)
+    return batch.rows, np.random.default_rng(SEED).integers(2**64, size=(size, 4), dtype=np.uint64)
 
 
-def _in_play(game: Game, size: int, length: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def _in_play(game: Game, size: int, length: int) -> tuple[loops.Rows, np.ndarray]:
     """The same, with the games spread over all phases."""
-    states, arrays = _memory(game, size)
+    rows, rng_states = _dealt(game, size)
     for phase in range(PHASES):
         part = slice(phase * size // PHASES, (phase + 1) * size // PHASES)
         steps = phase * length // PHASES
-        loops.random_play(states[part], game.params, steps, False, *(array[part] for array in arrays))
-    return states, arrays
+        own = (array[part] for array in rows)
+        loops.random_play(*own, game.params, steps, False, rng_states[part])
+    return rows, rng_states
 
 
 # --- what is chosen ---

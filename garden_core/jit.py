@@ -24,7 +24,7 @@ import platformdirs
 from numba._dynfunc import make_function
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
@@ -351,12 +351,20 @@ class _CacheImpl(CompileResultCacheImpl):
         for function in reload_init:
             function()
         library = _Library.load(target_context.codegen(), name, data)
-        return CompileResult(
-            target_context=target_context, typing_context=target_context.typing_context, library=library,
-            environment=environment, entry_point=_no_code(library, fndesc, environment), fndesc=fndesc,
-            type_annotation=types, signature=signature, objectmode=objectmode, lifted=lifted, typing_error=None,
-            call_helper=None, metadata=None, reload_init=reload_init, referenced_envs=others,
-        )  # fmt: skip
+        return compile_result(
+            target_context=target_context,
+            typing_context=target_context.typing_context,
+            library=library,
+            environment=environment,
+            entry_point=_no_code(library, fndesc, environment),
+            fndesc=fndesc,
+            type_annotation=types,
+            signature=signature,
+            objectmode=objectmode,
+            lifted=lifted,
+            reload_init=reload_init,
+            referenced_envs=others,
+        )
 
 
 class _CacheFile(IndexDataCacheFile):

@@ -96,7 +96,6 @@ class Learner:
         self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset
         self.opponents = _as_pool(opponents, game)
-        self.set_weights(weights)
         self.rewards = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, np.bool_)
         self.capped = np.zeros(n, np.bool_)
@@ -107,6 +106,8 @@ class Learner:
         kinds = [BUILT_IN.index(o) if isinstance(o, str) else OUTSIDE for o in self.opponents]
         self._kinds = np.array(kinds, np.int64)
         self._records = records(n, _record_dtype(game.max_players))
+        self._cumulative = np.zeros(len(self.opponents))
+        self.set_weights(weights)
         self._scratch = scratch(game)
         self._kept: list[np.ndarray] | None = None
 
@@ -159,7 +160,7 @@ class Learner:
                 f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {short(weights)}"
             )
         shares = values / values.max()  # whose sum is finite
-        self._cumulative = np.cumsum(shares / shares.sum())
+        self._cumulative[:] = np.cumsum(shares / shares.sum())
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
@@ -211,8 +212,7 @@ class Learner:
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        own = (self._records, *self._shown)
-        arrays = [array.view(np.uint8) for array in (*own, *self.batch.arrays)]
+        arrays = [array.view(np.uint8) for array in (*self._seats, *self.batch.arrays)]
         if self._kept is None:
             self._kept = [array.copy() for array in arrays]
         for kept, array in zip(self._kept, arrays, strict=True):
@@ -227,15 +227,31 @@ class Learner:
             raise
 
     @property
-    def _shown(self) -> tuple[np.ndarray, ...]:
-        """The arrays of `Seats` that are written to and shown."""
-        return self.rewards, self.terminated, self.capped, self._final, self.final_seats, self.final_drawn
+    def _seats(self) -> Seats:
+        """The arrays of the seats, as compiled loops take them."""
+        return Seats(
+            self._records,
+            self._kinds,
+            self._cumulative,
+            self.rewards,
+            self.terminated,
+            self.capped,
+            self._final,
+            self.final_seats,
+            self.final_drawn,
+        )
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
         play_rows(
-            *self.batch.rows, self._records, self._kinds, self._cumulative, *self._shown, *self._scratch,
-            self.game.params, rows, actions, self._seat, AUTORESETS.index(self.autoreset),
-        )  # fmt: skip
+            *self.batch.rows,
+            *self._seats,
+            *self._scratch,
+            self.game.params,
+            rows,
+            actions,
+            self._seat,
+            AUTORESETS.index(self.autoreset),
+        )
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""

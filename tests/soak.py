@@ -111,10 +111,7 @@ def random_play(game: Game) -> Iterator[tuple[int, Any]]:
     seed_rows(words, np.uint64(1))
     steps = -(-CHECK_EVERY // ROWS)
     while True:
-        loops.random_play(
-            batch.states, game.params, steps, True, batch.flat, batch.action_mask, batch.bases, batch.streams,
-            batch.games, words,
-        )  # fmt: skip
+        loops.random_play(*batch.rows, game.params, steps, True, words)
         yield steps * ROWS, batch.states[int(batch.games.sum()) % ROWS]
 
 

@@ -195,7 +195,7 @@ class MCTSAgent:
             count = self.simulations if self.seconds is None else CLOCK
             if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
-            tree = (part[0] for part in memory.trees)
+            tree = Tree(*(part[0] for part in memory.trees))
             decisions += simulate(
                 *tree, *memory.scratch, batch.states, batch.game.params, row, count, self.prior, self.exploration,
                 self.depth, self.rollout, memory.values, memory.leaves, self._rng_states,
