@@ -209,7 +209,7 @@ def _in_play(game: Game, size: int, length: int) -> tuple[loops.Rows, np.ndarray
     for phase in range(PHASES):
         part = slice(phase * size // PHASES, (phase + 1) * size // PHASES)
         steps = phase * length // PHASES
-        own = (array[part] for array in rows)
+        own = loops.Rows(*(array[part] for array in rows))
         loops.random_play(*own, game.params, steps, False, rng_states[part])
     return rows, rng_states
 
