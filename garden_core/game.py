@@ -17,7 +17,7 @@ import numpy as np
 from garden_core import kernels
 from garden_core.checks import as_seat, short
 from garden_core.data import DataFile, read
-from garden_core.jit import fingerprint, records
+from garden_core.jit import records
 from garden_core.options import REWARD, Option
 from garden_core.rewards import REWARDS
 
@@ -111,8 +111,7 @@ class Game(ABC):
         if players is None:
             raise TypeError(f"{cls.__name__}: the option num_players must have an upper bound")
         cls.max_players = seats = players
-        sources = cls.name + fingerprint(*functions) + _core_sources()
-        build = hashlib.sha256(sources.encode()).hexdigest()[:16]
+        build = hashlib.sha256(f"{cls.name} {kernels.fingerprint_of(functions)}".encode()).hexdigest()[:16]
         cls.state_dtype = _record(
             [
                 ("rng", "u8", 4),  # xoshiro256++ (garden_core.rng)
@@ -390,12 +389,3 @@ def _record(fields: Sequence[Any], last: str | None = None) -> np.dtype:
     if last is not None:
         wide_first.append((last, "u1"))
     return np.dtype(wide_first, align=True)
-
-
-@functools.cache
-def _core_sources() -> str:
-    """Digest of the core's own files: generic code runs in every game."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -126,6 +126,8 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
                 codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
                 names += code.co_names
                 constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+                if value.__doc__ is not None and constants[:1] == [value.__doc__]:
+                    constants[0] = None  # a docstring does nothing
                 yield repr((code.co_name, code.co_code, constants, code.co_names)).encode()
                 for name in _global_names(code):
                     if name not in value.__globals__ and not hasattr(builtins, name):
@@ -384,27 +386,29 @@ class _CacheFile(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of one function, stamped with all that the function compiles, not with its file alone."""
+    """Numba's cache of one function; its keys tell all that the function compiles, not its file and line."""
 
     _impl_class = _CacheImpl
-    _stamped = False
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._cache_file._source_stamp
-        self._cache_file = _CacheFile(self.cache_path, self._impl.filename_base, stamp)
+        base = re.sub(r"-\d+(?=\.py)", "", self._impl.filename_base)
+        self._cache_file = _CacheFile(self.cache_path, base, "fingerprints")
+
+    @functools.cached_property
+    def _fingerprint(
+        self,
+    ) -> str:  # not earlier: while decorating, the names that the function uses may not exist
+        return fingerprint(self._py_func) + str(sorted(map(str, OPTIONS.items())))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return sig, codegen.magic_tuple(), self._fingerprint
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if not self._stamped:  # not earlier: while decorating, the names that the function uses may not exist
-            stamp = self._cache_file._source_stamp
-            self._cache_file._source_stamp = (
-                stamp,
-                fingerprint(self._py_func),
-                sorted(map(str, OPTIONS.items())),
-            )
-            self._stamped = True
         try:
             return super().load_overload(sig, target_context)
+        except NameError:
+            raise
         except Exception:  # noqa: BLE001 - damaged bytes unpickle to any error; none is lost, as compiling follows
             for path in self._files():
                 with contextlib.suppress(OSError):
@@ -433,7 +437,7 @@ class _Cache(FunctionCache):
         kept: dict[Any, str] = {}
         builds: dict[str, int] = {}
         for key in newest_first[:_COMPILATIONS_KEPT]:
-            alike = re.sub(r"build_[0-9a-f]+", "build", str(key))
+            alike = re.sub(r"build_[0-9a-f]+", "build", str(key[:2]))
             builds[alike] = builds.get(alike, 0) + 1
             if builds[alike] <= _BUILDS_KEPT:
                 kept[key] = index[key]

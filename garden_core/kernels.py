@@ -17,12 +17,13 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 
 from garden_core import rewards
-from garden_core.jit import JIT, OPTIONS, compiled
+from garden_core.jit import JIT, OPTIONS, compiled, fingerprint
 
 __all__ = [
     "Kernels",
     "apply_action",
     "deal",
+    "fingerprint_of",
     "is_dealt",
     "legal_actions",
     "observe",
@@ -72,6 +73,18 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
             raise TypeError(f"{name}{named} must be {name}{wanted}, as Numba goes by the names")
     _kernels[dtype] = kernels
     _kernels_by_type[numba.from_dtype(dtype)] = kernels
+
+
+def fingerprint_of(rules: Kernels) -> str:
+    """Hex digest of all that is compiled for a game: its rules, what the core adds to them, the compiler's options."""
+    made = (
+        _make_deal(rules.deal),
+        _make_legal_actions(rules.legal_actions),
+        _make_apply_action(rules.apply_action),
+        _make_resample(rules.resample),
+    )
+    options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
+    return fingerprint(*made, *rules) + repr(options)
 
 
 def _of(state: Any) -> Kernels:
