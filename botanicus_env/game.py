@@ -150,7 +150,7 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the last stack", "1 … 4"),
+                Part(1, f"{seat}: place in the last stack, 0 for a seat that nobody has", "0 … 4"),
             ]
         return (
             *seats,
@@ -204,12 +204,7 @@ class Botanicus(Game):
             "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), nodes),
         }
 
-    @property
-    def observation_shape(self) -> tuple[int, ...]:
-        """(1149,)."""
-        return (rules.OBSERVATION_SIZE,)
-
-    def snapshot(self, state: Any) -> dict[str, Any]:
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/botanicus.md."""
         n, kinds = self.num_players, len(self.tables.cards)
         over = bool(state["terminated"] or state["truncated"])
@@ -218,7 +213,6 @@ class Botanicus(Game):
         groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
         stack = state["stack"][:n].tolist()
         return {
-            "game": self.name,
             "num_players": n,
             "round": int(state["round_number"]),
             "column": int(state["column"]),
@@ -256,9 +250,6 @@ class Botanicus(Game):
             "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
             "discards": state["discards"][:kinds].tolist(),
             "scores": self.scores(state),
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
     def describe(self, state: Any, action: int) -> str:

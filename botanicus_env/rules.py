@@ -785,20 +785,6 @@ def _legal_choices(state, mask):
 SEAT_SIZE = 4 * BEDS + len(CROSSINGS) + 4 + len(TRACKS) * MAX_NODES + 2 * ROWS + 6 * ROWS + SPACES + 1 + 1
 SPACE_SIZE = len(KINDS) + 2
 TILE_SIZE = len(KINDS)  # as no tile is a pole: one kind less, and the amount
-OBSERVATION_SIZE = (
-    MAX_PLAYERS * SEAT_SIZE
-    + MAX_CARD_KINDS
-    + 2 * SPACES * SPACE_SIZE
-    + TILED_COLUMNS * SPACES * TILE_SIZE
-    + 2 * len(PRIZES)
-    + MAX_CARD_KINDS
-    + 3
-    + (TRACK + 1)
-    + (len(CHOSEN) + 2)
-    + len(CHOSEN)
-    + 5 * TASKS_EACH
-    + 1
-)
 _MOST = 127
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
         for reward in REWARDS:
             _check_rewards(_with(game, reward=reward), one)
         _check_cap(game, one)
+    _check_observation_parts(game, played)
     _check_chance(game, played, choose)
     _check_resample(game, played, choose)
     _check_batch(game, seed, choose)
@@ -108,7 +110,7 @@ def _check_card(game: Game) -> None:
     if JIT:
         for name in kernels.Kernels._fields:
             compiled = isinstance(getattr(game.rules, name), Dispatcher)
-            assert compiled, f"{game!r}: {name} must be decorated with garden_core.jit"
+            assert compiled, f"{game!r}: {name} must be decorated with garden_core.compiled"
 
 
 def _check_options(game: Game) -> None:
@@ -188,6 +190,29 @@ def _check_undealt(game: Game) -> None:
     kernels.apply_action(states[0], game.params[0], 0)
     kernels.resample(states[0], game.params[0], 0, 1)
     assert not states.tobytes().strip(b"\0"), f"{at}: apply_action and resample must leave it as it is"
+
+
+def _check_observation_parts(game: Game, played: list[_Played]) -> None:
+    """Every part of a flat observation holds what it says: values of its range."""
+    out = np.zeros(game.observation_size, np.int8)
+    for one in played:
+        for states in one.states:
+            for seat in range(game.num_players):
+                kernels.observe(states[0], game.params[0], seat, out)
+                first = 0
+                for part in game.observation_parts:
+                    seen = out[first : first + part.size]
+                    low, high = _range(part.values)
+                    assert low <= seen.min() <= seen.max() <= high, (
+                        f"{one.name}: {part.meaning!r} is {seen.min()} … {seen.max()}, not {part.values}"
+                    )
+                    first += part.size
+
+
+def _range(values: str) -> tuple[float, float]:
+    """Return lowest and highest of "0, 1", "0 … 5" or "≥ 0"."""
+    numbers = [float(number) for number in re.findall(r"-?\d+", values)]
+    return (numbers[0], np.inf) if values.startswith("≥") else (numbers[0], numbers[-1])
 
 
 # --- one random game ---
