@@ -1,4 +1,4 @@
-"""Write the golden playthroughs anew, after a change that is meant to change games: python -m tests.regenerate_golden.
+"""Write the golden playthroughs anew, after a change that is meant to change games: python tests/games/regenerate_golden.py.
 
 Each file tells one game: options, seed, then at each decision who is to move, a digest of all seats' views, every
 so often the whole state, the legal actions, the one taken, and what was paid for it. Read the diff in review.
@@ -14,7 +14,7 @@ import numpy as np
 from garden_core import Batch, make
 from garden_core.policies import GreedyPolicy
 
-GOLDEN = Path(__file__).parent / "golden"
+GAMES = Path(__file__).parent
 STATE_EVERY = 10  # decisions
 
 VARIANTS = {  # file name: game, options, seed
@@ -72,10 +72,10 @@ def mixed_play(seed):
 
 
 def main():
-    GOLDEN.mkdir(exist_ok=True)
     for file, (name, options, seed) in VARIANTS.items():
         lines = playthrough(name, options, seed, mixed_play(seed))
-        (GOLDEN / f"{file}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        path = GAMES / name / "golden" / f"{file}.txt"
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

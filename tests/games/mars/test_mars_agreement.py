@@ -8,8 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from mars_reference import MarsReference
 from mars_tools import POLICIES, Table, choose, combinations, derived
-from reference.mars import MarsReference
 
 EVENTS = (
     "skip of a surrounded player",

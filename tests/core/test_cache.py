@@ -14,7 +14,7 @@ import pytest
 
 from garden_core import list_games
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 # What the processes run, after one of the lines below has made `value`.
 START = """

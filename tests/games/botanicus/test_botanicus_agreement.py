@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 import tomli_w
+from botanicus_reference import BotanicusReference
 from botanicus_tools import DATA, POLICIES, Table, choose, made_up
-from reference.botanicus import BotanicusReference
 
 EVENTS = (
     "reshuffle",

@@ -32,7 +32,7 @@ SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
 
 
 def first_legal(game, seed):
-    """An agent by import path: `tests.test_networks:first_legal`."""
+    """An agent by import path: `test_networks:first_legal`."""
     return lambda batch, rows: batch.action_mask[rows].argmax(1)
 
 
@@ -339,7 +339,7 @@ def test_agents_by_name(kept):
     path = kept[0]
     names = [
         "random", "greedy", "mcts:8", "mcts:0.01s", str(path), str(path.parent), f"{path}-mcts:8",
-        "tests.test_networks:first_legal",
+        "test_networks:first_legal",
     ]  # fmt: skip
     for name in names:
         actions = load_agent(name, batch.game)(batch, batch.all_rows)
@@ -354,7 +354,7 @@ def test_agents_by_name(kept):
         ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
         ("mcts:0", "simulations must be at least 1"),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
-        ("tests.test_networks:last_legal", "the module has no 'last_legal'"),
+        ("test_networks:last_legal", "the module has no 'last_legal'"),
     ],
 )
 def test_unknown_agents_are_explained(name, message):

@@ -19,7 +19,7 @@ from garden_core import make
 from garden_core.policies import GreedyPolicy
 from garden_core.replay import Replay, record
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GAMES = ["botanicus", "cacti", "mars"]
 HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
 

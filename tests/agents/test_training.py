@@ -42,7 +42,7 @@ LEFT = {
 
 def tiny(**changes) -> Arguments:
     settings = {
-        "steps": 1024, "envs": 16, "rollout": 32, "minibatches": 2, "channels": 4, "hidden": 16, "eval_games": 6,
+        "game": "mars", "steps": 1024, "envs": 16, "rollout": 32, "minibatches": 2, "channels": 4, "hidden": 16, "eval_games": 6,
         "threads": 1, "snapshot_every": 500, "checkpoint_every": 500, "panel": ("random", "greedy"), "panel_games": 4,
         "evaluations": 2,
     }  # fmt: skip
@@ -51,7 +51,7 @@ def tiny(**changes) -> Arguments:
 
 def tiny_expert(**changes) -> expert.Arguments:
     settings = {
-        "minutes": 0.05, "envs": 16, "simulations": 4, "minibatch": 32, "channels": 4, "hidden": 16, "eval_games": 6,
+        "game": "mars", "minutes": 0.05, "envs": 16, "simulations": 4, "minibatch": 32, "channels": 4, "hidden": 16, "eval_games": 6,
         "panel": ("random", "greedy"), "panel_games": 4, "evaluations": 2, "options": {"max_decisions": "40"},
     }  # fmt: skip
     return expert.Arguments(**(settings | changes))
@@ -354,7 +354,7 @@ def test_same_seed_same_training(tmp_path):
 
 @pytest.mark.slow
 def test_training_learns_to_beat_random(tmp_path):
-    folder = train(Arguments(run=tmp_path / "run", steps=100_000, eval_games=600))
+    folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, eval_games=600))
     result = json.loads((folder / "evaluation.json").read_text())["results"][0]
     assert result["interval"][0] >= 0.95
 

@@ -3,14 +3,13 @@
 import copy
 import itertools
 import pickle
-import sys
 import warnings
 from collections import Counter
-from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+from pig import HOLD, ROLL, Pig
 
 import garden_core
 from botanicus_env import botanicus_v0
@@ -19,11 +18,6 @@ from garden_core import Batch, kernels, list_games, loops, make, rewards, rng
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.interfaces.registration import register_environments
 from mars_env import Mars, mars_v0
-
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "examples"))
-
-from pig import HOLD, ROLL, Pig
 
 with warnings.catch_warnings():  # PettingZoo's own tests import what PettingZoo deprecates
     warnings.simplefilter("ignore", DeprecationWarning)

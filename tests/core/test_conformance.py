@@ -8,14 +8,15 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import botanicus_tools
 import cacti_tools
 import numba
 import numpy as np
+import pig
 import pytest
 import tomli_w
+from pig import Pig
 
 from botanicus_env import Botanicus
 from cacti_env import Cacti
@@ -24,11 +25,6 @@ from garden_core.kernels import Kernels
 from garden_core.rng import bounded, seed_words, shuffle
 from garden_core.testing import check_game
 from mars_env import Mars
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-
-import pig
-from pig import Pig
 
 # --- a game with hidden cards, and one without chance ---
 

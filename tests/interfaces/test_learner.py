@@ -114,7 +114,7 @@ def test_loss_through_vector_env(losses, mode):
 
 def test_next_step_mode_ignores_one_action(losses):
     seed, decisions = next(iter(losses.items()))
-    env = gymnasium_env.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT, autoreset_mode="NextStep")
+    env = gymnasium_env.VectorEnv(Mars(), opponents=opponent, seat=SEAT, autoreset_mode="NextStep")
     _, infos = env.reset(seed=[seed])
     for _ in range(decisions):
         state = env.learner.batch.states[0]
@@ -124,7 +124,7 @@ def test_next_step_mode_ignores_one_action(losses):
     first, reward, terminated, _, infos = env.step([0])
     assert reward[0] == 0
     assert not terminated[0]
-    fresh = gymnasium_env.VectorEnv(1, Mars(), opponents=opponent, seat=SEAT)
+    fresh = gymnasium_env.VectorEnv(Mars(), opponents=opponent, seat=SEAT)
     fresh.reset(seed=[seed])
     second, _ = fresh.reset()
     np.testing.assert_array_equal(first, second)

@@ -37,7 +37,12 @@ MODES = {"render_mode": "ansi"}
 
 def resets():
     """Every call that takes a seed."""
-    env, gym_env, vector, batch = GardenEnv(Mars()), Env(Mars()), VectorEnv(2, Mars()), Batch(Mars(), 2)
+    env, gym_env, vector, batch = (
+        GardenEnv(Mars()),
+        Env(Mars()),
+        VectorEnv(Mars(), num_envs=2),
+        Batch(Mars(), 2),
+    )
     learner = Learner(Mars(), 2)
     calls = [env.reset, lambda seed: gym_env.reset(seed=seed), batch.reset, learner.reset]
     return [*calls, lambda seed: vector.reset(seed=seed), RandomPolicy, GreedyPolicy]
@@ -115,7 +120,7 @@ def test_rows_are_whole_numbers_without_repeats(rows, error):
 
 
 def test_seeds_of_a_vector_of_environments():
-    env = VectorEnv(3, Mars(), autoreset_mode=AutoresetMode.DISABLED)
+    env = VectorEnv(Mars(), num_envs=3, autoreset_mode=AutoresetMode.DISABLED)
     env.reset(seed=[1, 2, 3])
     mask = np.array([True, False, True])
     for seed in ([1, 2], [1, 2, -1], [1, 2, 1.5], "abc", 1.5):
@@ -124,7 +129,7 @@ def test_seeds_of_a_vector_of_environments():
     env.reset(seed=[4, 5, 6], options={"reset_mask": mask})
 
 
-@pytest.mark.parametrize("make", [GardenEnv, Env, lambda game: VectorEnv(2, game)])
+@pytest.mark.parametrize("make", [GardenEnv, Env, lambda game: VectorEnv(game, num_envs=2)])
 def test_rendering_without_a_mode_warns_as_gymnasium_does(make):
     env = make(Mars())
     env.reset(seed=1)

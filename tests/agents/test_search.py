@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
-from garden_agents.search import mcts
-from garden_agents.search.agent import MCTSAgent
+from garden_agents.search import tree
+from garden_agents.search.agent import MCTSAgent, _Memory
 
 from garden_core import kernels, make
 from garden_core.batch import Batch
@@ -125,11 +125,11 @@ def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
     states = game.new_states(1)
     states["score"][0, :players] = [5, 3, 9][:players]
     values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
-    mcts.seat_values(states[0], game.params[0], values, tally)
+    tree.seat_values(states[0], game.params[0], values, tally)
     margins = np.array([2, -2] if players == 2 else [-1, -4, 5]) / game.reward_divisor
     np.testing.assert_allclose(values[:players], margins / (1 + abs(margins)), rtol=1e-6)
     states["terminated"] = 1
-    mcts.seat_values(states[0], game.params[0], values, tally)
+    tree.seat_values(states[0], game.params[0], values, tally)
     assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
 
 
@@ -140,7 +140,7 @@ def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
     values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
     for over in (0, 1):
         states["terminated"] = over
-        mcts.seat_values(states[0], game.params[0], values, tally)
+        tree.seat_values(states[0], game.params[0], values, tally)
         x = 20 / game.reward_divisor
         np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
 
@@ -258,18 +258,18 @@ def test_a_search_cut_into_parts_is_one_search():
     batch = started("mars", rows=1, decisions=8)
     agent = MCTSAgent(96, seed=4)
     whole = agent.search(batch, batch.all_rows)[0]
-    memory = mcts._Memory(batch.game, 1, 20)
+    memory = _Memory(batch.game, 1, 20)
     words = np.zeros((1, 4), np.uint64)
     seed_rows(words, np.uint64(4))
     for _ in range(6):
         if memory.used[0, 0] + 16 >= memory.trees.shape[1]:
             memory.grow()
-        mcts.simulate(
+        tree.simulate(
             batch.states, batch.game.params, 0, 16, agent.prior, agent.exploration, agent.depth, agent.rollout,
             memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work, words,
         )  # fmt: skip
     parts = np.zeros_like(whole)
-    mcts.root_visits(memory.trees, parts)
+    tree.root_visits(memory.trees, parts)
     np.testing.assert_array_equal(whole, parts)
     assert memory.trees.shape[1] == 160
 

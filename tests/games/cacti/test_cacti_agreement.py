@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 import tomli_w
+from cacti_reference import CactiReference
 from cacti_tools import DATA, POLICIES, Table, choose, made_up
-from reference.cacti import CactiReference
 
 EVENTS = (
     "response by growing",

@@ -8,7 +8,6 @@ import os
 import pickle
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +15,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
-
-sys.path.append(str(Path(__file__).parents[1]))  # the other tests' tools, when these tests are run alone
 
 FULL = os.environ.get("GARDEN_FUZZ") == "full"
 CASES = 10_000 if FULL else 200

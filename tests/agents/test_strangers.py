@@ -20,8 +20,7 @@ from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.replay import LIMIT as REPLAY_LIMIT
 from garden_core.replay import Replay, ReplayError, record
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "examples"))
+ROOT = Path(__file__).parents[2]
 
 CARDS = (ROOT / "cacti_env" / "cacti.toml").read_text().replace("points = 5", "points = 9")
 
@@ -337,7 +336,10 @@ def test_any_agent_by_name_is_an_opponent(name, tmp_path):
     over = False
     while not over:
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-    for vector in (VectorEnv(3, "cacti", opponents=["random", name]), GardenVecEnv("cacti", 3, name)):
+    for vector in (
+        VectorEnv("cacti", num_envs=3, opponents=["random", name]),
+        GardenVecEnv("cacti", 3, name),
+    ):
         vector.reset()
         for _ in range(3):
             vector.step(vector.action_masks().argmax(1))
