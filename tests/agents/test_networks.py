@@ -31,11 +31,6 @@ from mars_env import Mars
 SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
 
 
-def first_legal(game, seed):
-    """An agent by import path: `test_networks:first_legal`."""
-    return lambda batch, rows: batch.action_mask[rows].argmax(1)
-
-
 def played(game, rows=8, decisions=40, seed=0) -> Batch:
     batch = Batch(game, rows)
     batch.reset(seed)
@@ -339,7 +334,7 @@ def test_agents_by_name(kept):
     path = kept[0]
     names = [
         "random", "greedy", "mcts:8", "mcts:0.01s", str(path), str(path.parent), f"{path}-mcts:8",
-        "test_networks:first_legal",
+        "own_agents:first_legal",
     ]  # fmt: skip
     for name in names:
         actions = load_agent(name, batch.game)(batch, batch.all_rows)
@@ -354,7 +349,7 @@ def test_agents_by_name(kept):
         ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
         ("mcts:0", "simulations must be at least 1"),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
-        ("test_networks:last_legal", "the module has no 'last_legal'"),
+        ("own_agents:last_legal", "the module has no 'last_legal'"),
     ],
 )
 def test_unknown_agents_are_explained(name, message):

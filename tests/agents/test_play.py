@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import pytest
 pytest.importorskip("tyro")
 
 from garden_agents.play.terminal import MANY, Arguments, find, list_actions, set_up, sum_in_words
+from processes import garden
 
 from garden_core import make
 from garden_core.policies import GreedyPolicy
 from garden_core.replay import Replay, record
 
-ROOT = Path(__file__).parents[2]
 GAMES = ["botanicus", "cacti", "mars"]
 HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
 
@@ -397,22 +396,9 @@ def test_errors_before_the_game_starts(arguments, message, tmp_path, monkeypatch
 
 
 def test_piped_input(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "garden_agents",
-        "play",
-        "cacti",
-        "--seats",
-        "human",
-        "greedy",
-        "--seed",
-        "1",
-    ]
-    command += ["--save", str(tmp_path / "game.json")]
-    options = {"cwd": ROOT, "capture_output": True, "text": True, "timeout": 60}
-    ran = subprocess.run(command, input="grow\n1\n", check=False, **options)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    saved = ["--save", tmp_path / "game.json"]
+    ran = garden("play", "cacti", "--seats", "human", "greedy", "--seed", "1", *saved, typed="grow\n1\n")
+    assert ran.stderr == ""
     assert "player_0 (you)> grow\n'grow' fits" in ran.stdout
     assert "player_0 (you)> 1\nplayer_0 (you): " in ran.stdout
     assert "\033" not in ran.stdout

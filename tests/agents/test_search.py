@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
 from garden_agents.search import tree
 from garden_agents.search.agent import MCTSAgent, _Memory
+from processes import python
 
 from garden_core import kernels, make
 from garden_core.batch import Batch
@@ -185,11 +182,7 @@ def test_runs_as_plain_python():
         "batch = Batch(make('cacti'), 2); batch.reset(0);"
         "print(MCTSAgent(6).search(batch, np.arange(2))[0].sum(1), MCTSAgent(1, seconds=.5)(batch, np.arange(2)))"
     )
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("[6 6]")
+    assert python("-c", code, NUMBA_DISABLE_JIT="1").stdout.startswith("[6 6]")
 
 
 def test_every_simulation_is_counted_once_at_the_root():

@@ -1,8 +1,7 @@
-"""Training: the pool of opponents, rewards, and runs by PPO and by expert iteration that can be interrupted and resumed."""
+"""Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
 from __future__ import annotations
 
-import csv
 import json
 import signal
 import subprocess
@@ -17,49 +16,19 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from garden_agents.networks.files import weights_of
 from garden_agents.networks.network_agent import NetworkAgent, new_policy
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training.arguments import METHODS
 from garden_agents.training.checkpoint import CHECKPOINT
-from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
+from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
+from processes import environment, garden
+from runs import LEFT, SMALL, rows_of, tiny, tiny_expert
 
-from garden_core import make
-from garden_core.batch import Batch
-from garden_core.policies import RandomPolicy
 from garden_core.replay import Replay
 from mars_env import Mars
-
-SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
-LEFT = {
-    "config.toml", "metrics.csv", "evaluations.csv", "network.safetensors", "curve.png", "evaluation.json", "game.json",
-    CHECKPOINT,
-}  # fmt: skip
-
-
-def tiny(**changes) -> Arguments:
-    settings = {
-        "game": "mars", "steps": 1024, "envs": 16, "rollout": 32, "minibatches": 2, "channels": 4, "hidden": 16, "eval_games": 6,
-        "threads": 1, "snapshot_every": 500, "checkpoint_every": 500, "panel": ("random", "greedy"), "panel_games": 4,
-        "evaluations": 2,
-    }  # fmt: skip
-    return Arguments(**(settings | changes))
-
-
-def tiny_expert(**changes) -> expert.Arguments:
-    settings = {
-        "game": "mars", "minutes": 0.05, "envs": 16, "simulations": 4, "minibatch": 32, "channels": 4, "hidden": 16, "eval_games": 6,
-        "panel": ("random", "greedy"), "panel_games": 4, "evaluations": 2, "options": {"max_decisions": "40"},
-    }  # fmt: skip
-    return expert.Arguments(**(settings | changes))
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
@@ -67,119 +36,6 @@ def small_run(tmp_path_factory) -> Path:
     """A run of a few thousand decisions."""
     folder = tmp_path_factory.mktemp("runs") / "small"
     return train(tiny(run=folder))
-
-
-# --- self-play ---
-
-
-def test_pool_draws_past_selves_once_there_are_some():
-    pool = OpponentPool((0.2, 0.3, 0.5), 2)
-    np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
-    policy = new_policy(Mars(), SMALL)
-    pool.freeze(policy)
-    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
-    pool.freeze(policy)
-    np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
-    assert policy.optimizer is not None
-
-
-def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
-    pool = OpponentPool((0.0, 0.0, 1.0), 3)
-    policies = [new_policy(Mars(), SMALL) for _ in range(4)]
-    for policy in policies[:3]:
-        pool.freeze(policy)
-    for _ in range(200):
-        pool.count(2, 0.0)
-        pool.count(3, 1.0)
-        pool.count(4, 0.5)
-    assert pool.weights[2] > pool.weights[4] > pool.weights[3] > 0
-    assert pool.rates()["self"] == pytest.approx(0.5, abs=0.01)
-    pool.freeze(policies[3])
-    kept = [next(iter(past.policy.parameters())) for past in pool.selves]
-    for place, number in enumerate((0, 3, 2)):
-        assert (kept[place] == next(iter(policies[number].parameters()))).all()
-
-
-def test_pool_is_kept_and_restored():
-    pool, other = OpponentPool((0.1, 0.2, 0.7), 3), OpponentPool((0.1, 0.2, 0.7), 3)
-    policy = new_policy(Mars(), SMALL)
-    pool.freeze(policy)
-    pool.freeze(policy)
-    pool.count(1, 1.0)
-    kept = [weights_of(network) for network in pool.networks]
-    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_policy(Mars(), SMALL))
-    np.testing.assert_array_equal(pool.weights, other.weights)
-    assert other.frozen == 2
-    for one, two in zip(pool.selves[1].policy.parameters(), other.selves[1].policy.parameters(), strict=True):
-        assert (one == two).all()
-
-
-def test_a_frozen_self_stays_as_it_was():
-    game = Mars()
-    policy = new_policy(game, SMALL)
-    past = PastSelf()
-    past.freeze(policy)
-    batch = Batch(game, 8)
-    batch.reset(0)
-    before = past.policy.masked_logits(batch.observation, batch.action_mask).detach()
-    with torch.no_grad():
-        for parameter in policy.parameters():
-            parameter.add_(1.0)
-    torch.testing.assert_close(
-        past.policy.masked_logits(batch.observation, batch.action_mask).detach(), before
-    )
-    actions = past(batch, np.arange(8))
-    assert batch.action_mask[np.arange(8), actions].all()
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("cacti", {}), ("mars", {"num_players": 3}), ("mars", {"num_players": 2, "cooperative": True})],
-)
-def test_reward_is_a_mix_of_margin_and_outcome(name, options):
-    """Held against the game itself, played with the reward "outcome" and with "margin"."""
-    paid = {}
-    for share in (0.0, 0.25, 1.0):
-        env = SelfPlayVecEnv(
-            make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
-        )
-        env.outcome_share = share
-        env.seed(3)
-        env.reset()
-        totals, ended = np.zeros(16), []
-        for _ in range(60):
-            _, rewards, dones, _ = env.step(env.action_masks().argmax(1))
-            totals += rewards
-            ended += totals[dones].tolist()
-            totals[dones] = 0
-        paid[share] = np.array(ended)
-    assert len(paid[0.0]) > 10
-    np.testing.assert_allclose(paid[0.25], 0.75 * paid[0.0] + 0.25 * paid[1.0], atol=1e-5)
-    game = make(name, reward="outcome", max_decisions=60, **options)
-    env = SelfPlayVecEnv(
-        make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
-    )
-    plain = type(env).__mro__[1](game, 16)
-    plain.seed(3)
-    plain.reset()
-    ended = []
-    for _ in range(60):
-        _, rewards, dones, _ = plain.step(plain.action_masks().argmax(1))
-        ended += rewards[dones].tolist()
-    np.testing.assert_allclose(paid[1.0], ended, atol=1e-6)
-
-
-def test_pool_learns_how_games_ended():
-    pool = OpponentPool((0.0, 1.0, 0.0), 0)
-    env = SelfPlayVecEnv(make("cacti", reward="margin"), 16, pool)
-    env.seed(0)
-    env.reset()
-    policy = RandomPolicy(0)
-    for _ in range(200):
-        env.step(policy(env.learner.batch, env.learner.batch.all_rows))
-    assert pool.ahead[1] < 0.4
-    assert pool.ahead[0] == 0.5
-    assert pool.rates() == {"greedy": pool.ahead[1]}
 
 
 # --- training ---
@@ -297,21 +153,11 @@ def test_training_at_tables_of_three(options, tmp_path):
 def test_interrupt_saves_a_checkpoint(tmp_path):
     folder = tmp_path / "run"
     options = [
-        "--steps",
-        "10_000_000",
-        "--envs",
-        "16",
-        "--channels",
-        "4",
-        "--hidden",
-        "16",
-        "--threads",
-        "1",
-        "--eval-games",
-        "0",
-    ]
+        "--steps", "10_000_000", "--envs", "16", "--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0",
+    ]  # fmt: skip
     command = [sys.executable, "-m", "garden_agents", "train", "mars", "--run", str(folder), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=environment(), **pipes)
     deadline = time.monotonic() + 120
     while not (folder / "metrics.csv").exists():
         assert process.poll() is None, process.communicate()[1]
@@ -403,8 +249,7 @@ def test_mistakes_are_told_of_before_there_is_a_folder(changes, message, tmp_pat
 
 def test_mistakes_on_the_command_line_take_one_line():
     for method in METHODS:
-        command = [sys.executable, "-m", "garden_agents", "train", "chess", "--method", method]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = garden("train", "chess", "--method", method, check=False)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith("error: ")
         assert "Traceback" not in done.stderr
@@ -416,141 +261,6 @@ def test_schedules_change_evenly(small_run):
         assert float(row["outcome_share"]) == pytest.approx(done)
         assert float(row["learning_rate"]) == pytest.approx(1e-3 - 9e-4 * done, abs=1e-5)
         assert float(row["entropy_weight"]) == pytest.approx(0.01 - 0.008 * done, abs=1e-5)
-
-
-# --- what runs keep ---
-
-
-def test_the_best_network_is_kept(tmp_path, monkeypatch):
-    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
-    rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
-    monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
-    policy = new_policy(Mars(), SMALL)
-    kept = []
-    for decisions in range(4):
-        run.evaluate(policy, decisions, "outcome")
-        kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
-    assert kept == [0, 1, 1, 3]  # of equal ones the latest
-    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
-    again.rewind(2)
-    assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
-    assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
-    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
-    again.rewind(0)
-    assert [row["greedy"] for row in again.past] == [0.1]
-
-
-# --- expert iteration ---
-
-
-@pytest.fixture(scope="module")
-def expert_run(tmp_path_factory) -> Path:
-    return expert.train(tiny_expert(run=tmp_path_factory.mktemp("runs") / "expert"))
-
-
-def test_expert_iteration_leaves_everything(expert_run):
-    left = {path.name for path in expert_run.iterdir() if "tfevents" not in path.name}
-    assert left == LEFT
-    config = tomllib.loads((expert_run / "config.toml").read_text())
-    assert config["arguments"]["simulations"] == 4
-    assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
-    assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "num_players", "options"),
-    [
-        ("cacti", 2, {}),
-        ("mars", 3, {"max_decisions": "40"}),
-        ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
-    ],
-)
-def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
-    arguments = tiny_expert(
-        game=name, num_players=num_players, options=options, run=tmp_path / "run", minutes=0.03
-    )
-    folder = expert.train(arguments)
-    assert (folder / "network.safetensors").is_file()
-
-
-def test_expert_iteration_goes_on(expert_run, tmp_path):
-    folder = tmp_path / "again"
-    folder.mkdir()
-    for name in ("config.toml", CHECKPOINT, "metrics.csv", "evaluations.csv", "network.safetensors"):
-        (folder / name).write_bytes((expert_run / name).read_bytes())
-    before = rows_of(folder / "evaluations.csv")
-    seconds = float(rows_of(folder / "metrics.csv")[-1]["seconds"]) + 3
-    expert.train(expert.Arguments(resume=folder, minutes=seconds / 60))
-    after = rows_of(folder / "evaluations.csv")
-    assert after[: len(before)] == before
-    assert float(after[-1]["decisions"]) > float(before[-1]["decisions"])
-    assert seconds <= float(after[-1]["seconds"]) < seconds + 30  # the last move ends after the limit
-    with pytest.raises(SystemExit, match="no run to resume"):
-        expert.train(expert.Arguments(resume=tmp_path))
-
-
-def at_work(folder: Path, **changes):
-    """Expert iteration on Cacti: the training, and games not yet begun."""
-    game = make("cacti")
-    arguments = tiny_expert(game="cacti", options={}, **changes)
-    training = expert._Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
-    return training, expert._Games(game, arguments, training.positions, training.rng)
-
-
-def test_expert_iteration_learns_what_search_chose(tmp_path):
-    """Positions hold visits and a mix of search's value and the outcome; learning lowers both losses."""
-    training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, lookahead=0.0)
-    while training.positions.added < 1000:
-        games.step(training.teacher)
-    held = training.positions
-    np.testing.assert_allclose(held.choice[:1000].sum(1), 1, atol=2e-3)
-    assert not held.choice[:1000][held.mask[:1000] == 0].any()
-    assert set(np.unique(held.value[:1000])) <= {-1.0, 0.0, 1.0}
-    before = losses(training)
-    for _ in range(10):
-        training.learned = 0
-        training._learn(0.0)
-    after = losses(training)
-    assert after[0] < before[0] - 0.02
-    assert after[1] < before[1] - 0.02
-
-
-def losses(training) -> tuple[float, float]:
-    """Losses of policy and value over the first thousand positions."""
-    held = training.positions
-    with torch.no_grad():
-        seen, choice = (
-            torch.as_tensor(held.observation[:1000]).float(),
-            torch.as_tensor(held.choice[:1000]).float(),
-        )
-        logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
-        policy = -(choice * logits.log_softmax(1)).sum(1).mean()
-        return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
-
-
-def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path, monkeypatch):
-    training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, lookahead=0.25, noise=0.0)
-    assert games._noise(games.batch.action_mask) is None
-    told: list = []
-    finish = games._finish
-    monkeypatch.setattr(games, "_finish", lambda row: (told.extend(games.told[row]), finish(row)))
-    while not training.positions.added:
-        games.step(training.student)
-    scores = games.batch.game.scores(games.batch.last_states[0])
-    won = np.sign([scores[0] - scores[1], scores[1] - scores[0]])
-    assert won[0] != 0, "another seed is needed: the scores are level"
-    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in told]
-    np.testing.assert_allclose(training.positions.value[: len(told)], expected, atol=1e-6)
-    assert len({value for *_, value in told}) > 5
-
-
-def test_noise_is_over_legal_actions(tmp_path):
-    _, games = at_work(tmp_path, envs=64)
-    mask = games.batch.action_mask
-    noise = games._noise(mask)
-    np.testing.assert_allclose(noise.sum(1), 1)
-    assert not noise[mask == 0].any()
-    assert noise[mask == 1].std() > 0.05
 
 
 @pytest.mark.parametrize(
@@ -575,15 +285,6 @@ def test_no_steps_are_no_training(tmp_path):
     assert json.loads((folder / "evaluation.json").read_text())["decisions"] == 0
 
 
-def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
-    training, _ = at_work(tmp_path)
-    training.run.seconds_before, training.decisions = 7.0, 3
-    training.save()
-    again, _ = at_work(tmp_path)
-    again.load()
-    assert (again.run.seconds, again.decisions) == (7.0, 3)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
     """The bar says that an evaluation is going on; Ctrl-C then ends it, and what is saved can be resumed."""
@@ -606,7 +307,7 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
         str(folder),
     ]
     with (tmp_path / "errors").open("w+") as errors:
-        process = subprocess.Popen(command + limit[method] + small + panel, stderr=errors)
+        process = subprocess.Popen(command + limit[method] + small + panel, env=environment(), stderr=errors)
         deadline = time.monotonic() + 120
         while "evaluating against mcts:20, 0 of 400" not in (tmp_path / "errors").read_text():
             assert process.poll() is None, (tmp_path / "errors").read_text()
@@ -621,3 +322,25 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
     assert "Traceback" not in told
     assert (folder / CHECKPOINT).is_file()
     assert not (folder / "evaluations.csv").exists()
+
+
+# --- what runs keep ---
+
+
+def test_the_best_network_is_kept(tmp_path, monkeypatch):
+    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
+    monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
+    policy = new_policy(Mars(), SMALL)
+    kept = []
+    for decisions in range(4):
+        run.evaluate(policy, decisions, "outcome")
+        kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
+    assert kept == [0, 1, 1, 3]  # of equal ones the latest
+    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    again.rewind(2)
+    assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
+    assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
+    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
+    again.rewind(0)
+    assert [row["greedy"] for row in again.past] == [0.1]

@@ -2,15 +2,12 @@
 
 import copy
 import json
-import os
 import pickle
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import python
 from records import aec_record, aec_rest, batch_record, nth_legal, rest_of_game
 
 from garden_core import Batch, list_games, make
@@ -191,14 +188,7 @@ def test_one_seed_gives_one_game_in_another_process(environment):
             print(json.dumps(batch_record(name, options, 12)))
         print(json.dumps(aec_record(name, options, 12)))
     """
-    printed = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=Path(__file__).parent,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
+    printed = python("-W", "error", "-c", code, **environment).stdout.splitlines()
     for (name, options), line in zip([*VARIANTS, VARIANTS[-1]], printed, strict=True):
         record, expected = json.loads(line), batch_record(name, options, 12)
         for decision, (seen, should) in enumerate(zip(record, expected, strict=True)):

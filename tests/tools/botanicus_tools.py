@@ -1,10 +1,13 @@
 """What the tests of Botanicus share: tables, other data files, choosers of actions."""
 
 import copy
+import itertools
+import json
 import random
 import tomllib
 
 import table
+import tomli_w
 
 from botanicus_env import Botanicus
 from botanicus_env.tables import PACKAGED
@@ -159,3 +162,176 @@ def _fill_pile(made, pile, discards, hands, seed):
         random.Random(seed).shuffle(pile)
     state["pile"][: len(pile)] = list(pile)[::-1]
     state["pile_left"] = len(pile)
+
+
+# --- positions in which seat 0 begins its turn, and what tests ask of them ---
+
+KEYS = (
+    "game num_players round column current_player asked hand_action steps_taken in_play pending gardens gardeners "
+    "coins points animals hands tracks tasks dealt basic_done special_done flowers order stack walked played "
+    "prizes tiles covered pile discards scores decisions terminated truncated"
+)
+ASKED = ["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
+KINDS = ["plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel"]
+TRACKS = ["money", "wheelbarrow", "shovel"]
+CROSSINGS = [(r, c) for r in range(4) for c in range(3)]
+BEDS = [(r, c) for r in range(5) for c in range(4)]
+NO_BEDS = [(1, 3), (3, 0)]
+# Places among the card kinds, the nodes of the tracks and the tiles of the packaged data.
+WATER_2, PLANT_2, PLANT_1, PLANT_3, MONEY_3, WHEELBARROW_2, SHOVEL_2, ANIMAL_1, WALK_5 = range(9)
+COPIES = [3, 2, 3, 2, 2, 2, 2, 1, 1]
+M1, M2U, M2L, M3, M4U, M4L, MONEY_END = range(1, 8)
+W1, W2U, W2L, W3, W4, WHEELBARROW_END = range(1, 7)
+S1, S2U, S2L, S3, S4, SHOVEL_END = range(1, 7)
+FILLER = [17, 14, 19, 13, 15]  # special tasks that no test meets by chance
+
+
+def laid(where=()):
+    """16 tiles, those of `where` ({(place, space): tile}) there and the others in order around them."""
+    tiles = [[None] * 4 for _ in range(4)]
+    for (place, space), tile in dict(where).items():
+        assert (space < 2) == (tile < 8)
+        tiles[place][space] = tile
+    for sort in range(2):
+        rest = [t for t in range(8 * sort, 8 * sort + 8) if t not in dict(where).values()]
+        for place, space in itertools.product(range(4), range(2 * sort, 2 * sort + 2)):
+            if tiles[place][space] is None:
+                tiles[place][space] = rest.pop(0)
+    return tiles
+
+
+def mine(
+    *, num_players=3, hand=(), garden=None, gardener=(1, 1), coins=6, points=0, animals=0, pieces=(0, 0, 0),
+    tasks=FILLER, basic_done=(), special_done=(), tiles=None, **others,
+):  # fmt: skip
+    """A position in which seat 0 begins its turn and has all this; the others have 6 coins and no more."""
+
+    def own(value, other):
+        return [value, *[other] * (num_players - 1)]
+
+    others.setdefault("stack", list(range(num_players)))
+    return position(
+        num_players=num_players,
+        hands=own(list(hand), []),
+        gardens=own(garden or {}, {}),
+        gardeners=own(gardener, (1, 1)),
+        coins=own(coins, 6),
+        points=own(points, 0),
+        animals=own(animals, 0),
+        tracks=own(list(pieces), [0, 0, 0]),
+        tasks=own(list(tasks), [17, 14, 19, 13, 15]),
+        basic_done=own(list(basic_done), []),
+        special_done=own(list(special_done), []),
+        tiles=laid(tiles or {}),
+        **others,
+    )
+
+
+def printed(column, space, coins=6, **own):
+    """Seat 0 of two has placed its Flower on the neutral one, which costs 3 coins, and so has no tile's action."""
+    flowers_there = [["neutral"] if s == space else [] for s in range(4)]
+    covered = [(column // 2 - 1, space)] if column % 2 == 0 else []
+    table = mine(num_players=2, column=column, flowers=flowers_there, covered=covered, coins=coins + 3, **own)
+    return table.take(f"flower {space}")
+
+
+def put(table, label):
+    """Take the action and forfeit all decisions up to the next turn or to whatever else is left of this one."""
+    table.take(label)
+    while table.now["asked"] not in ("start", "neutral", "over"):
+        table.take("pass")
+    return table
+
+
+def through(table):
+    """Forfeit everything until the turn is another player's."""
+    while table.now["asked"] not in ("start", "neutral", "over"):
+        table.take("pass")
+    return table
+
+
+def starting(*prefixes):
+    """A filter of labels."""
+    return lambda labels: [label for label in labels if label.startswith(prefixes)]
+
+
+walks, beds, resolves, uses, sells, flowers, neutrals = map(
+    starting, ("walk", "bed", "resolve", "use", "sell", "flower", "neutral")
+)
+
+
+def planted(table, seat=0):
+    """The garden of a seat as {(row, column): level}."""
+    return {BEDS[i]: level for i, level in enumerate(table.now["gardens"][seat]) if level > 0}
+
+
+def turn(table):
+    """Whose turn it is, and what is asked."""
+    return table.now["current_player"], table.now["asked"]
+
+
+def of(table, key, seat=0):
+    return table.now[key][seat]
+
+
+def last(**own):
+    return mine(round=3, column=8, **own)
+
+
+def written(data, folder, name="data"):
+    path = folder / f"{name}.toml"
+    path.write_text(tomli_w.dumps(data))
+    return str(path)
+
+
+def changed(**changes):
+    """The packaged data with other values; a key `a__b` stands for data[a][b], numbers index lists."""
+    data = json.loads(json.dumps(DATA))
+    for key, value in changes.items():
+        *way, name = [int(part) if part.isdigit() else part for part in key.split("__")]
+        at = data
+        for part in way:
+            at = at[part]
+        at[name] = value
+    return data
+
+
+def by_formula(now, data):
+    """Each seat's score: points so far, full columns, coins."""
+    scores = []
+    for points, coins, garden in zip(now["points"], now["coins"], now["gardens"], strict=True):
+        for c in range(4):
+            column = [level for level in garden[c::4] if level >= 0]
+            points += data["columns"][max(column) - 1] if all(column) else 0
+        scores.append(points + coins // 3)
+    return scores
+
+
+class Record:
+    """A whole game: its data, snapshots, legal actions, actions taken and rewards."""
+
+    def __init__(self, data, policy, seed, **options):
+        table = Table(**options).deal(seed)
+        rng = random.Random(seed)
+        self.data, self.game, self.n = data, table.game, options["num_players"]
+        self.nows, self.legal, self.taken, self.rewards = [table.now], [table.legal], [], []
+        while not table.over:
+            pick = greedy(table, rng) if policy == "greedy" else choose(policy, rng, self.legal[-1])
+            self.taken.append(pick)
+            table.take(pick)
+            self.nows.append(table.now)
+            self.legal.append(table.legal)
+            self.rewards.append(table.rewards)
+
+    @property
+    def steps(self):
+        """Triples of snapshot before, action, snapshot after."""
+        return zip(self.nows, self.taken, self.nows[1:], strict=False)
+
+
+def greedy(table, rng):
+    """The action after which the own score is highest, any of the best."""
+    me, legal = table.to_move, table.legal
+    if len(legal) == 1:
+        return legal[0]
+    return max(legal, key=lambda label: (table.copy().take(label).scores[me], rng.random()))

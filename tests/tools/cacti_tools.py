@@ -1,5 +1,6 @@
 """What the tests of Cacti share: positions set up by hand, other card files, choosers of actions."""
 
+import itertools
 import random
 import tomllib
 
@@ -102,3 +103,50 @@ def choose(policy, rng, labels):
     liked = {"uniform": "", "planter": "plant", "hoarder": "grow"}[policy]
     fitting = [label for label in labels if label.startswith(liked)]
     return rng.choice(fitting or labels) if rng.random() < 0.8 else rng.choice(labels)
+
+
+# --- what tests of the rules set up and ask ---
+
+TYPES = ["barrel", "prickly pear", "saguaro", "star"]
+GROWS = [f"grow {name}" for name in TYPES]
+SPECIALS = [f"special {name}" for name in TYPES]
+HALVES = [
+    *(
+        (f"plant basic {k} {half}", [k, half], card[half])
+        for k, card in enumerate(DATA["basic"])
+        for half in card
+    ),
+    ("plant starting", ["starting"], DATA["starting"]),
+]
+FULL = [0, 0, 1, 2, 3]  # a middle that needs no refill
+KEYS = (
+    "game current_player active_player asked middle nurseries special bonus starting_in_hand basic_in_hand "
+    "arrangement_deck planted deck discards last_turn scores decisions terminated truncated"
+)
+
+
+def cacti(by_type):
+    """The list of types of counts by type."""
+    return [t for t, n in enumerate(by_type) for _ in range(n)]
+
+
+def basics_in(now):
+    """The Basic Arrangements in hands, in the deck and planted, sorted."""
+    planted = [card[0] for own in now["planted"] for card in own if card != ["starting"]]
+    return sorted([*itertools.chain(*now["basic_in_hand"]), *now["arrangement_deck"], *planted])
+
+
+def turn(table):
+    """Who is active, who is asked, and what."""
+    now = table.now
+    return now["active_player"], now["current_player"], now["asked"]
+
+
+def in_hand(k, cost=(0, 0, 0, 0), **others):
+    """A position in which seat 0 holds Basic Arrangement k and has the cacti of `cost`; 5 in the middle."""
+    return position(middle=FULL, deck=[0] * 9, nurseries=(cacti(cost), ()), hands=([k], ()), **others)
+
+
+def last(deck=(), middle=FULL, **others):
+    """A position within the last turn, its opening card settled unless `asked` says otherwise."""
+    return position(middle=middle, deck=deck, active=1, last_turn=True, **others)

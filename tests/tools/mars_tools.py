@@ -155,3 +155,51 @@ def _weight(policy, label, flowers, snapshot):
     if target in flowers:
         return 6 if policy == "wrecker" else 1
     return 1 + 5 * len([h for h in neighbours(target) if h in flowers]) * (policy == "builder")
+
+
+# --- a garden that many tests begin with ---
+
+GARDEN = """
+         . . . . . E
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . . . . . .
+    D . . . . + . . . . .
+     . . . . . . . . . .
+      . r r r r . A b .
+       . . . . . . . .
+        . . . . . . .
+         C . . . . B
+"""
+ADD_5 = ("hex 0,2", "plant red")  # A plants there a fifth red flower
+ADD_1 = ("hex 0,2", "plant white")  # or a lonely white one
+LOSE_1 = ("hex 2,2",)  # A lands on the blue flower
+
+
+def garden(num_players, moves=(), dice=(1, 3), **others):
+    """GARDEN with so many players, after A has taken the moves."""
+    board = re.sub("[ABCDE]", lambda seat: seat[0] if "ABCDE".index(seat[0]) < num_players else ".", GARDEN)
+    table = position(board, dice=dice, **others)
+    for label in moves:
+        table.take(label)
+    return table
+
+
+def hexes(*labels):
+    return {f"hex {label}" for label in labels}
+
+
+CORNER = """
+         . . . . . A
+        . . . . . . .
+       . . . . . B . .
+      . . . . . . . . .
+     . . . . . . . . . .
+    . . . . . + . . . . .
+     . . . . . . . . . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . .
+"""
