@@ -8,9 +8,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import pytest
 import tomli_w
-import tools
 from cacti_tools import made_up
 
 from cacti_env import Cacti
@@ -43,7 +43,7 @@ def write(path: Path, content: Any) -> None:
 
 def loaded(path: Path) -> tuple[Replay | None, BaseException | None]:
     """Load a file; what comes out can be played, shown, kept and loaded again."""
-    replay, error = tools.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
+    replay, error = fuzzing.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
     if replay is not None:
         env = GardenEnv(replay.game)
         env.reset(0)
@@ -55,48 +55,50 @@ def loaded(path: Path) -> tuple[Replay | None, BaseException | None]:
     return replay, error
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_content_with_a_checksum_that_fits(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     for number in numbers:
         rng = random.Random(number)
         try:
-            write(path, tools.mutated(content, rng, faults=number % 2))
+            write(path, fuzzing.mutated(content, rng, faults=number % 2))
         except (ValueError, RecursionError, TypeError, AttributeError):  # nothing that JSON can hold
             continue
         loaded(path)
 
 
 @pytest.mark.parametrize("content", ["cacti with own cards"], indirect=True)
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_data_within(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     text = content["data_files"]["cards"].encode()
     for number in numbers:
-        changed = tools.damaged(text, random.Random(number)).decode("utf-8", "surrogateescape")
+        changed = fuzzing.damaged(text, random.Random(number)).decode("utf-8", "surrogateescape")
         write(path, content | {"data_files": {"cards": changed}})
         loaded(path)
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     write(path, content)
     whole, plain = path.read_bytes(), loaded(path)[0]
     for number in numbers:
-        path.write_bytes(tools.damaged(whole, random.Random(number)))
+        path.write_bytes(fuzzing.damaged(whole, random.Random(number)))
         replay, _ = loaded(path)
         assert replay is None or replay == plain
 
 
 def test_no_file_and_pickles(tmp_path):
-    for path in tools.special_paths(tmp_path):
-        assert tools.outcome(lambda path=path: Replay.load(path), ReplayError, names=path.name)[1] is not None
-    for content in tools.pickles(tmp_path / "marker"):
+    for path in fuzzing.special_paths(tmp_path):
+        assert (
+            fuzzing.outcome(lambda path=path: Replay.load(path), ReplayError, names=path.name)[1] is not None
+        )
+    for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "game.json").write_bytes(content)
         assert loaded(tmp_path / "game.json")[1] is not None
     assert not (tmp_path / "marker").exists()
-    assert tools.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
+    assert fuzzing.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
 
 
 CLAIMS: dict[str, dict[str, Any]] = {
