@@ -4,7 +4,8 @@ What a player gains comes in groups: the printed action and the tile of a space,
 `_gain` carries out at once what cannot hurt and puts the rest up as a group of pending actions; `_go_on` takes one
 after the other to hand, until a decision is to be asked or the turn is done. Groups nest two deep at most.
 
-A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
+A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
+compilation.
 Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 

@@ -202,7 +202,7 @@ decided by who has more cacti under both planters.
         }
 
     def describe(self, state: Any, action: int) -> str:
-        """Return what a legal action does in this position, in one line; it tells nothing that is hidden."""
+        """Return what a legal action does in this position, in one line; nothing hidden is in it."""
         return describing.describe(state, self.cards, action, self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:

@@ -40,8 +40,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
 OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "nogil": True}
-"""Without what nothing here needs and compiling is faster without, the counting of references among it: compiled code
-lives on its callers' arrays, and one that allocates does not compile. Other Python threads run beside it."""
+"""Features that are switched off to compile faster; `_nrt=False` also forbids allocation, `nogil` releases the
+interpreter's lock."""
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 
 
@@ -64,7 +64,7 @@ def compiled(function: F) -> F:
         try:  # Numba picks the folder while the cache is made, so other packages' folders stay theirs
             dispatcher._cache = _Cache(function)
         except RuntimeError:
-            pass  # typed at a prompt: there is no file to tell when it changes, so it is compiled each time
+            pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher
@@ -386,7 +386,7 @@ class _CacheFile(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of one function; its keys tell all that the function compiles, not its file and line."""
+    """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
 
     _impl_class = _CacheImpl
 

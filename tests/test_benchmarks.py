@@ -90,8 +90,11 @@ def test_search(tmp_path):
 def test_training(tmp_path):
     measurements = quick("training", tmp_path, "--windows", "1", "--rollouts", "1")
     assert [(found["network"], found["threads"]) for found in measurements] == [
-        ("flat 64", 1), ("flat 64", 2), ("default", 1), ("default", 2)
-    ]  # fmt: skip
+        ("flat 64", 1),
+        ("flat 64", 2),
+        ("default", 1),
+        ("default", 2),
+    ]
     for found in measurements:
         check_spread(found["decisions_per_second"], 1)
 

@@ -121,8 +121,9 @@ def test_seats_are_balanced_over_the_blocks(played, monkeypatch):
     assert [job.games for job in played] == [51, 51, 51, 51]
     assert [job.block for job in played] == [0, 1, 0, 1]
     assert [(r.agent, r.opponent, r.games) for r in results] == [
-        ("random", "greedy", 102), ("greedy", "random", 102)
-    ]  # fmt: skip
+        ("random", "greedy", 102),
+        ("greedy", "random", 102),
+    ]
     for lineups in seats:
         assert (lineups == 0).sum(axis=1).tolist() == [1] * 51
         assert (lineups == 0).sum(axis=0).tolist() == [17] * 3
@@ -144,8 +145,10 @@ def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
         )
     assert written[0] == written[1]
     assert [(r.agent, r.opponent) for r in results] == [
-        ("random", "greedy"), ("random", "their_agents:last_legal"), ("greedy", "their_agents:last_legal")
-    ]  # fmt: skip
+        ("random", "greedy"),
+        ("random", "their_agents:last_legal"),
+        ("greedy", "their_agents:last_legal"),
+    ]
     report = json.loads(written[0][0])
     assert report["command"] == (
         "garden arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
@@ -217,8 +220,10 @@ def test_more_agents_and_games_reuse_what_is_done(tmp_path, agents, played):
     before = json.loads(output.read_text())["results"]
     arena.main(arguments(output, "their_agents:last_legal", "random", "greedy", games=50))
     assert [job[:2] for job in played] == [
-        ("random", "greedy"), ("their_agents:last_legal", "random"), ("their_agents:last_legal", "greedy")
-    ]  # fmt: skip
+        ("random", "greedy"),
+        ("their_agents:last_legal", "random"),
+        ("their_agents:last_legal", "greedy"),
+    ]
     assert json.loads(output.read_text())["results"][-1] == before[0]
     played.clear()
     arena.main(arguments(output, games=100))

@@ -333,9 +333,15 @@ def test_agents_by_name(kept):
     batch = played(Mars(num_players=3), rows=5)
     path = kept[0]
     names = [
-        "random", "greedy", "mcts:8", "mcts:0.01s", str(path), str(path.parent), f"{path}-mcts:8",
+        "random",
+        "greedy",
+        "mcts:8",
+        "mcts:0.01s",
+        str(path),
+        str(path.parent),
+        f"{path}-mcts:8",
         "own_agents:first_legal",
-    ]  # fmt: skip
+    ]
     for name in names:
         actions = load_agent(name, batch.game)(batch, batch.all_rows)
         assert batch.action_mask[batch.all_rows, actions].all()

@@ -229,12 +229,27 @@ def _asked(replay):
 @pytest.mark.parametrize(
     ("name", "seats", "options", "told"),
     [
-        ("mars", ["human", "random"], {"max_decisions": "2"}, ["1. (tied) player_0 (you): 0 points", "1. (tied) player_1"]),
-        ("mars", ["human"], {"cooperative": "true", "max_decisions": "2"}, ["the team has 0 points", "\nplayer_0 (you): 0 points"]),
-        ("botanicus", ["human"] * 2, {"max_decisions": "1"}, ["2. player_1 (human): 2 points", "\nequal points"]),
+        (
+            "mars",
+            ["human", "random"],
+            {"max_decisions": "2"},
+            ["1. (tied) player_0 (you): 0 points", "1. (tied) player_1"],
+        ),
+        (
+            "mars",
+            ["human"],
+            {"cooperative": "true", "max_decisions": "2"},
+            ["the team has 0 points", "\nplayer_0 (you): 0 points"],
+        ),
+        (
+            "botanicus",
+            ["human"] * 2,
+            {"max_decisions": "1"},
+            ["2. player_1 (human): 2 points", "\nequal points"],
+        ),
         ("cacti", ["greedy", "random"], {"num_players": "2"}, ["game over"]),
     ],
-)  # fmt: skip
+)
 def test_the_end_is_told(name, seats, options, told, typing):
     _, shown = typing(itertools.repeat("1"), name, seats=seats, options=options)
     assert all(words in shown[-1] for words in told)

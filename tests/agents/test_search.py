@@ -258,9 +258,22 @@ def test_a_search_cut_into_parts_is_one_search():
         if memory.used[0, 0] + 16 >= memory.trees.shape[1]:
             memory.grow()
         tree.simulate(
-            batch.states, batch.game.params, 0, 16, agent.prior, agent.exploration, agent.depth, agent.rollout,
-            memory.trees[0], memory.used[0], memory.paths[0], memory.values, memory.leaves, *memory.work, words,
-        )  # fmt: skip
+            batch.states,
+            batch.game.params,
+            0,
+            16,
+            agent.prior,
+            agent.exploration,
+            agent.depth,
+            agent.rollout,
+            memory.trees[0],
+            memory.used[0],
+            memory.paths[0],
+            memory.values,
+            memory.leaves,
+            *memory.work,
+            words,
+        )
     parts = np.zeros_like(whole)
     tree.root_visits(memory.trees, parts)
     np.testing.assert_array_equal(whole, parts)

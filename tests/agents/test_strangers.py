@@ -15,9 +15,25 @@ from garden_core import make
 from garden_core.replay import Replay
 
 FAST = [
-    "--steps", "256", "--envs", "8", "--rollout", "16", "--minibatches", "2", "--hidden", "8", "--eval-games", "0",
-    "--threads", "1", "--panel-games", "2", "--evaluations", "1",
-]  # fmt: skip
+    "--steps",
+    "256",
+    "--envs",
+    "8",
+    "--rollout",
+    "16",
+    "--minibatches",
+    "2",
+    "--hidden",
+    "8",
+    "--eval-games",
+    "0",
+    "--threads",
+    "1",
+    "--panel-games",
+    "2",
+    "--evaluations",
+    "1",
+]
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +152,13 @@ def test_a_full_disk_takes_one_line(name, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "garden_agents", *name.split(), "cacti", *map(str, arguments[name])],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
-        env=environment(), cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+        env=environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().splitlines()[-1]

@@ -153,8 +153,19 @@ def test_training_at_tables_of_three(options, tmp_path):
 def test_interrupt_saves_a_checkpoint(tmp_path):
     folder = tmp_path / "run"
     options = [
-        "--steps", "10_000_000", "--envs", "16", "--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0",
-    ]  # fmt: skip
+        "--steps",
+        "10_000_000",
+        "--envs",
+        "16",
+        "--channels",
+        "4",
+        "--hidden",
+        "16",
+        "--threads",
+        "1",
+        "--eval-games",
+        "0",
+    ]
     command = [sys.executable, "-m", "garden_agents", "train", "mars", "--run", str(folder), *options]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, env=environment(), **pipes)

@@ -92,8 +92,12 @@ class Place:
         whole = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
         return subprocess.Popen(
             [sys.executable, "-W", warning, "-c", START + code + END],
-            env=whole, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            env=whole,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def run(self, code, **environment):
         return finish(self.start(code, **environment))

@@ -45,9 +45,12 @@ def test_special_files_are_refused_at_once(tmp_path):
     folder.mkdir()
     large.write_bytes(b"#" * (LIMIT + 1))
     refused = {
-        "/dev/zero": "not a regular file", pipe: "not a regular file", folder: "Is a directory",
-        tmp_path / "missing": "No such file", "a\0b": "null",
-    }  # fmt: skip
+        "/dev/zero": "not a regular file",
+        pipe: "not a regular file",
+        folder: "Is a directory",
+        tmp_path / "missing": "No such file",
+        "a\0b": "null",
+    }
     for path, reason in refused.items():
         for name, option in (("cacti", "cards"), ("botanicus", "tables")):
             with pytest.raises(ValueError, match=f"{option}: .*{reason}"):

@@ -69,8 +69,13 @@ def test_published_vectors():
     words = np.array([1, 2, 3, 4], np.uint64)
     drawn = [int(rng.next_uint64(words)) for _ in range(6)]
     assert drawn == [
-        41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205, 9973669472204895162,
-    ]  # fmt: skip
+        41943041,
+        58720359,
+        3588806011781223,
+        3591011842654386,
+        9228616714210784205,
+        9973669472204895162,
+    ]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -202,8 +202,16 @@ def _answer(number: int) -> Callable[[Batch, np.ndarray], Any]:
 
 
 VALUES = [
-    *fuzzing.STRANGE_ARGUMENTS, 0, 5, [0, 1], [1], [0, 0, 0], np.array([True, False, True]), [3, 4, 5], np.zeros(N, np.int64),
-]  # fmt: skip
+    *fuzzing.STRANGE_ARGUMENTS,
+    0,
+    5,
+    [0, 1],
+    [1],
+    [0, 0, 0],
+    np.array([True, False, True]),
+    [3, 4, 5],
+    np.zeros(N, np.int64),
+]
 ANSWERS = [None, None, _failing, *map(_answer, range(20))]
 
 

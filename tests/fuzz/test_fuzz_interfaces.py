@@ -228,11 +228,28 @@ def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
     """Return answers that are none."""
     right = batch.action_mask[rows].argmax(1)
     return [
-        right[:-1], np.append(right, 0), right.astype(float), right[:, None], right[None], right.astype(bool), None,
-        list(map(str, right)), batch.action_mask[rows].argmin(1) if (batch.action_mask[rows] == 0).any(1).all() else None,
-        right - 10**6, right + 10**6, right.astype(object), int(right[0]) if len(right) else None, "0", object(), {}, [right, [1]],
-        np.full(len(rows), 2**64 - 1, np.uint64), right.astype("M8[s]"), np.full(len(rows), np.nan), fuzzing.Unshowable(),
-    ]  # fmt: skip
+        right[:-1],
+        np.append(right, 0),
+        right.astype(float),
+        right[:, None],
+        right[None],
+        right.astype(bool),
+        None,
+        list(map(str, right)),
+        batch.action_mask[rows].argmin(1) if (batch.action_mask[rows] == 0).any(1).all() else None,
+        right - 10**6,
+        right + 10**6,
+        right.astype(object),
+        int(right[0]) if len(right) else None,
+        "0",
+        object(),
+        {},
+        [right, [1]],
+        np.full(len(rows), 2**64 - 1, np.uint64),
+        right.astype("M8[s]"),
+        np.full(len(rows), np.nan),
+        fuzzing.Unshowable(),
+    ]
 
 
 @games

@@ -182,11 +182,20 @@ def test_claims_that_are_shown_are_short_and_plain(kept, tmp_path):
     header, tensors = parts(content)
     config = json.loads(header["__metadata__"]["config"])
     claims: list[dict[str, Any]] = [
-        {"game": "\x1b[2J" * 1000}, {"game": "\n" * 1000}, {"observation": [1] * 100_000}, {"observation": [10**18] * 9000},
-        {"options": {"\x1b" * 1000: "\x1b" * 1000}}, {"options": dict.fromkeys(game.option_values, "\x1b[2J\n" * 1000)},
-        {"tables": "\x1b[2J\n" * 1000}, {"value_target": "\x1b[2J\n" * 1000}, {"network": {"kind": "\x1b[2J\n" * 1000}},
-        {"network": {"\x1b[2J\n" * 1000: 1}}, {"actions": 2**63}, {"actions": 10**400}, {"game": "\ud800"},
-    ]  # fmt: skip
+        {"game": "\x1b[2J" * 1000},
+        {"game": "\n" * 1000},
+        {"observation": [1] * 100_000},
+        {"observation": [10**18] * 9000},
+        {"options": {"\x1b" * 1000: "\x1b" * 1000}},
+        {"options": dict.fromkeys(game.option_values, "\x1b[2J\n" * 1000)},
+        {"tables": "\x1b[2J\n" * 1000},
+        {"value_target": "\x1b[2J\n" * 1000},
+        {"network": {"kind": "\x1b[2J\n" * 1000}},
+        {"network": {"\x1b[2J\n" * 1000: 1}},
+        {"actions": 2**63},
+        {"actions": 10**400},
+        {"game": "\ud800"},
+    ]
     for claim in claims:
         path.write_bytes(joined(header | {"__metadata__": {"config": json.dumps(config | claim)}}, tensors))
         assert loaded(path, game) is None

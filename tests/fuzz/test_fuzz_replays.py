@@ -104,7 +104,11 @@ def test_no_file_and_pickles(tmp_path):
 CLAIMS: dict[str, dict[str, Any]] = {
     "a path": {"options": {"cards": "/dev/zero"}, "game": "cacti", "data_files": {}},
     "a long path": {"options": {"cards": "x" * 100_000}, "game": "cacti", "data_files": {}},
-    "a path with control characters": {"options": {"cards": "\x1b[2J\n" * 9}, "data_files": {"cards": "a="}, "game": "cacti"},
+    "a path with control characters": {
+        "options": {"cards": "\x1b[2J\n" * 9},
+        "data_files": {"cards": "a="},
+        "game": "cacti",
+    },
     "code as game": {"game": "os:system"},
     "long game": {"game": "x" * 100_000},
     "control characters": {"game": "\x1b[2J\n\n\n\n\n\n\n"},
@@ -124,7 +128,7 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "an end": {"ended": "\x1b[2J" * 1000},
     "a digest": {"data": "\x1b[2J\n" * 1000},
     "a format": {"format": "\x1b[2J\n" * 1000},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -138,9 +142,12 @@ def test_bombs_end_soon_with_a_message(content, kind, tmp_path):
     path, n = tmp_path / "game.json", LIMIT - 200_000
     keyed = "".join(f'"{i}":0,' for i in range(n // 12))
     texts = {
-        "lists": "[" * n, "objects": '{"a":' * (n // 5), "digits": "9" * n, "text": json.dumps("\\" * (n // 3)),
+        "lists": "[" * n,
+        "objects": '{"a":' * (n // 5),
+        "digits": "9" * n,
+        "text": json.dumps("\\" * (n // 3)),
         "keys": f'{{{keyed}"format":0}}',
-    }  # fmt: skip
+    }
     if kind == "data":
         bomb = "a" + ".a" * (n // 2 - 10_000) + "=1"
         write(path, content | {"game": "cacti", "options": {"cards": "x"}, "data_files": {"cards": bomb}})

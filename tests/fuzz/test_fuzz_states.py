@@ -16,10 +16,15 @@ from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 VARIANTS = [
-    ("mars", {}), ("mars", {"num_players": 5, "reward": "margin"}), ("mars", {"gardeners": 2, "special_actions": True}),
-    ("mars", {"num_players": 1, "cooperative": True}), ("botanicus", {"num_players": 4}), ("botanicus", {"reward": "margin"}),
-    ("cacti", {}), ("cacti", {"reward": "margin"}),
-]  # fmt: skip
+    ("mars", {}),
+    ("mars", {"num_players": 5, "reward": "margin"}),
+    ("mars", {"gardeners": 2, "special_actions": True}),
+    ("mars", {"num_players": 1, "cooperative": True}),
+    ("botanicus", {"num_players": 4}),
+    ("botanicus", {"reward": "margin"}),
+    ("cacti", {}),
+    ("cacti", {"reward": "margin"}),
+]
 variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
 
 

@@ -98,10 +98,18 @@ def test_a_seat_is_one_of_the_game(seat):
 @pytest.mark.parametrize(
     ("rows", "error"),
     [
-        ([[0]], ValueError), ([0, 0], ValueError), ([0.0], ValueError), (["0"], ValueError), ([None], ValueError),
-        ([2**70], ValueError), ([3], IndexError), ([-1], IndexError), ([True, False], ValueError), (True, ValueError),
+        ([[0]], ValueError),
+        ([0, 0], ValueError),
+        ([0.0], ValueError),
+        (["0"], ValueError),
+        ([None], ValueError),
+        ([2**70], ValueError),
+        ([3], IndexError),
+        ([-1], IndexError),
+        ([True, False], ValueError),
+        (True, ValueError),
     ],
-)  # fmt: skip
+)
 def test_rows_are_whole_numbers_without_repeats(rows, error):
     batch, learner = Batch(Mars(), 3), Learner(Mars(), 3)
     for owner in (batch, learner):

@@ -79,9 +79,16 @@ def test_made_by_name_too(how):
 
 
 VARIANTS = [
-    Mars(), Mars(gardeners=2), Mars(num_players=5), Mars(num_players=1, cooperative=True), Mars(view="planes", peaks=2),
-    Cacti(), Cacti(reward="margin"), Botanicus(), Botanicus(num_players=4),
-]  # fmt: skip
+    Mars(),
+    Mars(gardeners=2),
+    Mars(num_players=5),
+    Mars(num_players=1, cooperative=True),
+    Mars(view="planes", peaks=2),
+    Cacti(),
+    Cacti(reward="margin"),
+    Botanicus(),
+    Botanicus(num_players=4),
+]
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=repr)

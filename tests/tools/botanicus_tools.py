@@ -96,10 +96,31 @@ def choose(policy, rng, labels):
 
 
 def position(
-    *, num_players=2, round=1, column=1, stack=None, started=0, flowers=None, tiles=None, covered=None, tasks=None,
-    pile=None, discards=(), prizes_taken=None, gardens=None, gardeners=None, coins=None, points=None, animals=None,
-    hands=None, tracks=None, basic_done=None, special_done=None, seed=0, **options,
-):  # fmt: skip
+    *,
+    num_players=2,
+    round=1,
+    column=1,
+    stack=None,
+    started=0,
+    flowers=None,
+    tiles=None,
+    covered=None,
+    tasks=None,
+    pile=None,
+    discards=(),
+    prizes_taken=None,
+    gardens=None,
+    gardeners=None,
+    coins=None,
+    points=None,
+    animals=None,
+    hands=None,
+    tracks=None,
+    basic_done=None,
+    special_done=None,
+    seed=0,
+    **options,
+):
     """Set up the start of a turn (asked "start", whoever is `stack[started]`); nothing checks that it can come about.
 
     What is not given is as dealt, with all special tasks assigned in the order dealt. For each player: `gardens` a
@@ -201,9 +222,21 @@ def laid(where=()):
 
 
 def mine(
-    *, num_players=3, hand=(), garden=None, gardener=(1, 1), coins=6, points=0, animals=0, pieces=(0, 0, 0),
-    tasks=FILLER, basic_done=(), special_done=(), tiles=None, **others,
-):  # fmt: skip
+    *,
+    num_players=3,
+    hand=(),
+    garden=None,
+    gardener=(1, 1),
+    coins=6,
+    points=0,
+    animals=0,
+    pieces=(0, 0, 0),
+    tasks=FILLER,
+    basic_done=(),
+    special_done=(),
+    tiles=None,
+    **others,
+):
     """A position in which seat 0 begins its turn and has all this; the others have 6 coins and no more."""
 
     def own(value, other):

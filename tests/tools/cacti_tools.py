@@ -26,9 +26,23 @@ class Table(table.Table):
 
 
 def position(
-    *, middle, nurseries=((), ()), deck=(), discards=(), hands=((), ()), arrangement_deck=(), bonus=(0, 1),
-    planted=((), ()), special=(None, None), active=0, asked="action", current=None, last_turn=False, seed=0, **options,
-):  # fmt: skip
+    *,
+    middle,
+    nurseries=((), ()),
+    deck=(),
+    discards=(),
+    hands=((), ()),
+    arrangement_deck=(),
+    bonus=(0, 1),
+    planted=((), ()),
+    special=(None, None),
+    active=0,
+    asked="action",
+    current=None,
+    last_turn=False,
+    seed=0,
+    **options,
+):
     """Set up a position; nothing checks that it can come about.
 
     Cacti are lists of types by index, decks with the top first. A hand is a list of what is held: "starting" and

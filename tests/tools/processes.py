@@ -26,8 +26,14 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
     """
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
-        env=environment(**changes), cwd=cwd, input=typed, capture_output=True, text=True, check=False, timeout=timeout,
-    )  # fmt: skip
+        env=environment(**changes),
+        cwd=cwd,
+        input=typed,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -15,25 +15,52 @@ from garden_agents.training.sb3 import Arguments
 
 SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
 LEFT = {
-    "config.toml", "metrics.csv", "evaluations.csv", "network.safetensors", "curve.png", "evaluation.json", "game.json",
+    "config.toml",
+    "metrics.csv",
+    "evaluations.csv",
+    "network.safetensors",
+    "curve.png",
+    "evaluation.json",
+    "game.json",
     CHECKPOINT,
-}  # fmt: skip
+}
 
 
 def tiny(**changes) -> Arguments:
     settings = {
-        "game": "mars", "steps": 1024, "envs": 16, "rollout": 32, "minibatches": 2, "channels": 4, "hidden": 16, "eval_games": 6,
-        "threads": 1, "snapshot_every": 500, "checkpoint_every": 500, "panel": ("random", "greedy"), "panel_games": 4,
+        "game": "mars",
+        "steps": 1024,
+        "envs": 16,
+        "rollout": 32,
+        "minibatches": 2,
+        "channels": 4,
+        "hidden": 16,
+        "eval_games": 6,
+        "threads": 1,
+        "snapshot_every": 500,
+        "checkpoint_every": 500,
+        "panel": ("random", "greedy"),
+        "panel_games": 4,
         "evaluations": 2,
-    }  # fmt: skip
+    }
     return Arguments(**(settings | changes))
 
 
 def tiny_expert(**changes) -> expert.Arguments:
     settings = {
-        "game": "mars", "minutes": 0.05, "envs": 16, "simulations": 4, "minibatch": 32, "channels": 4, "hidden": 16, "eval_games": 6,
-        "panel": ("random", "greedy"), "panel_games": 4, "evaluations": 2, "options": {"max_decisions": "40"},
-    }  # fmt: skip
+        "game": "mars",
+        "minutes": 0.05,
+        "envs": 16,
+        "simulations": 4,
+        "minibatch": 32,
+        "channels": 4,
+        "hidden": 16,
+        "eval_games": 6,
+        "panel": ("random", "greedy"),
+        "panel_games": 4,
+        "evaluations": 2,
+        "options": {"max_decisions": "40"},
+    }
     return expert.Arguments(**(settings | changes))
 
 

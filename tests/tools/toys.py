@@ -96,9 +96,15 @@ class Cards(Game):
         ("asked_seats", "i1"),
     )
     rules = Kernels(
-        cards_deal, cards_legal_actions, cards_apply_action, cards_observe,
-        cards_points, cards_public_points, cards_points, cards_resample,
-    )  # fmt: skip
+        cards_deal,
+        cards_legal_actions,
+        cards_apply_action,
+        cards_observe,
+        cards_points,
+        cards_public_points,
+        cards_points,
+        cards_resample,
+    )
     labels = ("keep", "change")
     observation_shape = (MAX_PLAYERS + 2,)
     reward_divisor = DECK
@@ -156,9 +162,15 @@ class Nim(Cards):
     name, title, chance, information = "nim", "Nim", "none", "perfect"
     state_fields = Cards.state_fields[3:]
     rules = Kernels(
-        nim_deal, cards_legal_actions, nim_apply_action, nim_observe,
-        nim_points, nim_points, nim_points, nim_resample,
-    )  # fmt: skip
+        nim_deal,
+        cards_legal_actions,
+        nim_apply_action,
+        nim_observe,
+        nim_points,
+        nim_points,
+        nim_points,
+        nim_resample,
+    )
     labels = ("one", "two")
     observation_shape = (2,)
 

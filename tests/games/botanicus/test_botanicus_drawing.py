@@ -116,11 +116,21 @@ def test_the_end_by_the_cap_is_told():
 
 def test_the_table_is_told():
     table = position(
-        num_players=3, column=2, flowers=[[1, 2], [], [], []], stack=[2, 1, 0], started=2, coins=[7, 0, 2],
-        gardens=[{(0, 0): 4, (1, 1): 2}, {}, {}], gardeners=[(3, 2), (1, 1), (1, 1)], animals=[2, 0, 0],
-        hands=[[0, 0, 8], [], [1]], tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 6]], basic_done=[[1], [], []],
-        covered=[(0, 0)], tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
-    )  # fmt: skip
+        num_players=3,
+        column=2,
+        flowers=[[1, 2], [], [], []],
+        stack=[2, 1, 0],
+        started=2,
+        coins=[7, 0, 2],
+        gardens=[{(0, 0): 4, (1, 1): 2}, {}, {}],
+        gardeners=[(3, 2), (1, 1), (1, 1)],
+        animals=[2, 0, 0],
+        hands=[[0, 0, 8], [], [1]],
+        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 6]],
+        basic_done=[[1], [], []],
+        covered=[(0, 0)],
+        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
+    )
     page = table.game.text(table.state, 0)
     for line in (
         "round 1, column 2: player_0 to walk, play a card or place the Flower; order: P0\n",

@@ -67,10 +67,14 @@ def test_a_game_cut_by_the_cap_is_summed_up():
 
 def test_the_parts_of_a_score():
     table = position(
-        coins=[11, 0], animals=[3, 0], points=[60, 0], basic_done=[[0], []], special_done=[[0], []],
+        coins=[11, 0],
+        animals=[3, 0],
+        points=[60, 0],
+        basic_done=[[0], []],
+        special_done=[[0], []],
         tasks=[[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]],
         gardens=[{(0, 0): 3, (1, 0): 1, (2, 0): 1, (4, 0): 1}, {}],
-    )  # fmt: skip
+    )
     own, other = table.game.score_sheet(table.now)
     assert own == {"tasks": 15, "animals": 19, "columns": 9, "coins": 3, "other points": 26}
     assert set(other.values()) == {0}
@@ -92,10 +96,17 @@ def test_assigning():
 
 def test_a_turn():
     table = position(
-        num_players=3, column=2, flowers=[[1, 2], [], [], []], stack=[2, 1, 0], started=2, coins=[7, 0, 2],
-        covered=[(0, 0)], tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
-        hands=[[0, 7], [], []], animals=[1, 0, 0],
-    )  # fmt: skip
+        num_players=3,
+        column=2,
+        flowers=[[1, 2], [], [], []],
+        stack=[2, 1, 0],
+        started=2,
+        coins=[7, 0, 2],
+        covered=[(0, 0)],
+        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
+        hands=[[0, 7], [], []],
+        animals=[1, 0, 0],
+    )
     for label, words in {
         "walk 1,2": "Gardener to 1,2 for 1 coin",
         "walk 3,2": "Gardener to 3,2 for 3 coins",
@@ -130,19 +141,33 @@ def test_poles_and_the_neutral_flower():
 
 def test_planting_and_watering():
     table = position(
-        num_players=3, column=8, stack=[1, 0, 2], started=1, flowers=[[], [], [], [1]],
-        gardens=[{(2, 0): 1, (2, 1): 3, (2, 2): 2, (2, 3): 2, (0, 1): 1, (1, 1): 1, (3, 1): 1, (4, 1): 1}, {}, {}],
-        gardeners=[(2, 1), (1, 1), (1, 1)], tasks=[[0, 1, 14, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
-    ).take("flower 3")  # fmt: skip
+        num_players=3,
+        column=8,
+        stack=[1, 0, 2],
+        started=1,
+        flowers=[[], [], [], [1]],
+        gardens=[
+            {(2, 0): 1, (2, 1): 3, (2, 2): 2, (2, 3): 2, (0, 1): 1, (1, 1): 1, (3, 1): 1, (4, 1): 1},
+            {},
+            {},
+        ],
+        gardeners=[(2, 1), (1, 1), (1, 1)],
+        tasks=[[0, 1, 14, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
+    ).take("flower 3")
     assert table.now["hand_action"] == ["plant_2", 2]
     assert described(table, "bed 2,1") == "plant II at 2,1 (replaces III); points: basic task +8, column 1 -4"
     assert described(table, "bed 3,2") == "plant II at 3,2"
     assert described(table, "pass") == "forfeit 2 plant II"
     table = position(
-        num_players=3, column=4, stack=[1, 0, 2], started=1, flowers=[[], [], [], [1]], basic_done=[[2], [], []],
+        num_players=3,
+        column=4,
+        stack=[1, 0, 2],
+        started=1,
+        flowers=[[], [], [], [1]],
+        basic_done=[[2], [], []],
         gardens=[{(1, 1): 1, (2, 1): 3, (2, 2): 1, (2, 0): 1}, {}, {}],
         tasks=[[0, 1, 5, 3, 4], [2, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
-    ).take("flower 3")  # fmt: skip
+    ).take("flower 3")
     assert described(table, "bed 2,1") == "water 2,1: III becomes IV; points: special task +8"
     assert described(table, "bed 1,1") == "water 1,1: I becomes II"
 

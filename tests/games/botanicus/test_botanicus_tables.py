@@ -69,7 +69,11 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
     "pole on a tile": (("tiles", "spotted", 4), ["pole 3", "coins 1"], ["tiles.spotted[4][0]", "pole"]),
     "no prizes": (("prizes", "money"), [], ["prizes.money"]),
     "nine prizes": (("prizes", "shovel"), [1] * 9, ["prizes.shovel"]),
-    "track action on a track": (("tracks", "money", 2, "gains"), ["shovel 1"], ["tracks.money[2].gains[0]", "shovel 1"]),
+    "track action on a track": (
+        ("tracks", "money", 2, "gains"),
+        ["shovel 1"],
+        ["tracks.money[2].gains[0]", "shovel 1"],
+    ),
     "pole on a track": (("tracks", "money", 2, "gains"), ["pole 1"], ["tracks.money[2].gains[0]"]),
     "four gains": (("tracks", "money", 2, "gains"), ["coins 1"] * 4, ["tracks.money[2].gains"]),
     "gains at the start": (("tracks", "money", 0, "gains"), ["coins 1"], ["tracks.money[0].gains"]),
@@ -77,15 +81,27 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
     "edge back": (("tracks", "shovel", 4, "upper", "to"), "S1", ["tracks.shovel[4]", "'S1'"]),
     "edge below zero": (("tracks", "shovel", 1, "upper", "cost"), -1, ["tracks.shovel[1].upper.cost"]),
     "node without edge": (("tracks", "shovel", 2), {"name": "S2u"}, ["tracks.shovel[2]"]),
-    "lower edge alone": (("tracks", "shovel", 2), {"name": "S2u", "lower": {"to": "S3"}}, ["tracks.shovel[2]", "upper"]),
+    "lower edge alone": (
+        ("tracks", "shovel", 2),
+        {"name": "S2u", "lower": {"to": "S3"}},
+        ["tracks.shovel[2]", "upper"],
+    ),
     "edge from the end": (("tracks", "shovel", 6, "upper"), {"to": "end"}, ["tracks.shovel[6]"]),
     "two nodes of a name": (("tracks", "shovel", 2, "name"), "S2l", ["tracks.shovel[3].name", "'S2l'"]),
-    "node never reached": (("tracks", "money"), [*DATA["tracks"]["money"][:-1], NODE, DATA["tracks"]["money"][-1]], ["tracks.money[7]", "reached"]),
+    "node never reached": (
+        ("tracks", "money"),
+        [*DATA["tracks"]["money"][:-1], NODE, DATA["tracks"]["money"][-1]],
+        ["tracks.money[7]", "reached"],
+    ),
     "end for coins alone": (("tracks", "shovel", 5, "upper", "cost"), 1, ["tracks.shovel", "without cost"]),
-    "eleven nodes": (("tracks", "money"), [{"name": f"{i}", "upper": {"to": f"{i + 1}"}} for i in range(10)] + [{"name": "10"}], ["tracks.money"]),
+    "eleven nodes": (
+        ("tracks", "money"),
+        [{"name": f"{i}", "upper": {"to": f"{i + 1}"}} for i in range(10)] + [{"name": "10"}],
+        ["tracks.money"],
+    ),
     "table missing": (("prizes",), None, ["prizes"]),
     "key that there is not": (("bees",), 3, ["bees"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)

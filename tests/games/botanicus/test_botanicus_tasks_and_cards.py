@@ -34,9 +34,15 @@ from garden_core import kernels
 # --- tasks ---
 
 SATISFYING = [
-    (row, {bed: level for bed, level in zip([b for b in BEDS if b[0] == row and b not in NO_BEDS], levels, strict=False)})
+    (
+        row,
+        {
+            bed: level
+            for bed, level in zip([b for b in BEDS if b[0] == row and b not in NO_BEDS], levels, strict=False)
+        },
+    )
     for row, levels in enumerate([[1, 1, 2], [1, 2, 2], [2, 2, 2], [1, 2, 3], [2, 2, 3]])
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("row", "need"), SATISFYING)
@@ -198,9 +204,12 @@ def test_a_special_task_that_does_not_fit_into_its_row_is_never_met():
 
 def test_tasks_of_others_do_not_score():
     table = position(
-        num_players=3, stack=[0, 1, 2], gardens=[{(0, 1): 1, (0, 2): 1}, {}, {}], hands=[[PLANT_2], [], []],
+        num_players=3,
+        stack=[0, 1, 2],
+        gardens=[{(0, 1): 1, (0, 2): 1}, {}, {}],
+        hands=[[PLANT_2], [], []],
         gardeners=[(0, 0), (1, 1), (1, 1)],
-    )  # fmt: skip
+    )
     table.take("use plant_2 2").take("bed 0,0")
     assert table.now["points"] == [5, 0, 0]
 
@@ -291,9 +300,17 @@ def test_there_is_no_limit_to_the_hand():
 def test_the_in_depth_example_turn():
     # Row 2 holds two III and wants two IV (special 0); row 4 holds III and II and lacks another II.
     table = mine(
-        num_players=4, column=2, coins=4, hand=[WATER_2], tiles={(0, 2): 10}, pieces=(0, 0, S3), gardener=(1, 1),
-        garden={(2, 1): 3, (2, 2): 3, (4, 0): 3, (4, 3): 2}, tasks=special_in(2, 0), basic_done=[2],
-    )  # fmt: skip
+        num_players=4,
+        column=2,
+        coins=4,
+        hand=[WATER_2],
+        tiles={(0, 2): 10},
+        pieces=(0, 0, S3),
+        gardener=(1, 1),
+        garden={(2, 1): 3, (2, 2): 3, (4, 0): 3, (4, 3): 2},
+        tasks=special_in(2, 0),
+        basic_done=[2],
+    )
     table.take("use water 2").take("bed 2,1")
     assert of(table, "points") == 0
     table.take("bed 2,2")

@@ -13,9 +13,13 @@ def said(table):
 
 
 TABLE = {
-    "middle": [0, 0, 3], "nurseries": [[0, 0, 0, 1, 2, 3], [0, 0, 1, 2, 3]], "hands": [["starting", 0], ["starting", 0]],
-    "arrangement_deck": [1, 5], "deck": [2, 2, 2, 2, 2], "bonus": (2, 3),
-}  # fmt: skip
+    "middle": [0, 0, 3],
+    "nurseries": [[0, 0, 0, 1, 2, 3], [0, 0, 1, 2, 3]],
+    "hands": [["starting", 0], ["starting", 0]],
+    "arrangement_deck": [1, 5],
+    "deck": [2, 2, 2, 2, 2],
+    "bonus": (2, 3),
+}
 
 
 def test_cacti_turn():
@@ -49,9 +53,12 @@ def test_cacti_response_and_last_card():
 
 def test_cacti_sheet():
     table = position(
-        middle=[], nurseries=[[1] * 4 + [2, 2, 3], [2, 3, 3]], bonus=(2, 3), special=[None, [0, 0, 0]],
+        middle=[],
+        nurseries=[[1] * 4 + [2, 2, 3], [2, 3, 3]],
+        bonus=(2, 3),
+        special=[None, [0, 0, 0]],
         planted=[[[2, "upper"]], ["starting"]],
-    )  # fmt: skip
+    )
     assert table.game.score_sheet(table.now) == [
         {"planted": 3, "special": 0, "bonus": 2, "left_over": -10},
         {"planted": 5, "special": 3, "bonus": 2, "left_over": -1},

@@ -58,10 +58,16 @@ def test_lines_of_text_are_short():
 
 def test_the_table_is_told():
     table = position(
-        middle=[0, 0, 2, 3], nurseries=[[1] * 4, [2, 3, 3]], deck=[1, 2], discards=[0, 0], bonus=(2, 3),
-        hands=[["starting"], [4]], arrangement_deck=[7, 1], planted=[[[2, "upper"]], ["starting"]],
+        middle=[0, 0, 2, 3],
+        nurseries=[[1] * 4, [2, 3, 3]],
+        deck=[1, 2],
+        discards=[0, 0],
+        bonus=(2, 3),
+        hands=[["starting"], [4]],
+        arrangement_deck=[7, 1],
+        planted=[[[2, "upper"]], ["starting"]],
         special=[None, [0, 0, 0]],
-    )  # fmt: skip
+    )
     page = table.game.text(table.state)
     rows = {line[:26].strip(): line[26:].split() for line in page.splitlines()}
     assert rows["middle"] == ["2", "-", "1", "1"]
@@ -82,9 +88,14 @@ def test_the_table_is_told():
 
 def test_the_score_is_explained_as_far_as_it_is_open():
     setup = {
-        "middle": [0, 0, 2, 3], "nurseries": [[1, 1], [2, 2, 3]], "planted": [[[2, "upper"]], ["starting"]],
-        "special": [None, [0, 0]], "deck": [0], "bonus": (1, 2), "max_decisions": 1,
-    }  # fmt: skip
+        "middle": [0, 0, 2, 3],
+        "nurseries": [[1, 1], [2, 2, 3]],
+        "planted": [[[2, "upper"]], ["starting"]],
+        "special": [None, [0, 0]],
+        "deck": [0],
+        "bonus": (1, 2),
+        "max_decisions": 1,
+    }
     table = position(**setup)
     page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
     own, other = (

@@ -45,9 +45,11 @@ def test_an_opening_card_that_is_the_last_ends_nothing_yet(seat):
 
 def test_turns_go_on_with_an_empty_deck_as_long_as_the_middle_holds_five():
     table = position(
-        middle=FULL, nurseries=([0, 1, 2, 3] * 4, [0, 1, 2, 3] * 4), hands=(["starting", 0], ["starting", 1]),
+        middle=FULL,
+        nurseries=([0, 1, 2, 3] * 4, [0, 1, 2, 3] * 4),
+        hands=(["starting", 0], ["starting", 1]),
         arrangement_deck=[4, 5],
-    )  # fmt: skip
+    )
     seats = []
     for label in ("starting", "starting", "basic 0 upper", "basic 1 upper", "basic 4 upper", "basic 5 upper"):
         seats.append(table.to_move)
@@ -130,9 +132,9 @@ def test_cacti_planted_for_in_that_very_turn_are_shuffled_too():
 
 
 def test_cacti_under_special_planters_and_in_nurseries_are_not_shuffled():
-    table = position(
-        middle=FULL, nurseries=([0, 1], [2]), special=(None, [3, 3]), discards=[1] * 4
-    ).take("special barrel")  # fmt: skip
+    table = position(middle=FULL, nurseries=([0, 1], [2]), special=(None, [3, 3]), discards=[1] * 4).take(
+        "special barrel"
+    )
     assert table.now["special"] == [[3, 0, 0, 0], [0, 0, 0, 2]]
     assert table.now["nurseries"] == [[0, 1, 0, 0], [0, 0, 1, 0]]
 

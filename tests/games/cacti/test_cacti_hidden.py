@@ -192,9 +192,15 @@ def test_several_bonus_planters_of_a_type_count_each(tmp_path):
 def test_whoever_must_respond_holds_a_card_that_can_be_planted():
     """The middle is empty, so seat 1 is asked for a response because of its hand alone."""
     table = position(
-        middle=[], deck=[0] * 9, nurseries=[[], [2, 2, 2, 3, 3]], hands=[["starting", 0], [8]],
-        arrangement_deck=[1, 10, 3, 11], active=0, asked="response", current=1,
-    )  # fmt: skip
+        middle=[],
+        deck=[0] * 9,
+        nurseries=[[], [2, 2, 2, 3, 3]],
+        hands=[["starting", 0], [8]],
+        arrangement_deck=[1, 10, 3, 11],
+        active=0,
+        asked="response",
+        current=1,
+    )
     halves = {k: [half.cost for half in table.game.cards.halves[2 * k : 2 * k + 2]] for k in (3, 8, 10, 11)}
     possible = [k for k, costs in halves.items() if any(np.all(np.array(c) <= [0, 0, 3, 2]) for c in costs)]
     assert possible == [8, 11]

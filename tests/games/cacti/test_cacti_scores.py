@@ -30,9 +30,14 @@ def test_the_scoring_example():
 
 def test_the_scoring_example_at_the_end():
     table = position(
-        middle=[1, 1], nurseries=([0, 0, 0, 0, 1, 2, 3, 3], [0, 0, 1]), hands=((), [0]), active=1,
-        bonus=(0, 1), special=([2] * 5, [1]), planted=(["starting", [0, "upper"], [5, "lower"]], ()),
-    ).take("plant basic 0 upper")  # fmt: skip
+        middle=[1, 1],
+        nurseries=([0, 0, 0, 0, 1, 2, 3, 3], [0, 0, 1]),
+        hands=((), [0]),
+        active=1,
+        bonus=(0, 1),
+        special=([2] * 5, [1]),
+        planted=(["starting", [0, "upper"], [5, "lower"]], ()),
+    ).take("plant basic 0 upper")
     assert table.over
     assert table.scores == [11, 3 + 1]
     assert table.rewards == [1, -1]
@@ -195,7 +200,7 @@ def tenths(own):
 def test_margin_pays_arrangements_and_special_planters_at_once():
     table = position(
         middle=FULL, nurseries=([0, 0, 1], ()), hands=([0], ()), deck=[0] * 9, reward="margin"
-    ).take("plant basic 0 upper")  # fmt: skip
+    ).take("plant basic 0 upper")
     assert table.rewards == tenths(3)
     assert table.take("special barrel").rewards == tenths(-3)  # two from the middle and the opening card
 

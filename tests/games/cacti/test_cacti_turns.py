@@ -199,9 +199,12 @@ def test_a_grow_needs_a_cactus_of_the_type_in_the_middle():
 
 def test_a_grow_is_responded_to_by_the_other_player_with_a_grow_or_a_plant():
     table = position(
-        middle=FULL, nurseries=((), [0, 0, 1, 2, 3]), hands=((), ["starting", 0]), arrangement_deck=[1, 4],
+        middle=FULL,
+        nurseries=((), [0, 0, 1, 2, 3]),
+        hands=((), ["starting", 0]),
+        arrangement_deck=[1, 4],
         deck=[0] * 9,
-    ).take("grow barrel")  # fmt: skip
+    ).take("grow barrel")
     assert turn(table) == (0, 1, "response")
     assert table.legal == [*GROWS[1:], "plant basic 0 upper", "plant basic 1 upper", "plant starting"]
 
@@ -248,8 +251,11 @@ def test_a_response_is_compulsory_if_any_is_possible():
     table = position(middle=[0, 0, 0, 0, 3], deck=[0] * 9).take("grow barrel")
     assert (turn(table), table.legal) == ((0, 1, "response"), ["grow star"])
     table = position(
-        middle=[0] * 5, nurseries=((), [0, 0, 1]), hands=((), [0]), deck=[0] * 9,
-    ).take("grow barrel")  # fmt: skip
+        middle=[0] * 5,
+        nurseries=((), [0, 0, 1]),
+        hands=((), [0]),
+        deck=[0] * 9,
+    ).take("grow barrel")
     assert (turn(table), table.legal) == ((0, 1, "response"), ["plant basic 0 upper"])
 
 
@@ -283,7 +289,7 @@ def test_a_response_can_plant_the_top_of_the_arrangement_deck_and_reveals_the_ne
 def test_the_responder_plants_with_its_own_cacti_and_its_own_hand():
     table = position(
         middle=[2] * 5, nurseries=([0, 0, 1, 1, 1, 1, 3], []), hands=([0], [3]), deck=[0] * 9
-    ).take("grow saguaro")  # fmt: skip
+    ).take("grow saguaro")
     assert turn(table) == (1, 1, "action")
     table = position(middle=[2] * 5, nurseries=([], [0, 0, 1]), hands=([0], [3]), deck=[0] * 9).take(
         "grow saguaro"
@@ -344,9 +350,13 @@ def test_only_the_cost_is_discarded():
 
 def test_the_cacti_must_be_in_the_own_nursery():
     table = position(
-        middle=[0, 0, 1, 2, 3], nurseries=((), [0, 1, 2, 3] * 3), special=([0, 0, 0, 1, 1, 2, 3], None),
-        hands=(["starting", 0], ()), arrangement_deck=[1], discards=[0, 1, 2, 3] * 3,
-    )  # fmt: skip
+        middle=[0, 0, 1, 2, 3],
+        nurseries=((), [0, 1, 2, 3] * 3),
+        special=([0, 0, 0, 1, 1, 2, 3], None),
+        hands=(["starting", 0], ()),
+        arrangement_deck=[1],
+        discards=[0, 1, 2, 3] * 3,
+    )
     assert table.legal == GROWS
 
 
@@ -359,9 +369,14 @@ def test_only_one_half_of_a_card_is_ever_planted():
 def test_the_plant_example():
     """The second player plants, from the hand, the half worth 3 points; other cacti stay where they are."""
     table = position(
-        middle=FULL, nurseries=((), [0, 0, 0, 1, 2, 3]), hands=(["starting", 1], ["starting", 0]),
-        arrangement_deck=[4], deck=[3] * 9, active=1, bonus=(3, 3),
-    )  # fmt: skip
+        middle=FULL,
+        nurseries=((), [0, 0, 0, 1, 2, 3]),
+        hands=(["starting", 1], ["starting", 0]),
+        arrangement_deck=[4],
+        deck=[3] * 9,
+        active=1,
+        bonus=(3, 3),
+    )
     before = table.scores[1]
     table.take("plant basic 0 upper")
     assert table.now["planted"] == [[], [[0, "upper"]]]
@@ -413,15 +428,20 @@ def test_planting_from_the_hand_leaves_the_deck_and_draws_nothing():
 def test_plant_and_special_are_not_responded_to(label):
     table = position(
         middle=FULL, nurseries=([0, 0, 1], [0, 1, 2, 3]), hands=([0], ["starting"]), deck=[0] * 9
-    ).take(label)  # fmt: skip
+    ).take(label)
     assert turn(table) == (1, 1, "action")
 
 
 def test_planted_keeps_the_order():
     table = position(
-        middle=FULL, nurseries=([0, 1, 2, 3] * 5, ()), hands=(["starting", 8], ()), arrangement_deck=[3],
-        deck=[0, 1, 2, 3] * 9, special=(None, [1]), planted=([[11, "upper"]], ()),
-    )  # fmt: skip
+        middle=FULL,
+        nurseries=([0, 1, 2, 3] * 5, ()),
+        hands=(["starting", 8], ()),
+        arrangement_deck=[3],
+        deck=[0, 1, 2, 3] * 9,
+        special=(None, [1]),
+        planted=([[11, "upper"]], ()),
+    )
     for label in ("plant basic 8 lower", "plant starting", "plant basic 3 upper"):
         table.take(label)
         table.take(table.legal[0])

@@ -323,9 +323,13 @@ def test_games_of_one_seed_are_alike():
 def test_each_player_sees_the_own_hand_only():
     def seen(hand, bonus, deck=(0, 1, 2), below=(6, 7), seat=0):
         table = position(
-            middle=FULL, nurseries=([1], [2]), hands=(["starting", 3], hand), bonus=(0, bonus),
-            deck=deck, arrangement_deck=[5, *below],
-        )  # fmt: skip
+            middle=FULL,
+            nurseries=([1], [2]),
+            hands=(["starting", 3], hand),
+            bonus=(0, bonus),
+            deck=deck,
+            arrangement_deck=[5, *below],
+        )
         return table.observation(seat).tolist()
 
     first = seen(["starting", 4], 1)
