@@ -15,6 +15,7 @@ from garden_core.jit import compiled
 from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
+    "DEAL",
     "Rows",
     "advance_rows",
     "deal_row",

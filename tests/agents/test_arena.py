@@ -153,7 +153,7 @@ def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
     assert report["command"] == (
         "garden arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
     )
-    assert report["options"] == make("cacti").chosen
+    assert report["options"] == make("cacti").option_values
     assert report["versions"]["numpy"] == np.__version__
     assert len(written[0][1]) == 1 + 6
     assert max(map(len, written[0][3].splitlines())) <= 110

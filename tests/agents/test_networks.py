@@ -391,7 +391,7 @@ def test_a_network_that_comes_with_a_game_plays(name, players):
     path = network_agent.shipped(make(name))[players]
     assert path.stat().st_size < 3e6
     assert agent.config["options"]["num_players"] == players
-    assert agent.config["origin"]["command"].startswith("python -m agents.")
+    assert agent.config["origin"]["command"].startswith("garden train ")
     assert {"seed", "decisions", "seconds", "versions"} <= set(agent.config["origin"])
     batch = played(make(name, num_players=players), rows=16, decisions=10)
     for choose in ("ppo", "ppo-mcts:2"):

@@ -255,9 +255,11 @@ def test_a_search_cut_into_parts_is_one_search():
     words = np.zeros((1, 4), np.uint64)
     seed_rngs(words, np.uint64(4))
     for _ in range(6):
-        if memory.used[0, 0] + 16 >= memory.trees.shape[1]:
+        if memory.trees.used[0, 0] + 16 >= memory.shape[1]:
             memory.grow()
         tree.simulate(
+            *(part[0] for part in memory.trees),
+            *memory.scratch,
             batch.states,
             batch.game.params,
             0,
@@ -266,18 +268,14 @@ def test_a_search_cut_into_parts_is_one_search():
             agent.exploration,
             agent.depth,
             agent.rollout,
-            memory.trees[0],
-            memory.used[0],
-            memory.paths[0],
             memory.values,
             memory.leaves,
-            *memory.work,
             words,
         )
     parts = np.zeros_like(whole)
-    tree.root_visits(memory.trees, parts)
+    tree.root_visits(memory.trees.nodes, parts)
     np.testing.assert_array_equal(whole, parts)
-    assert memory.trees.shape[1] == 160
+    assert memory.shape[1] == 160
 
 
 def test_sees_a_win_at_hand():

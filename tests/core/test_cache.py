@@ -41,8 +41,9 @@ def first_game(game):
     states = game.new_states(2)
     views, masks = np.zeros((2, game.observation_size), np.int8), np.zeros((2, game.num_actions), np.int8)
     game.rules.deal(states[1], game.params[0], np.uint64(5))
-    loops.deal_one(states, game.params, np.uint64(1), np.uint64(0), views, masks)
-    while not loops.step_one(states, game.params, int(np.flatnonzero(masks[0])[-1]), views, masks):
+    seed, episode = np.uint64(1), np.uint64(0)
+    loops.play_one(states, game.params, loops.DEAL, seed, episode, views, masks)
+    while not loops.play_one(states, game.params, int(np.flatnonzero(masks[0])[-1]), seed, episode, views, masks):
         pass
     return {name: states[name].tolist() for name in ("rng", "score", "rewards", "decisions")}
 
@@ -386,7 +387,7 @@ for _ in range(2):
 
 
 def test_code_typed_at_a_prompt_works_without_a_cache(place):
-    code = "twice = garden_core.jit(lambda x: 2 * x); value = int(twice(4))"
+    code = "twice = garden_core.compiled(lambda x: 2 * x); value = int(twice(4))"
     assert place.run(code)["value"] == 8
 
 

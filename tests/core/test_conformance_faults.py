@@ -70,7 +70,7 @@ def legal_actions__none(state, params, mask):
     return 0
 
 
-@faulty_rule("legal_actions betrays the generator")
+@faulty_rule("legal_actions leaks the random state")
 def legal_actions__by_the_generator(state, params, mask):
     mask[:] = 0
     if state.terminated or state.truncated:
@@ -86,7 +86,7 @@ def observe__part(state, params, player, out):
     out[-1] = max(kept, 0)
 
 
-@faulty_rule("observe for seat 0 betrays the generator")
+@faulty_rule("observe for seat 0 leaks the random state")
 def observe__generator(state, params, player, out):
     pig.observe(state, params, player, out)
     out[-1] = state.rng[1] & np.uint64(63)
@@ -104,7 +104,7 @@ def observe__writes(state, params, player, out):
     state.turn_sum += 1
 
 
-@faulty_rule("public_points betrays the generator")
+@faulty_rule("public_points leaks the random state")
 def public_points__generator(state, params, out):
     pig.points(state, params, out)
     out[0] += np.int64(state.rng[0] & np.uint64(7))

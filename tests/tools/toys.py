@@ -109,16 +109,12 @@ class Cards(Game):
     observation_shape = (MAX_PLAYERS + 2,)
     reward_divisor = DECK
 
-    def snapshot(self, state):
+    def own_snapshot(self, state):
         over = bool(state["terminated"] or state["truncated"])
         return {
-            "game": self.name,
             "asked": "over" if over else "change",
             "hands": state["hand"].tolist(),
             "current_player": int(state["current_player"]),
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
 
@@ -174,5 +170,5 @@ class Nim(Cards):
     labels = ("one", "two")
     observation_shape = (2,)
 
-    def snapshot(self, state):
-        return super().snapshot({"hand": np.zeros(0)} | {name: state[name] for name in state.dtype.names})
+    def own_snapshot(self, state):
+        return super().own_snapshot({"hand": np.zeros(0)} | {name: state[name] for name in state.dtype.names})

@@ -302,8 +302,8 @@ def test_a_game_starts_level_in_margin():
 
 
 def test_the_cap_is_2000_unless_chosen_otherwise():
-    assert make("botanicus").chosen["max_decisions"] == 2000
-    assert make("botanicus").chosen["num_players"] == 2
+    assert make("botanicus").option_values["max_decisions"] == 2000
+    assert make("botanicus").option_values["num_players"] == 2
 
 
 @pytest.mark.parametrize("cap", [1, 9, 20, 60])

@@ -267,7 +267,7 @@ def test_margin_pays_the_rest_when_the_game_is_truncated():
 
 
 def test_the_cap_is_200_decisions_unless_chosen_otherwise():
-    assert make("cacti").chosen["max_decisions"] == 200
+    assert make("cacti").option_values["max_decisions"] == 200
 
 
 def test_a_game_at_the_cap_is_truncated_and_scored_as_it_stands():
