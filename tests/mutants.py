@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -54,8 +55,8 @@ class Arguments:
     """seed of the sample"""
     processes: int = 2
     """mutants tried at the same time"""
-    timeout: float = 600
-    """seconds after which a mutant counts as noticed: its loops do not end"""
+    patience: float = 3
+    """multiple of the time without a mutant, after which a mutant counts as noticed: a loop does not end"""
     output: Path = common.RESULTS
     """folder for mutants.json and mutants.jsonl"""
 
@@ -120,6 +121,7 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: if the tests fail without any mutant.
     """
+    arguments.output.mkdir(parents=True, exist_ok=True)
     kept = arguments.output / "mutants.jsonl"
     done = (
         {tuple(line["mutant"]): line for line in map(json.loads, kept.read_text().splitlines())}
@@ -143,7 +145,7 @@ def main(arguments: Arguments) -> None:
             copy = copies.get()
             try:
                 (copy / file).write_text(mutated)
-                noticed = fails(copy, file, arguments.timeout)
+                noticed = fails(copy, file, limits[file])
             finally:
                 (copy / file).write_text(source)
                 copies.put(copy)
@@ -152,9 +154,12 @@ def main(arguments: Arguments) -> None:
             return {"mutant": job, "noticed": noticed, "change": change}
 
         missing = [job for job in jobs if job not in done]
+        limits = {}
         for file in {job[0] for job in missing}:
-            if fails(Path(folder) / "0", file, arguments.timeout):
+            start = time.perf_counter()
+            if fails(Path(folder) / "0", file, 3600):
                 raise SystemExit(f"the tests of {file} fail, or take too long, without any mutant")
+            limits[file] = 20 + arguments.patience * (time.perf_counter() - start)
         with kept.open("a") as lines, tqdm(total=len(missing), unit="mutant") as bar:
             for found in executor.map(attempt, missing):
                 done[tuple(found["mutant"])] = found
