@@ -159,3 +159,12 @@ def test_shuffle_gives_every_order_equally_often():
         rng.shuffle(words, items, 4)
         orders[tuple(items.tolist())] += 1
     assert chi_square(orders, list(itertools.permutations(range(4)))) < 76  # 23 degrees of freedom
+
+
+@pytest.mark.parametrize("length", range(1, 40))
+def test_nth_legal_counts_the_ones_of_a_mask(length):
+    choose = np.random.default_rng(length)
+    for share in (0.1, 0.5, 1):
+        mask = (choose.random(length) < share).astype(np.int8)
+        legal = np.flatnonzero(mask)
+        assert [rng.nth_legal(mask, n) for n in range(len(legal))] == legal.tolist()
