@@ -102,7 +102,7 @@ def _gains(view: dict[str, Any], tables: Tables, texts: Sequence[str]) -> str:
     """Return actions gained together in words, with the points of animals and prizes; "nothing" for none."""
     animals = list(tables.animals[view["animals"][view["current_player"]] :])
     prizes = {name: list(values) for name, values in zip(PRIZES, view["prizes"], strict=True)}
-    told = []
+    gains = []
     for text in texts:
         words, (kind, amount) = wording.action(text), text.split()
         if kind == "animal":
@@ -111,8 +111,8 @@ def _gains(view: dict[str, Any], tables: Tables, texts: Sequence[str]) -> str:
         elif kind == "prize":
             left = prizes[amount]
             words += f" ({count(left.pop(0), 'point')})" if left else " (none left)"
-        told.append(words)
-    return " + ".join(told) or "nothing"
+        gains.append(words)
+    return " + ".join(gains) or "nothing"
 
 
 def _impossible(view: dict[str, Any], text: str) -> str:
@@ -137,11 +137,11 @@ def _pass(view: dict[str, Any], tables: Tables) -> str:
     kind, left = view["hand_action"]
     if kind not in TRACKS:
         return f"forfeit {wording.action(f'{kind} {left}')}"
-    told = "stay where the piece is: gain nothing"
+    text = "stay where the piece is: gain nothing"
     if view["steps_taken"]:
         node = tables.track(kind)[view["tracks"][view["current_player"]][TRACKS.index(kind)]]
-        told = f"stop here: gain {_gains(view, tables, node.gains)}"
-    return told + _unused(left)
+        text = f"stop here: gain {_gains(view, tables, node.gains)}"
+    return text + _unused(left)
 
 
 def _unused(steps: int) -> str:
@@ -161,10 +161,10 @@ def _bed(view: dict[str, Any], tables: Tables, row: int, column: int) -> str:
     before = garden[bed]
     if kind == "water":
         after = before + 1
-        told = f"water {row},{column}: {LEVELS[before]} becomes {LEVELS[after]}"
+        text = f"water {row},{column}: {LEVELS[before]} becomes {LEVELS[after]}"
     else:
         after = int(kind[-1])
-        told = f"plant {LEVELS[after]} at {row},{column}" + (
+        text = f"plant {LEVELS[after]} at {row},{column}" + (
             f" (replaces {LEVELS[before]})" if before else ""
         )
     changed = [after if place == bed else level for place, level in enumerate(garden)]
@@ -172,7 +172,7 @@ def _bed(view: dict[str, Any], tables: Tables, row: int, column: int) -> str:
     change = wording.column_points(tables, changed, column) - wording.column_points(tables, garden, column)
     if change:
         scored.append(f"column {column} {change:+}")
-    return told + (f"; points: {', '.join(scored)}" if scored else "")
+    return text + (f"; points: {', '.join(scored)}" if scored else "")
 
 
 def _tasks_met(view: dict[str, Any], tables: Tables, garden: list[int], row: int) -> list[str]:
@@ -209,42 +209,42 @@ def _advance(view: dict[str, Any], tables: Tables, upper: bool) -> str:
     ends = [next(number for number, node in enumerate(nodes) if node.name == e.to) for e in here.edges]
     words = ["the end" if end == len(nodes) - 1 else wording.step(nodes, end) for end in ends]
     way = 0 if upper else 1
-    told = f"on to {words[way]}" + (
+    text = f"on to {words[way]}" + (
         f" ({'upper' if upper else 'lower'} way)" if len({*words}) < len(words) else ""
     )
-    told += for_coins(here.edges[way].cost + (0 if left else COINS_PER_STEP))
+    text += for_coins(here.edges[way].cost + (0 if left else COINS_PER_STEP))
     if words[way] != "the end":
-        return told
-    return f"{told}: {_gains(view, tables, nodes[-1].gains)}{_unused(max(left - 1, 0))}"
+        return text
+    return f"{text}: {_gains(view, tables, nodes[-1].gains)}{_unused(max(left - 1, 0))}"
 
 
 def _flower(view: dict[str, Any], tables: Tables, space: int) -> str:
     printed, taken = tables.board[view["column"] - 1][space], bool(view["flowers"][space])
     laid = "" if taken else tile(view, tables, view["column"], space)
-    told = f"Flower on space {space}{for_coins(flower_cost(view, tables, space))}: "
+    text = f"Flower on space {space}{for_coins(flower_cost(view, tables, space))}: "
     if printed.startswith("pole"):
-        told += "Pole Position, " + ("not the first, so gain nothing" if taken else "gain ")
+        text += "Pole Position, " + ("not the first, so gain nothing" if taken else "gain ")
         if taken:
-            return told
+            return text
         printed = f"coins {printed.split()[1]}"
     gains = _gains(view, tables, [printed, *([laid] if laid else [])])
-    return told + (" + tile ".join(gains.rsplit(" + ", 1)) if laid else gains)
+    return text + (" + tile ".join(gains.rsplit(" + ", 1)) if laid else gains)
 
 
 def _neutral(view: dict[str, Any], tables: Tables, space: int) -> str:
     printed, laid = tables.board[view["column"] - 1][space], tile(view, tables, view["column"], space)
     pole = printed.startswith("pole")
     then = "gives nobody anything" if pole else f"costs {count(COINS_PER_FLOWER, 'coin')}"
-    told = f"neutral Flower on space {space}: {wording.action(printed)} then {then}"
-    return told + (f", tile {wording.action(laid)} is gone" if laid else "")
+    text = f"neutral Flower on space {space}: {wording.action(printed)} then {then}"
+    return text + (f", tile {wording.action(laid)} is gone" if laid else "")
 
 
 def _assign(view: dict[str, Any], tables: Tables, j: int) -> str:
     player = view["current_player"]
     dealt, row = view["dealt"][player], view["tasks"][player].index(-1)
-    told = f"give row {row} the task {_given(tables, row, tables.special[dealt[j]])}"
+    text = f"give row {row} the task {_given(tables, row, tables.special[dealt[j]])}"
     if row < ROWS - 2:
-        return told
+        return text
     last = next(task for task in dealt if task != dealt[j] and task not in view["tasks"][player])
     given = _given(tables, row, tables.special[dealt[j]])
     return f"row {row}: {given}; row {ROWS - 1}: {_given(tables, ROWS - 1, tables.special[last])}"
@@ -253,5 +253,5 @@ def _assign(view: dict[str, Any], tables: Tables, j: int) -> str:
 def _given(tables: Tables, row: int, task: Task) -> str:
     """Return a special task in words, with a note if the row has too few beds for it."""
     beds = sum(tables.beds[row])
-    told = f"{wording.plants(task)} = {count(task.points, 'point')}"
-    return told + (f" (only {beds} beds)" if sum(task.plants) > beds else "")
+    text = f"{wording.plants(task)} = {count(task.points, 'point')}"
+    return text + (f" (only {beds} beds)" if sum(task.plants) > beds else "")

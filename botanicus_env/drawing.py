@@ -63,10 +63,10 @@ def text(
     ahead = _tiles_ahead(view, tables)
     lines += _wrapped(f"tiles ahead, {ahead}" if ahead else "")
     for number, track in enumerate(TRACKS):
-        told = _whole(f"{track} track: {wording.track_line(tables.track(track), _pieces(view, number))}")
+        text = _whole(f"{track} track: {wording.track_line(tables.track(track), _pieces(view, number))}")
         for space, before in ((">\xa0", "> "), ("\xa0+\xa0", " +\xa0"), ("\xa0or\xa0", " or\xa0")):
-            told = told.replace(space, before)
-        lines += _wrapped(told)
+            text = text.replace(space, before)
+        lines += _wrapped(text)
     lines += [*_wrapped(_stock(view)), "", GARDENS_HEAD]
     for player in range(view["num_players"]):
         lines += _garden(view, tables, player)
@@ -116,25 +116,25 @@ def _status(view: dict[str, Any]) -> str:
         what += str(sum(task >= 0 for task in view["tasks"][player]))
     when = "last turn" if view["round"] == 3 else f"round {view['round']}, column {view['column']}"
     order = ", ".join(marker(p) for p in view["order"])
-    told = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
-    return "; ".join(filter(None, told))
+    text = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
+    return "; ".join(filter(None, text))
 
 
 def _on_hand(view: dict[str, Any]) -> str:
     """The action at hand and those pending; "" if there are none."""
-    told = []
+    text = []
     if view["hand_action"]:
         kind, left = view["hand_action"]
         if kind in TRACKS:
             more = "" if left else ", further ones for 3 coins each"
             steps = f"{count(left, 'step')} left{more}, {view['steps_taken']} taken"
-            told.append(f"at hand: {kind} track, {steps}")
+            text.append(f"at hand: {kind} track, {steps}")
         else:
-            told.append("at hand: " + wording.action(f"{kind} {left}"))
+            text.append("at hand: " + wording.action(f"{kind} {left}"))
     waiting = [wording.action(f"{kind} {amount}") for group in view["pending"] for kind, amount in group]
     if waiting:
-        told.append("pending: " + ", ".join(waiting))
-    return "; ".join(told)
+        text.append("pending: " + ", ".join(waiting))
+    return "; ".join(text)
 
 
 def _sheets(view: dict[str, Any], tables: Tables) -> list[str]:
@@ -150,8 +150,8 @@ def _cards(view: dict[str, Any], tables: Tables, player: int) -> str:
     if isinstance(hand, int):
         return f"{hand} hidden"
     held = zip(hand, tables.cards, strict=True)
-    told = [wording.action(card.action) + (f" (x{n})" if n > 1 else "") for n, card in held if n]
-    return ", ".join(map(_whole, told)) or "none"
+    text = [wording.action(card.action) + (f" (x{n})" if n > 1 else "") for n, card in held if n]
+    return ", ".join(map(_whole, text)) or "none"
 
 
 def _tasks(view: dict[str, Any], tables: Tables, player: int, row: int) -> tuple[str, str]:
@@ -199,15 +199,15 @@ def _column_lines(view: dict[str, Any], tables: Tables) -> list[str]:
 
 
 def _space(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
-    told = wording.action(tables.board[column - 1][space])
+    text = wording.action(tables.board[column - 1][space])
     laid = _tile(view, tables, column, space)
     if laid:
-        told += f" + tile {laid}"
+        text += f" + tile {laid}"
     flowers = view["flowers"][space]
     if column != view["column"] or not flowers:
-        return told
+        return text
     cost = describing.flower_cost(view, tables, space)
-    return f"{told} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
+    return f"{text} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
 
 
 def _tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
@@ -244,7 +244,7 @@ def _garden(view: dict[str, Any], tables: Tables, player: int) -> list[str]:
     """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
     r, c = CROSSINGS[view["gardeners"][player]]
     dealt = _to_assign(view, tables, player)
-    if dealt:  # before the first turn, so there is little else to tell
+    if dealt:  # before the first turn, so there is little else to show
         held = f"to assign: {dealt}"
     else:
         counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
@@ -262,8 +262,8 @@ def _garden(view: dict[str, Any], tables: Tables, player: int) -> list[str]:
 
 def _bed(level: int, near: bool) -> str:
     """A bed in five columns: its level, "." if it is empty, nothing if it does not exist."""
-    told = "" if level < 0 else LEVELS[level] or "."
-    return f"{f'({told})':>5}" if near and told else f"{told:>4} "
+    text = "" if level < 0 else LEVELS[level] or "."
+    return f"{f'({text})':>5}" if near and text else f"{text:>4} "
 
 
 # --- picture ---
@@ -294,9 +294,16 @@ def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
         x, current = 20 + 104 * (column - 1), column == view["column"] and view["round"] < 3
         head = INK if current else FAINT
         parts.append(
-            draw.text(x + 48, 18, f"column {column}", 12, text_anchor="middle", fill=head,
-                      font_weight="bold" if current else None)
-        )  # fmt: skip
+            draw.text(
+                x + 48,
+                18,
+                f"column {column}",
+                12,
+                text_anchor="middle",
+                fill=head,
+                font_weight="bold" if current else None,
+            )
+        )
         for space in range(SPACES):
             y = 30 + 50 * space
             stands_out = current and bool({f"flower {space}", f"neutral {space}"} & offered)
@@ -369,15 +376,15 @@ def _ways(nodes: tuple[Node, ...], place: int) -> str:
     if not targets or targets == [(place + 1, 0)]:
         return ""
     last = len(nodes) - 1
-    told = [("end" if to == last else f"{to}") + (f" ({cost} c.)" if cost else "") for to, cost in targets]
-    return "to " + " or ".join(told)
+    text = [("end" if to == last else f"{to}") + (f" ({cost} c.)" if cost else "") for to, cost in targets]
+    return "to " + " or ".join(text)
 
 
 def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str]) -> str:
     """One player's garden, tasks, hand and counts."""
     x, y = 20 + 268 * player, 464
     asked = view["asked"] != "over" and player == view["current_player"]
-    mine = offered if asked else set()
+    own = offered if asked else set()
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
     parts = [
@@ -400,7 +407,7 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
         row, column = divmod(bed, COLUMNS)
         if level >= 0:
             left, top = x + 12 + 38 * column, y + 38 + 42 * row
-            edge, thick = (GOLD, 2.5) if f"bed {row},{column}" in mine else (EDGE, 1)
+            edge, thick = (GOLD, 2.5) if f"bed {row},{column}" in own else (EDGE, 1)
             parts.append(draw.box(left, top, 30, 34, 5, edge, thick, GREENS[level]))
             ink = "#ffffff" if level > 2 else INK
             parts.append(
@@ -413,11 +420,11 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
         if crossing == view["gardeners"][player]:
             parts.append(_marker(cx, cy, 8, player))
         else:
-            stands_out = f"walk {r},{c}" in mine
+            stands_out = f"walk {r},{c}" in own
             paint = GOLD if stands_out else EDGE
             parts.append(draw.tag("circle", cx=cx, cy=cy, r=4 if stands_out else 2, fill=paint))
     for row in range(ROWS):
-        for line, (told, done) in enumerate(
+        for line, (text, done) in enumerate(
             zip(
                 _tasks(view, tables, player, row),
                 (view[f"{k}_done"] for k in ("basic", "special")),
@@ -425,7 +432,7 @@ def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str])
             )
         ):
             paint = FAINT if done[player][row] else INK
-            for i, words in enumerate(textwrap.wrap(told, 26)):
+            for i, words in enumerate(textwrap.wrap(text, 26)):
                 parts.append(
                     draw.text(x + 164, y + 44 + 42 * row + 19 * line + 9.5 * i, words, 9, fill=paint)
                 )

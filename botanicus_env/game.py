@@ -62,30 +62,30 @@ class Botanicus(Game):
 
     def fill_params(self, params: Any) -> None:
         """Write what is printed as tables."""
-        told = self.tables
-        params["num_special"] = len(told.special)
-        params["num_card_kinds"] = len(told.cards)
-        params["column_points"] = told.columns
-        params["animal_points"] = told.animals
-        params["bed"] = [bed for row in told.beds for bed in row]
-        params["row_beds"] = [sum(row) for row in told.beds]
-        params["fountain"] = CROSSINGS.index((told.fountain[0], told.fountain[1]))
-        for sort, tasks in (("basic", told.basic), ("special", told.special)):
+        printed = self.tables
+        params["num_special"] = len(printed.special)
+        params["num_card_kinds"] = len(printed.cards)
+        params["column_points"] = printed.columns
+        params["animal_points"] = printed.animals
+        params["bed"] = [bed for row in printed.beds for bed in row]
+        params["row_beds"] = [sum(row) for row in printed.beds]
+        params["fountain"] = CROSSINGS.index((printed.fountain[0], printed.fountain[1]))
+        for sort, tasks in (("basic", printed.basic), ("special", printed.special)):
             params[sort][: len(tasks)] = [task.plants for task in tasks]
             params[f"{sort}_points"][: len(tasks)] = [task.points for task in tasks]
-        params["board"] = [[tables.action(space, "board") for space in column] for column in told.board]
-        tiles = told.tiles.spotted + told.tiles.striped
+        params["board"] = [[tables.action(space, "board") for space in column] for column in printed.board]
+        tiles = printed.tiles.spotted + printed.tiles.striped
         params["tile"] = [[tables.action(side, "tiles") for side in tile] for tile in tiles]
-        for kind, card in enumerate(told.cards):
+        for kind, card in enumerate(printed.cards):
             params["card"][kind] = tables.action(card.action, "cards")
             params["copies"][kind] = card.copies
         for stack, name in enumerate(PRIZES):
-            values = getattr(told.prizes, name)
+            values = getattr(printed.prizes, name)
             params["prize"][stack, : len(values)] = values
             params["num_prizes"][stack] = len(values)
         params["edge"] = -1
         for track, name in enumerate(TRACKS):
-            nodes = told.track(name)
+            nodes = printed.track(name)
             numbers = {node.name: number for number, node in enumerate(nodes)}
             for number, node in enumerate(nodes):
                 params["num_gains"][track, number] = len(node.gains)
@@ -150,7 +150,7 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the last stack", "1 … 4"),
+                Part(1, f"{seat}: place in the last stack, 0 for a seat that nobody has", "0 … 4"),
             ]
         return (
             *seats,
@@ -177,39 +177,37 @@ class Botanicus(Game):
     @property
     def data_tables(self) -> dict[str, Table]:
         """What is printed."""
-        told = self.tables
+        printed = self.tables
         levels = ("I", "II", "III", "IV")
-        tasks = [(f"basic, row {row}", *task.plants, task.points) for row, task in enumerate(told.basic)]
+        tasks = [(f"basic, row {row}", *task.plants, task.points) for row, task in enumerate(printed.basic)]
         tasks += [
-            (f"special {number}", *task.plants, task.points) for number, task in enumerate(told.special)
+            (f"special {number}", *task.plants, task.points) for number, task in enumerate(printed.special)
         ]
         words = wording.action
-        board = [(column, *map(words, spaces)) for column, spaces in enumerate(told.board, 1)]
-        tiles = [("spotted", *map(words, tile)) for tile in told.tiles.spotted]
-        tiles += [("striped", *map(words, tile)) for tile in told.tiles.striped]
+        board = [(column, *map(words, spaces)) for column, spaces in enumerate(printed.board, 1)]
+        tiles = [("spotted", *map(words, tile)) for tile in printed.tiles.spotted]
+        tiles += [("striped", *map(words, tile)) for tile in printed.tiles.striped]
         nodes = []
         for track in TRACKS:
-            numbers = {node.name: number for number, node in enumerate(told.track(track))}
-            for number, node in enumerate(told.track(track)):
+            numbers = {node.name: number for number, node in enumerate(printed.track(track))}
+            for number, node in enumerate(printed.track(track)):
                 edges = [
                     f"to {numbers[e.to]}" + (wording.for_coins(e.cost) if e.cost else "") for e in node.edges
                 ]
-                step = wording.step(told.track(track), number)
+                step = wording.step(printed.track(track), number)
                 nodes.append((track, number, step, *edges, *[""] * (2 - len(edges))))
         return {
             "tasks": (("task", *levels, "points"), tasks),
             "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
             "tiles": (("tile", "light side", "dark side"), tiles),
-            "garden cards": (("card", "copies"), [(words(card.action), card.copies) for card in told.cards]),
+            "garden cards": (
+                ("card", "copies"),
+                [(words(card.action), card.copies) for card in printed.cards],
+            ),
             "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), nodes),
         }
 
-    @property
-    def observation_shape(self) -> tuple[int, ...]:
-        """(1149,)."""
-        return (rules.OBSERVATION_SIZE,)
-
-    def snapshot(self, state: Any) -> dict[str, Any]:
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/botanicus.md."""
         n, kinds = self.num_players, len(self.tables.cards)
         over = bool(state["terminated"] or state["truncated"])
@@ -218,7 +216,6 @@ class Botanicus(Game):
         groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
         stack = state["stack"][:n].tolist()
         return {
-            "game": self.name,
             "num_players": n,
             "round": int(state["round_number"]),
             "column": int(state["column"]),
@@ -256,9 +253,6 @@ class Botanicus(Game):
             "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
             "discards": state["discards"][:kinds].tolist(),
             "scores": self.scores(state),
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
     def describe(self, state: Any, action: int) -> str:

@@ -4,7 +4,8 @@ What a player gains comes in groups: the printed action and the tile of a space,
 `_gain` carries out at once what cannot hurt and puts the rest up as a group of pending actions; `_go_on` takes one
 after the other to hand, until a decision is to be asked or the turn is done. Groups nest two deep at most.
 
-A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
+A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
+compilation.
 Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 
@@ -785,20 +786,6 @@ def _legal_choices(state, mask):
 SEAT_SIZE = 4 * BEDS + len(CROSSINGS) + 4 + len(TRACKS) * MAX_NODES + 2 * ROWS + 6 * ROWS + SPACES + 1 + 1
 SPACE_SIZE = len(KINDS) + 2
 TILE_SIZE = len(KINDS)  # as no tile is a pole: one kind less, and the amount
-OBSERVATION_SIZE = (
-    MAX_PLAYERS * SEAT_SIZE
-    + MAX_CARD_KINDS
-    + 2 * SPACES * SPACE_SIZE
-    + TILED_COLUMNS * SPACES * TILE_SIZE
-    + 2 * len(PRIZES)
-    + MAX_CARD_KINDS
-    + 3
-    + (TRACK + 1)
-    + (len(CHOSEN) + 2)
-    + len(CHOSEN)
-    + 5 * TASKS_EACH
-    + 1
-)
 _MOST = 127
 
 

@@ -1,4 +1,4 @@
-"""How Botanicus is told to people: the rules in short, and one notation for actions, tasks, tracks and seats.
+"""Botanicus in words for people: the rules in short, and one notation for actions, tasks, tracks and seats.
 
 Text, picture, descriptions and the tables of the docs all use it. The data file, labels and snapshots have names of
 their own, such as `plant_1 2`.
@@ -146,21 +146,21 @@ def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
     named = {to for _, here in others for to, _ in here}
 
     def words(number: int) -> str:
-        told = step(nodes, number)
+        text = step(nodes, number)
         if number == last:
-            told = f"end: {told}"
+            text = f"end: {text}"
         elif number in named:
-            told = f"({number}) {told}"
+            text = f"({number}) {text}"
         if price[number]:
-            told += for_coins(price[number])
+            text += for_coins(price[number])
         only, here = others[number]
         if here:
             targets = [
                 ("the end" if to == last else f"({to})") + (for_coins(cost) if cost != price[to] else "")
                 for to, cost in here
             ]
-            told += f" ({only} to {' or '.join(targets)})"
-        return told + (f" [{pieces[number]}]" if number in pieces else "")
+            text += f" ({only} to {' or '.join(targets)})"
+        return text + (f" [{pieces[number]}]" if number in pieces else "")
 
     return " > ".join(" or ".join(map(words, stage)) for stage in stages)
 

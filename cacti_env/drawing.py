@@ -114,16 +114,16 @@ def _score(view: dict[str, Any], player: int) -> str:
 
 def _sheet(view: dict[str, Any], player: int) -> str:
     """The parts of a score, as far as they are open, and what the penalty or the rest comes from."""
-    told = ""
+    total = ""
     for part, points in view["sheets"][player].items():
-        told += f" {'-' if part == 'left_over' else '+'} {part.replace('_', ' ')} {abs(points)}"
-    told = told.removeprefix(" + ")
+        total += f" {'-' if part == 'left_over' else '+'} {part.replace('_', ' ')} {abs(points)}"
+    total = total.removeprefix(" + ")
     if view["bonus"][player] is None:
-        return f"{told} (the rest is counted in the end)"
+        return f"{total} (the rest is counted in the end)"
     if not view["sheets"][player]["left_over"]:
-        return told
+        return total
     left = [n for t, n in enumerate(view["nurseries"][player]) if n and t != view["bonus"][player]]
-    return f"{told} (cacti {sum(left)} x types {len(left)})"
+    return f"{total} (cacti {sum(left)} x types {len(left)})"
 
 
 def _listed(head: str, items: Sequence[str]) -> list[str]:
@@ -205,7 +205,7 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
     top = PANEL_TOP + player * (PANEL_HEIGHT + 12)
     asked = view["asked"] != "over" and player == view["current_player"]
     active = view["asked"] != "over" and player == view["active_player"]
-    mine = offered if asked else set()
+    own = offered if asked else set()
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
     parts = [
@@ -215,24 +215,30 @@ def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -
         draw.text(66, top + 26, f"player_{player}", 16, font_weight="bold" if asked else None, fill=INK),
         draw.text(150, top + 26, "turn" if active else "", 13, fill=LIVERY[player]),
         draw.text(
-            250, top + 26, points, 24, text_anchor="end", font_weight="bold", fill=INK,
+            250,
+            top + 26,
+            points,
+            24,
+            text_anchor="end",
+            font_weight="bold",
+            fill=INK,
         ),
         draw.text(258, top + 27, unit or "points", 12, fill=FAINT),
         draw.text(34, top + 178, _sheet(view, player), 12, fill=INK),
         draw.text(34, top + 58, "Nursery", 13, fill=FAINT),
         _counts(42, top + 84, view["nurseries"][player], across=3),
         draw.text(190, top + 58, "Special Planter", 13, fill=FAINT),
-        _special(190, top + 70, view["special"][player], any(o.startswith("special") for o in mine)),
+        _special(190, top + 70, view["special"][player], any(o.startswith("special") for o in own)),
         draw.text(300, top + 58, "Bonus Planter", 13, fill=FAINT),
         _bonus(310, top + 70, view["bonus"][player]),
         draw.text(412, top + 26, "Hand", 13, fill=FAINT),
-    ]  # fmt: skip
+    ]
     y = top + 40
     if view["starting_in_hand"][player]:
-        parts.append(_starting(412, y, cards, mine))
+        parts.append(_starting(412, y, cards, own))
         y += 58
     for k in view["basic_in_hand"][player]:
-        parts.append(_back(412, y, 216, 90, "hidden") if k is None else _basic(412, y, k, cards, mine))
+        parts.append(_back(412, y, 216, 90, "hidden") if k is None else _basic(412, y, k, cards, own))
     parts.append(draw.text(652, top + 26, "Planted", 13, fill=FAINT))
     rows = max(8, -(-len(view["planted"][player]) // 2))
     for place, card in enumerate(view["planted"][player]):
@@ -314,7 +320,7 @@ def _half(x: float, y: float, name: str, arrangement: Arrangement, stands_out: b
 
 
 def _cactus(x: float, y: float, radius: float, t: int, faint: bool = False) -> str:
-    """A cactus told apart by colour and by shape: round, paddles, column, star, pair, drop."""
+    """A cactus, distinct in colour and shape: round, paddles, column, star, pair, drop."""
     paint: dict[str, Any] = {
         "fill": PAINT[t],
         "stroke": INK,
@@ -332,9 +338,13 @@ def _cactus(x: float, y: float, radius: float, t: int, faint: bool = False) -> s
         return oval(0, 0.4, 0.5, 0.6) + oval(-0.5, -0.45, 0.38, 0.5) + oval(0.5, -0.45, 0.38, 0.5)
     if t == 2:
         arms = draw.tag(
-            "path", fill="none", stroke=PAINT[t], stroke_width=0.3 * r, opacity=paint["opacity"],
+            "path",
+            fill="none",
+            stroke=PAINT[t],
+            stroke_width=0.3 * r,
+            opacity=paint["opacity"],
             d=f"M{x - 0.75 * r:.2f} {y - 0.4 * r:.2f}v{0.5 * r:.2f}h{1.5 * r:.2f}v{-0.6 * r:.2f}",
-        )  # fmt: skip
+        )
         return arms + draw.tag(
             "rect", x=x - 0.28 * r, y=y - r, width=0.56 * r, height=2 * r, rx=0.28 * r, **paint
         )

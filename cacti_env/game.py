@@ -173,12 +173,7 @@ decided by who has more cacti under both planters.
         ]
         return {"cards": (("", *types), counts), "arrangements": (head, rows)}
 
-    @functools.cached_property
-    def observation_shape(self) -> tuple[int, ...]:
-        """One dimension; 113 entries with the packaged cards."""
-        return (sum(part.size for part in self.observation_parts),)
-
-    def snapshot(self, state: Any) -> dict[str, Any]:
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/cacti.md."""
         types, starting = len(self.cards.types), 2 * len(self.cards.basic)
         over = bool(state["terminated"] or state["truncated"])
@@ -189,7 +184,6 @@ decided by who has more cacti under both planters.
         special = state["under_special"][:, :types].tolist()
         used = state["special_used"].tolist()
         return {
-            "game": self.name,
             "current_player": int(state["current_player"]),
             "active_player": int(state["active_player"]),
             "asked": "over" if over else ASKED[state["asked"]],
@@ -205,13 +199,10 @@ decided by who has more cacti under both planters.
             "discards": state["discards"][:types].tolist(),
             "last_turn": bool(state["last_turn"]),
             "scores": self.scores(state),
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
     def describe(self, state: Any, action: int) -> str:
-        """Return what a legal action does in this position, in one line; it tells nothing that is hidden."""
+        """Return what a legal action does in this position, in one line; nothing hidden is in it."""
         return describing.describe(state, self.cards, action, self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:

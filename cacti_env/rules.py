@@ -1,6 +1,7 @@
 """The compiled rules of Cacti: one function per rule, in the order of a game.
 
-A whole number handed to another function is an np.int64: Numba would compile a plain constant's call apart.
+A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
+compilation.
 Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 

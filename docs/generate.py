@@ -97,9 +97,15 @@ def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
-        "speed": speed, "ratings": ratings, "pairs": pairs, "networks": networks, "curves": curves,
-        "compared": compared, "search": search, "soak": soak,
-    }  # fmt: skip
+        "speed": speed,
+        "ratings": ratings,
+        "pairs": pairs,
+        "networks": networks,
+        "curves": curves,
+        "compared": compared,
+        "search": search,
+        "soak": soak,
+    }
     for game in map(make, list_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)

@@ -106,7 +106,16 @@ class Pig(Game):
         ("turn_sum", "i4"),  # rolled in this turn, not yet scored
     )
     params_fields = (("goal", "i4"),)
-    rules = Kernels(deal, legal_actions, apply_action, observe, points, points, points, resample)
+    rules = Kernels(
+        deal=deal,
+        legal_actions=legal_actions,
+        apply_action=apply_action,
+        observe=observe,
+        points=points,
+        public_points=points,
+        standings=points,
+        resample=resample,
+    )
 
     labels = ("roll", "hold")
     observation_shape = (OBSERVATION_SIZE,)
@@ -116,19 +125,15 @@ class Pig(Game):
         """The goal: a whole game's margin comes to about 1."""
         return self.option_values["goal"]
 
-    def snapshot(self, state: Any) -> dict[str, Any]:
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values."""
         over = bool(state["terminated"] or state["truncated"])
         return {
-            "game": self.name,
             "num_players": self.num_players,
             "phase": "over" if over else "turn",
             "current_player": int(state["current_player"]),
             "turn_sum": int(state["turn_sum"]),
             "scores": state["score"][: self.num_players].tolist(),
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
 

@@ -73,9 +73,15 @@ class Batch:
         self.rows = rows
         """The arrays of the games, as compiled loops take them."""
         (
-            self.states, self.last_states, self.seeds, self.seed_rows, self.episodes, self.flat, self.action_mask,
+            self.states,
+            self.last_states,
+            self.seeds,
+            self.seed_rows,
+            self.episodes,
+            self.flat,
+            self.action_mask,
             self.current_player,
-        ) = rows  # fmt: skip
+        ) = rows
 
     @property
     def observation(self) -> np.ndarray:

@@ -25,9 +25,9 @@ def short(value: object) -> str:
 
 def one_line(text: object, limit: int = 400) -> str:
     """Return a text that may come from a stranger's file for a message: on one line, without control characters, cut."""
-    told = str(text)
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in told[:limit])
-    return shown if len(told) <= limit and len(shown) <= limit else f"{shown[:limit]} …"
+    whole = str(text)
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in whole[:limit])
+    return shown if len(whole) <= limit and len(shown) <= limit else f"{shown[:limit]} …"
 
 
 def as_integer(value: Any, name: str, allowed: str = "") -> int:

@@ -47,7 +47,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         OSError: if the disk is full or the folder cannot be written; it names `path`.
     """
-    # A name that nobody can foresee, and a new file: a link that waits in a stranger's folder must not be followed.
+    # An unpredictable name and a new file: a link in a stranger's folder must not be followed.
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         temporary.touch(exist_ok=False)

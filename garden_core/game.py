@@ -163,17 +163,12 @@ class Game(ABC):
 
     @property
     @abstractmethod
-    def observation_shape(self) -> tuple[int, ...]:
-        """Shape of an observation (int8)."""
-
-    @property
-    @abstractmethod
     def reward_divisor(self) -> float:
         """What `margin` rewards, or both kinds in a cooperative game, are divided by."""
 
     @abstractmethod
-    def snapshot(self, state: Any) -> dict[str, Any]:
-        """Return the whole state as plain JSON values; see the game's page for the keys."""
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the game's own keys of `snapshot`, as plain JSON values; `current_player` and `scores` among them."""
 
     @property
     def cooperative(self) -> bool:
@@ -187,12 +182,15 @@ class Game(ABC):
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in a flat observation, from its first entry to its last; () if that is not told."""
+        """What lies where in a flat observation, from its first entry to its last; it makes `observation_shape`.
+
+        () for a game that sets `observation_shape` itself.
+        """
         return ()
 
     @property
     def action_parts(self) -> tuple[Part, ...]:
-        """The blocks of actions, from the first to the last; () if that is not told."""
+        """The blocks of actions, from the first to the last; () if the game does not describe them."""
         return ()
 
     @property
@@ -245,6 +243,19 @@ class Game(ABC):
         """
         return self.labels[action]
 
+    def snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the whole state as plain JSON values; see the game's page for the keys.
+
+        All games have `game`, `current_player`, `scores`, `decisions`, `terminated` and `truncated`.
+        """
+        return {
+            "game": self.name,
+            **self.own_snapshot(state),
+            "decisions": int(state["decisions"]),
+            "terminated": bool(state["terminated"]),
+            "truncated": bool(state["truncated"]),
+        }
+
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return how every seat's score comes about: by seat the parts by name, which sum to `scores`.
 
@@ -290,6 +301,11 @@ class Game(ABC):
     def max_game_length(self) -> int:
         """No game takes more decisions."""
         return self.option_values["max_decisions"]
+
+    @functools.cached_property
+    def observation_shape(self) -> tuple[int, ...]:
+        """Shape of an observation (int8): one dimension, unless a game has more."""
+        return (sum(part.size for part in self.observation_parts),)
 
     @functools.cached_property
     def observation_size(self) -> int:

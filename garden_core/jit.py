@@ -40,8 +40,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
 OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "nogil": True}
-"""Without what nothing here needs and compiling is faster without, the counting of references among it: compiled code
-lives on its callers' arrays, and one that allocates does not compile. Other Python threads run beside it."""
+"""Features that are switched off to compile faster; `_nrt=False` also forbids allocation, `nogil` releases the
+interpreter's lock."""
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 
 
@@ -64,7 +64,7 @@ def compiled(function: F) -> F:
         try:  # Numba picks the folder while the cache is made, so other packages' folders stay theirs
             dispatcher._cache = _Cache(function)
         except RuntimeError:
-            pass  # typed at a prompt: there is no file to tell when it changes, so it is compiled each time
+            pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher
@@ -76,8 +76,8 @@ def _make_code_later(dispatcher: Any, private: bool) -> None:
     def compile_for_args(*args: Any, **kwargs: Any) -> Any:
         if private:
             raise TypeError(f"{dispatcher.__name__} is for compiled code alone, as its name begins with _")
-        entry = type(dispatcher)._compile_for_args(dispatcher, *args, **kwargs)
-        with global_compiler_lock:
+        with global_compiler_lock:  # several threads may come here at once
+            entry = type(dispatcher)._compile_for_args(dispatcher, *args, **kwargs)
             result = next(result for result in dispatcher.overloads.values() if result.entry_point is entry)
             return _make_code(dispatcher, result)
 
@@ -205,6 +205,8 @@ class _Library(JITCodeLibrary):
 
     code: bytes | None = None
     """Machine code from the cache."""
+    is_ready = False
+    """Whether Python can call it."""
     _exported: Sequence[str] = ()
     """The names that others may call."""
 
@@ -240,7 +242,8 @@ class _Library(JITCodeLibrary):
         reached = [self]
         for library in reached:
             reached += [other for other in library._linking_libraries if other not in reached]
-            self._reload_init.update(library._reload_init)
+            if hasattr(self, "_reload_init"):  # not in older versions of Numba
+                self._reload_init.update(library._reload_init)
         for library in reached[1:]:
             own = (
                 library._own_module() if isinstance(library, _Library) else library._get_module_for_linking()
@@ -281,6 +284,8 @@ class _Library(JITCodeLibrary):
 def _make_code(dispatcher: Any, result: Any) -> Any:
     """Make the machine code of a compilation, for calls from Python; keep it in the cache."""
     library = result.library
+    if library.is_ready:
+        return result.entry_point
     is_new = library.code is None
     function = result.target_context.get_executable(library, result.fndesc, result.environment)
     for environment in _environments(library):
@@ -289,6 +294,7 @@ def _make_code(dispatcher: Any, result: Any) -> Any:
     arguments = tuple(result.signature.args)
     dispatcher.overloads[arguments] = result = result._replace(entry_point=function)
     result.target_context.insert_user_function(function, result.fndesc, [library])
+    library.is_ready = True
     dispatcher._insert([argument._code for argument in arguments], function, result.objectmode)
     if is_new:
         dispatcher._cache.save_overload(arguments, result)
@@ -386,7 +392,7 @@ class _CacheFile(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of one function; its keys tell all that the function compiles, not its file and line."""
+    """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
 
     _impl_class = _CacheImpl
 

@@ -419,10 +419,33 @@ def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset):
 
 @compiled
 def play_rows(
-    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
-    records, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn,
-    work, two_masks, points, action_values, params, chosen, actions, fixed_seat, autoreset,
-):  # fmt: skip
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
+    records,
+    kinds,
+    cumulative,
+    rewards,
+    terminated,
+    capped,
+    final,
+    final_seats,
+    final_drawn,
+    work,
+    two_masks,
+    points,
+    action_values,
+    params,
+    chosen,
+    actions,
+    fixed_seat,
+    autoreset,
+):
     """Take actions[i] of whoever is asked in row chosen[i], or deal a game where one is due, and play on.
 
     The arrays are those of `Rows`, `Seats` and `Scratch`.

@@ -15,6 +15,7 @@ from garden_core.jit import compiled
 from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
+    "DEAL",
     "Rows",
     "advance_rows",
     "deal_row",
@@ -105,9 +106,22 @@ def first_illegal(masks, states, chosen, actions):
 
 @compiled
 def advance_rows(
-    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
-    params, chosen, actions, autoreset, rewards, terminated, truncated,
-):  # fmt: skip
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
+    params,
+    chosen,
+    actions,
+    autoreset,
+    rewards,
+    terminated,
+    truncated,
+):
     """Take the legal action actions[i], or DEAL, in row chosen[i], and show the result.
 
     A finished game is kept in `last_states` and, if `autoreset`, dealt anew.
@@ -156,9 +170,19 @@ def points_rows(states, params, out):
 
 @compiled
 def random_play(
-    states, last_states, seeds, seed_rows, episodes, observations, masks, current_player,
-    params, steps, with_observations, rng_states,
-):  # fmt: skip
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
+    params,
+    steps,
+    with_observations,
+    rng_states,
+):
     """Play `steps` uniformly random decisions in every row, dealing anew after each end; return games ended.
 
     `rng_states`, uint64 (N, 4): the generators of the choice. Each decision writes the mask of the player to move, and

@@ -174,8 +174,15 @@ class _BuiltIn:
         game = batch.game
         actions = np.zeros(len(rows), np.int64)
         choose_rows(
-            self.kind, batch.states, game.params, rows, batch.action_mask, self._rng_states, actions, *scratch(game)
-        )  # fmt: skip
+            self.kind,
+            batch.states,
+            game.params,
+            rows,
+            batch.action_mask,
+            self._rng_states,
+            actions,
+            *scratch(game),
+        )
         return actions
 
 

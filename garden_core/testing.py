@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
         for reward in REWARDS:
             _check_rewards(_with(game, reward=reward), one)
         _check_cap(game, one)
+    _check_observation_parts(game, played)
     _check_chance(game, played, choose)
     _check_resample(game, played, choose)
     _check_batch(game, seed, choose)
@@ -97,9 +99,9 @@ def _check_card(game: Game) -> None:
         (game.observation_parts, game.observation_size),
         (game.action_parts, game.num_actions),
     ):
-        told = sum(part.size for part in parts)
-        assert not parts or told == size, (
-            f"{game!r}: the parts of observation or actions have {told} of {size}"
+        described = sum(part.size for part in parts)
+        assert not parts or described == size, (
+            f"{game!r}: the parts of observation or actions have {described} of {size}"
         )
     low, high = game.reward_range
     assert low < high, f"{game!r}: reward_range is {game.reward_range}"
@@ -108,7 +110,7 @@ def _check_card(game: Game) -> None:
     if JIT:
         for name in kernels.Kernels._fields:
             compiled = isinstance(getattr(game.rules, name), Dispatcher)
-            assert compiled, f"{game!r}: {name} must be decorated with garden_core.jit"
+            assert compiled, f"{game!r}: {name} must be decorated with garden_core.compiled"
 
 
 def _check_options(game: Game) -> None:
@@ -118,14 +120,14 @@ def _check_options(game: Game) -> None:
         raise AssertionError(f"{game!r}: the defaults of the options are refused: {error}") from error
     for option in (*game.options, REWARD):
         for value in _refused(option):
-            told = _error(game, ValueError, {option.name: value})
-            assert told is not None, f"{game!r}: {option.name}={value!r} must raise ValueError"
-            assert option.name in told, (
-                f"{game!r}: the error for {option.name}={value!r} lacks its name: {told}"
+            message = _error(game, ValueError, {option.name: value})
+            assert message is not None, f"{game!r}: {option.name}={value!r} must raise ValueError"
+            assert option.name in message, (
+                f"{game!r}: the error for {option.name}={value!r} lacks its name: {message}"
             )
-    told = _error(game, TypeError, {"no_such_option": 1})
-    assert told is not None, f"{game!r}: an unknown option must raise TypeError"
-    assert "no_such_option" in told, f"{game!r}: the error for an unknown option lacks its name: {told}"
+    message = _error(game, TypeError, {"no_such_option": 1})
+    assert message is not None, f"{game!r}: an unknown option must raise TypeError"
+    assert "no_such_option" in message, f"{game!r}: the error for an unknown option lacks its name: {message}"
 
 
 def _error(game: Game, kind: type[Exception], options: dict[str, Any]) -> str | None:
@@ -181,13 +183,36 @@ def _check_undealt(game: Game) -> None:
     at = f"{game!r}, a state that was never dealt"
     states = game.new_states(1)
     try:
-        read = _told(game, states, 77, at)
+        read = _read(game, states, 77, at)
     except IndexError as error:
         raise AssertionError(f"{at}: a rule reaches outside of an array: {error}") from error
     assert not read["legal_actions"].any(), f"{at}: legal_actions must mark nothing"
     kernels.apply_action(states[0], game.params[0], 0)
     kernels.resample(states[0], game.params[0], 0, 1)
     assert not states.tobytes().strip(b"\0"), f"{at}: apply_action and resample must leave it as it is"
+
+
+def _check_observation_parts(game: Game, played: list[_Played]) -> None:
+    """Every part of a flat observation holds what it says: values of its range."""
+    out = np.zeros(game.observation_size, np.int8)
+    for one in played:
+        for states in one.states:
+            for seat in range(game.num_players):
+                kernels.observe(states[0], game.params[0], seat, out)
+                first = 0
+                for part in game.observation_parts:
+                    seen = out[first : first + part.size]
+                    low, high = _range(part.values)
+                    assert low <= seen.min() <= seen.max() <= high, (
+                        f"{one.name}: {part.meaning!r} is {seen.min()} … {seen.max()}, not {part.values}"
+                    )
+                    first += part.size
+
+
+def _range(values: str) -> tuple[float, float]:
+    """Return lowest and highest of "0, 1", "0 … 5" or "≥ 0"."""
+    numbers = [float(number) for number in re.findall(r"-?\d+", values)]
+    return (numbers[0], np.inf) if values.startswith("≥") else (numbers[0], numbers[-1])
 
 
 # --- one random game ---
@@ -221,9 +246,9 @@ def _play(game: Game, seed: int, number: int, choose: np.random.Generator) -> _P
 
 
 def _check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
-    """Check all that the rules tell of a position; return the mask."""
-    told = _told(game, states, 77, at)
-    mask, count = told["legal_actions"], int(told["legal_actions: the number returned"])
+    """Check all that the kernels say of a position; return the mask."""
+    read = _read(game, states, 77, at)
+    mask, count = read["legal_actions"], int(read["legal_actions: the number returned"])
     assert np.isin(mask, (0, 1)).all(), f"{at}: legal_actions must write 0 or 1 into every entry"
     assert count == mask.sum(), f"{at}: legal_actions returns {count} but marks {mask.sum()}"
     if _over(states):
@@ -232,17 +257,17 @@ def _check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
         assert count > 0, f"{at}: the game is not over, so something must be legal"
         player = states["current_player"][0]
         assert 0 <= player < game.num_players, f"{at}: current_player is {player}"
-    for what, value in told.items():
+    for what, value in read.items():
         if what.startswith("observe"):
             assert value.min() >= 0, f"{at}: {what} gives negative entries; observations lie in 0 … 127"
-    _check_same(told, _told(game, states, -78, at), f"{at}: {{}} does not write every entry")
+    _check_same(read, _read(game, states, -78, at), f"{at}: {{}} does not write every entry")
     other = states.copy()
     other["rng"] += np.uint64(0x9E3779B97F4A7C15)
-    _check_same(told, _told(game, other, 77, at), f"{at}: {{}} betrays the generator")
+    _check_same(read, _read(game, other, 77, at), f"{at}: {{}} leaks the random state")
     return mask
 
 
-def _told(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.ndarray]:
+def _read(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.ndarray]:
     """Call all kernels that only read; their arrays are full of `fill` before."""
     state, params, seats = states[0], game.params[0], game.max_players
     before = states.tobytes()
@@ -257,12 +282,12 @@ def _told(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.nd
         return out, result
 
     mask, count = call("legal_actions", game.num_actions, np.int8)
-    told = {"legal_actions": mask, "legal_actions: the number returned": np.array(count)}
+    read = {"legal_actions": mask, "legal_actions: the number returned": np.array(count)}
     for seat in range(game.num_players):
-        told[f"observe for seat {seat}"] = call("observe", game.observation_size, np.int8, seat)[0]
+        read[f"observe for seat {seat}"] = call("observe", game.observation_size, np.int8, seat)[0]
     for name in ("points", "public_points", "standings"):
-        told[name] = call(name, seats, np.int32)[0][: game.num_players]
-    return told
+        read[name] = call(name, seats, np.int32)[0][: game.num_players]
+    return read
 
 
 def _check_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray], message: str) -> None:
@@ -479,7 +504,7 @@ def _resampled(game: Game, states: np.ndarray, seat: int, choose: np.random.Gene
     differing = _differing(other, states, "rng", "tally")
     changed = [name for name in differing if name in _CORE_FIELDS]
     assert not changed, f"{at}: {changed} must not change"
-    seen, sees = _told(game, states, 77, at), _told(game, other, 77, at)
+    seen, sees = _read(game, states, 77, at), _read(game, other, 77, at)
     own = [f"observe for seat {seat}", "public_points"]
     if states["current_player"][0] == seat:
         own += ["legal_actions", "legal_actions: the number returned"]

@@ -245,7 +245,7 @@ def _board(snapshot: dict[str, Any], labels: Sequence[str]) -> str:
 
 
 def _flower(x: float, y: float, radius: float, colour: int) -> str:
-    """A flower told apart by colour, by its number of petals and by its letter."""
+    """A flower, distinct in colour, number of petals and letter."""
     petals = PETALS[colour]
     half = pi / petals
     reach = radius / (cos(half) + sin(half))  # where two petals meet; a petal is half a circle

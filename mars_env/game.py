@@ -165,14 +165,14 @@ the cooperative game all win or lose together, and the lowest score is the team'
         dice = [f"give up die {value}" for value in range(1, MAX_DIE + 1)]
         return (*hexes, *dice, *(f"plant {colour}" for colour in COLOURS))
 
-    @property
+    @functools.cached_property
     def observation_shape(self) -> tuple[int, ...]:
         """(1335,) or (75, 11, 11)."""
         if self.option_values["view"] == "planes":
             return (rules.NUM_PLANES, WIDTH, WIDTH)
-        return (rules.FLAT_SIZE,)
+        return (sum(part.size for part in self.observation_parts),)
 
-    def snapshot(self, state: Any) -> dict[str, Any]:
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/mars.md."""
         n, each = self.num_players, self.option_values["gardeners"]
         over = bool(state["terminated"] or state["truncated"])
@@ -180,7 +180,6 @@ the cooperative game all win or lose together, and the lowest score is the team'
         flowers = state["flowers"].tolist()
         pending = int(state["pending"])
         return {
-            "game": self.name,
             "num_players": n,
             "phase": "over" if over else PHASES[state["phase"]],
             "current_player": int(state["current_player"]),
@@ -191,9 +190,6 @@ the cooperative game all win or lose together, and the lowest score is the team'
             "scores": state["score"][:n].tolist(),
             "peaks": [list(HEXES[hex_]) for hex_, peak in enumerate(state["peaks"].tolist()) if peak],
             "pending": list(HEXES[pending]) if pending >= 0 else None,
-            "decisions": int(state["decisions"]),
-            "terminated": bool(state["terminated"]),
-            "truncated": bool(state["truncated"]),
         }
 
     def describe(self, state: Any, action: int) -> str:

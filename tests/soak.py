@@ -22,7 +22,7 @@ from garden_core import Batch, kernels, list_games, loops, make
 from garden_core.game import Game
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import RandomPolicy
-from garden_core.rng import seed_rows
+from garden_core.rng import seed_rngs
 
 ROWS = 64
 CHECK_EVERY = 1000  # decisions
@@ -108,11 +108,11 @@ def random_play(game: Game) -> Iterator[tuple[int, Any]]:
     """Compiled random play, observations written."""
     batch, words = Batch(game, ROWS), np.zeros((ROWS, 4), np.uint64)
     batch.reset(seed=1)
-    seed_rows(words, np.uint64(1))
+    seed_rngs(words, np.uint64(1))
     steps = -(-CHECK_EVERY // ROWS)
     while True:
         loops.random_play(*batch.rows, game.params, steps, True, words)
-        yield steps * ROWS, batch.states[int(batch.games.sum()) % ROWS]
+        yield steps * ROWS, batch.states[int(batch.episodes.sum()) % ROWS]
 
 
 def through_batch(game: Game) -> Iterator[tuple[int, Any]]:
@@ -125,7 +125,7 @@ def through_batch(game: Game) -> Iterator[tuple[int, Any]]:
             batch.step(policy(batch, batch.all_rows))
             assert np.isfinite(batch.rewards).all()
             assert game.cooperative or np.abs(batch.rewards.sum(1)).max() < 1e-4
-        yield steps * ROWS, batch.states[int(batch.games.sum()) % ROWS]
+        yield steps * ROWS, batch.states[int(batch.episodes.sum()) % ROWS]
 
 
 def through_env(game: Game) -> Iterator[tuple[int, Any]]:

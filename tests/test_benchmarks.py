@@ -1,12 +1,10 @@
 """The benchmarks run, and write what they should; no timing is asserted."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from processes import python
 
 from garden_core import list_games, make
 
@@ -16,15 +14,8 @@ SPREAD = {"median", "min", "max", "all"}
 
 def run(module, folder, *arguments, **environment):
     """Run a benchmark as its page says; return its results and what it printed."""
-    command = [sys.executable, "-W", "error", "-m", f"benchmarks.{module}", GAME, "--quick", *arguments]
-    printed = subprocess.run(
-        [*command, "--output", folder],
-        cwd=Path(__file__).parents[1],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
+    command = ["-W", "error", "-m", f"benchmarks.{module}", GAME, "--quick", *arguments, "--output", folder]
+    printed = python(*command, **environment).stdout
     assert {path.name for path in folder.iterdir()} == {f"{module}.json", f"{module}.png"}
     assert (folder / f"{module}.png").read_bytes().startswith(b"\x89PNG")
     results = json.loads((folder / f"{module}.json").read_text())
@@ -85,8 +76,7 @@ def test_startup(tmp_path):
 def quick(module, folder, *arguments, result=None):
     """Run a benchmark that needs the packages for training; return its measurements, in the file `result`."""
     pytest.importorskip("sb3_contrib")
-    command = [sys.executable, "-m", f"benchmarks.{module}", "cacti", *arguments, "--output", str(folder)]
-    subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True)
+    python("-m", f"benchmarks.{module}", "cacti", *arguments, "--output", folder)
     return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
 
 
@@ -100,8 +90,11 @@ def test_search(tmp_path):
 def test_training(tmp_path):
     measurements = quick("training", tmp_path, "--windows", "1", "--rollouts", "1")
     assert [(found["network"], found["threads"]) for found in measurements] == [
-        ("flat 64", 1), ("flat 64", 2), ("default", 1), ("default", 2)
-    ]  # fmt: skip
+        ("flat 64", 1),
+        ("flat 64", 2),
+        ("default", 1),
+        ("default", 2),
+    ]
     for found in measurements:
         check_spread(found["decisions_per_second"], 1)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "examples")]
 
 import generate
 import pig

@@ -1,4 +1,4 @@
-"""Gymnasium environments: one learner's seat, opponents play inside `step`. Thin wrappers around `learner.Learner`."""
+"""Gymnasium environments: one learner's seat, opponents play inside `step`. Both wrap `learner.Learner`."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Observation = dict[str, np.ndarray]
 class GardenEnv(AECEnv[str, Observation, int]):
     """One game as a PettingZoo environment; agents are `player_0` … in seating order.
 
-    Observations are dicts: `observation`, int8 `game.observation_shape`, told from the agent's own seat, and
+    Observations are dicts: `observation`, int8 `game.observation_shape`, from the agent's own seat, and
     `action_mask`, int8 (num_actions,), all zeros for an agent that is not to move. Each call returns arrays
     of its own. Rewards come with the step that earns them, for all agents at once.
 
@@ -287,13 +287,25 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
 
 _IN_PROGRESS = (
-    "states", "_observation", "_mask", "_seed", "_episode", "_dealt", "agents", "agent_selection", "rewards",
-    "_cumulative_rewards", "terminations", "truncations", "infos", "_skip_agent_selection",
-)  # fmt: skip
+    "states",
+    "_observation",
+    "_mask",
+    "_seed",
+    "_episode",
+    "_dealt",
+    "agents",
+    "agent_selection",
+    "rewards",
+    "_cumulative_rewards",
+    "terminations",
+    "truncations",
+    "infos",
+    "_skip_agent_selection",
+)
 
 
 def _shown(value: object) -> str:
-    """Return `repr(value)`, which tells types apart, and is equal or not whatever the value is; "" if there is none."""
+    """Return `repr(value)`, in which different types differ; "" if there is none."""
     try:
         return repr(value)
     except (ValueError, RecursionError):
@@ -302,13 +314,13 @@ def _shown(value: object) -> str:
 
 def _differing(found: Any, own: dict[str, Any]) -> list[str]:
     """Return in words what of `own` differs in `found`, options by their names."""
-    told = found if isinstance(found, dict) else {}
+    other = found if isinstance(found, dict) else {}
     words = []
     for key, value in own.items():
-        if isinstance(value, dict) and isinstance(told.get(key), dict):
-            words += _differing(told[key], value)
-        elif _shown(told.get(key)) != _shown(value):
-            words.append(f"{key} {short(told.get(key))}, here {short(value)}")
+        if isinstance(value, dict) and isinstance(other.get(key), dict):
+            words += _differing(other[key], value)
+        elif _shown(other.get(key)) != _shown(value):
+            words.append(f"{key} {short(other.get(key))}, here {short(value)}")
     return words
 
 

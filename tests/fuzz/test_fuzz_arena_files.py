@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import pytest
-import tools
 
 pytest.importorskip("openskill")
 pytest.importorskip("tyro")
@@ -37,7 +37,7 @@ def lines(tmp_path) -> list[Any]:
 def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    found, error = tools.outcome(lambda: arena._kept(path, GAME, 0, SOURCES), ValueError, names=path.name)
+    found, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, SOURCES), ValueError, names=path.name)
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
@@ -47,13 +47,13 @@ def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
     return found
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_lines(lines, numbers, tmp_path):
     path, taken = tmp_path / "arena.games.jsonl", 0
     for number in numbers:
         rng = random.Random(number)
         try:
-            changed = tools.mutated(lines if number % 2 else lines[1:], rng)
+            changed = fuzzing.mutated(lines if number % 2 else lines[1:], rng)
             changed = changed if number % 2 else [lines[0], *changed]
             path.write_text("".join(json.dumps(line) + "\n" for line in changed))
         except (TypeError, ValueError, RecursionError):
@@ -62,21 +62,21 @@ def test_changed_lines(lines, numbers, tmp_path):
     assert taken
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(lines, numbers, tmp_path):
     whole, path = "".join(json.dumps(line) + "\n" for line in lines).encode(), tmp_path / "arena.games.jsonl"
     for number in numbers:
-        path.write_bytes(tools.damaged(whole, random.Random(number)))
+        path.write_bytes(fuzzing.damaged(whole, random.Random(number)))
         kept(path)
 
 
 def test_no_file_and_pickles(tmp_path):
-    for path in tools.special_paths(tmp_path):
+    for path in fuzzing.special_paths(tmp_path):
         if path.name not in ("missing", "nowhere", "loop", "y"):  # which are made
-            with pytest.raises((ValueError, OSError)) as raised, tools.within(5):
+            with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
                 arena._kept(path, GAME, 0, SOURCES)
-            tools.check_message(raised.value)
-    for content in tools.pickles(tmp_path / "marker"):
+            fuzzing.check_message(raised.value)
+    for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "arena.games.jsonl").write_bytes(content)
         kept(tmp_path / "arena.games.jsonl")
     assert not (tmp_path / "marker").exists()

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
-import tools
 from hypothesis import given
 from hypothesis import strategies as st
 from test_fuzz_interfaces import Trickster, vec_env, wrong_answers
@@ -157,7 +157,7 @@ INTERFACES: dict[
         },
     ),
     "VectorEnv": (
-        tricked(lambda policy: VectorEnv(N, GAME, ["greedy", policy], autoreset_mode="SameStep")),
+        tricked(lambda policy: VectorEnv(GAME, N, ["greedy", policy], autoreset_mode="SameStep")),
         on,
         {
             "reset": lambda env, value: env.reset(seed=value),
@@ -202,8 +202,16 @@ def _answer(number: int) -> Callable[[Batch, np.ndarray], Any]:
 
 
 VALUES = [
-    *tools.STRANGE_ARGUMENTS, 0, 5, [0, 1], [1], [0, 0, 0], np.array([True, False, True]), [3, 4, 5], np.zeros(N, np.int64),
-]  # fmt: skip
+    *fuzzing.STRANGE_ARGUMENTS,
+    0,
+    5,
+    [0, 1],
+    [1],
+    [0, 0, 0],
+    np.array([True, False, True]),
+    [3, 4, 5],
+    np.zeros(N, np.int64),
+]
 ANSWERS = [None, None, _failing, *map(_answer, range(20))]
 
 
@@ -227,7 +235,7 @@ def test_a_call_that_raises_changes_nothing(interface):
             return
         except ERRORS as error:
             raised.add(name)
-            tools.check_message(error)
+            fuzzing.check_message(error)
         finally:
             if hasattr(env, "trickster"):
                 env.trickster.answer = None
@@ -245,7 +253,7 @@ def test_a_call_that_raises_changes_nothing(interface):
         max_size=6,
     )
 
-    @tools.properties
+    @fuzzing.properties
     @given(steps, st.booleans(), st.integers(0, 2**64 - 1))
     def property_of_all_calls(sequence, already, seed):
         env = make_it()

@@ -6,8 +6,8 @@ import json
 import random
 from typing import Any
 
+import fuzzing
 import pytest
-import tools
 
 pytest.importorskip("sb3_contrib")
 
@@ -53,7 +53,7 @@ def content(training, tmp_path_factory) -> bytes:
 def loaded(path, training) -> Any:
     """Load a checkpoint; if it is refused nothing has changed."""
     before = training.told()
-    found, error = tools.outcome(
+    found, error = fuzzing.outcome(
         lambda: load(path, training.policy, training.optimizer), ValueError, names=path.name
     )
     if error is not None:
@@ -67,19 +67,19 @@ def loaded(path, training) -> Any:
     return found
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(training, content, numbers, tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     head = len(content) - len(parts(content)[1])
     for number in numbers:
         rng = random.Random(number)
         path.write_bytes(
-            tools.damaged(content[: head if number % 2 else None], rng) + content[head:] * (number % 2)
+            fuzzing.damaged(content[: head if number % 2 else None], rng) + content[head:] * (number % 2)
         )
         loaded(path, training)
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_headers_and_progress(training, content, numbers, tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     header, tensors = parts(content)
@@ -87,9 +87,9 @@ def test_changed_headers_and_progress(training, content, numbers, tmp_path):
         rng = random.Random(number)
         try:
             if number % 2:
-                changed = tools.mutated(header, rng)
+                changed = fuzzing.mutated(header, rng)
             else:
-                progress = tools.mutated(json.loads(header["__metadata__"]["checkpoint"]), rng)
+                progress = fuzzing.mutated(json.loads(header["__metadata__"]["checkpoint"]), rng)
                 changed = header | {"__metadata__": {"checkpoint": json.dumps(progress)}}
             path.write_bytes(joined(changed, tensors))
         except (ValueError, RecursionError):
@@ -104,10 +104,10 @@ def test_a_whole_one_is_taken(training, content, tmp_path):
 
 
 def test_no_file_and_pickles(training, tmp_path):
-    for path in tools.special_paths(tmp_path):
+    for path in fuzzing.special_paths(tmp_path):
         assert loaded(path, training) is None
     path = tmp_path / "checkpoint.safetensors"
-    for pickled in tools.pickles(tmp_path / "marker"):
+    for pickled in fuzzing.pickles(tmp_path / "marker"):
         path.write_bytes(pickled)
         assert loaded(path, training) is None
     assert not (tmp_path / "marker").exists()

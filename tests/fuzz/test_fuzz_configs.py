@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import pytest
 import tomli_w
-import tools
 
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tyro")
@@ -45,7 +45,7 @@ def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
 
 def opened(folder: Path, kind: Any = Arguments) -> Any:
     """Take up a run; what comes out names no code or file of the config's own, and nothing of endless size."""
-    found, _ = tools.outcome(lambda: open_run(kind(resume=folder)), ERRORS)
+    found, _ = fuzzing.outcome(lambda: open_run(kind(resume=folder)), ERRORS)
     if found is not None:
         _, arguments, game, _ = found
         assert game.name in ("mars", "cacti", "botanicus")
@@ -56,7 +56,7 @@ def opened(folder: Path, kind: Any = Arguments) -> Any:
     return found
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_configs(numbers, tmp_path):
     content, taken = run_folder(tmp_path), 0
     for number in numbers:
@@ -64,9 +64,9 @@ def test_changed_configs(numbers, tmp_path):
         part = rng.choice(["arguments", "arguments", "data_files", ""])
         try:
             if part:
-                changed = content | {part: tools.mutated(content[part], rng)}
+                changed = content | {part: fuzzing.mutated(content[part], rng)}
             else:
-                changed = tools.mutated(content, rng)
+                changed = fuzzing.mutated(content, rng)
             (tmp_path / "config.toml").write_text(tomli_w.dumps(changed))
         except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
             continue
@@ -74,12 +74,12 @@ def test_changed_configs(numbers, tmp_path):
     assert taken
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_configs(numbers, tmp_path):
     run_folder(tmp_path)
     whole = (tmp_path / "config.toml").read_bytes()
     for number in numbers:
-        (tmp_path / "config.toml").write_bytes(tools.damaged(whole, random.Random(number)))
+        (tmp_path / "config.toml").write_bytes(fuzzing.damaged(whole, random.Random(number)))
         opened(tmp_path)
 
 
@@ -130,7 +130,7 @@ def test_a_config_that_claims_wide_layers_is_refused_before_they_are_built(tmp_p
     (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
     from garden_agents.training.sb3 import train
 
-    _, error = tools.outcome(
+    _, error = fuzzing.outcome(
         lambda: train(Arguments(resume=tmp_path)), ValueError, names=CHECKPOINT, seconds=20
     )
     assert error is not None
@@ -140,7 +140,7 @@ def test_a_config_that_claims_wide_layers_is_refused_before_they_are_built(tmp_p
 def test_no_files(name, tmp_path):
     """Each file of the folder in turn is a device, a pipe, a link to nowhere, …"""
     (tmp_path / "special").mkdir()
-    for number, path in enumerate(tools.special_paths(tmp_path / "special")):
+    for number, path in enumerate(fuzzing.special_paths(tmp_path / "special")):
         if name.endswith(".csv") and not os.path.exists(path):
             continue  # a run without these
         if name == CHECKPOINT and path.name == "huge":
@@ -155,9 +155,9 @@ def test_no_files(name, tmp_path):
             open_run(Arguments(resume=folder))
             rewound(folder, {})
 
-        with pytest.raises((*ERRORS, OSError, SystemExit)) as raised, tools.within(5):
+        with pytest.raises((*ERRORS, OSError, SystemExit)) as raised, fuzzing.within(5):
             taken_up()
-        tools.check_message(raised.value)
+        fuzzing.check_message(raised.value)
 
 
 def rewound(folder: Path, tables: dict[str, bytes]) -> None:
@@ -169,7 +169,7 @@ def rewound(folder: Path, tables: dict[str, bytes]) -> None:
     run.rewind(100)
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_tables(numbers, tmp_path):
     whole = {
         "metrics.csv": b"decisions,seconds,loss\n50,1.5,nan\n100,3.0,0.25\n150,4.5,0.1\n",
@@ -177,16 +177,16 @@ def test_damaged_tables(numbers, tmp_path):
     }
     for number in numbers:
         rng = random.Random(number)
-        tables = {name: tools.damaged(content, rng) for name, content in whole.items()}
-        tools.outcome(lambda tables=tables: rewound(tmp_path, tables), ValueError, names=".csv is damaged")
+        tables = {name: fuzzing.damaged(content, rng) for name, content in whole.items()}
+        fuzzing.outcome(lambda tables=tables: rewound(tmp_path, tables), ValueError, names=".csv is damaged")
 
 
 def test_pickles(tmp_path):
-    for content in tools.pickles(tmp_path / "marker"):
+    for content in fuzzing.pickles(tmp_path / "marker"):
         run_folder(tmp_path)
         (tmp_path / "config.toml").write_bytes(content)
         assert opened(tmp_path) is None
-        _, error = tools.outcome(
+        _, error = fuzzing.outcome(
             lambda content=content: rewound(tmp_path, {"metrics.csv": content}), ValueError, names="damaged"
         )
         assert error is not None
@@ -228,4 +228,4 @@ def test_a_whole_run_is_taken_up(tmp_path):
     assert (folder, arguments.minutes, game.name) == (tmp_path, 2.0, "cacti")
     assert command.startswith("garden train cacti")
     shutil.rmtree(tmp_path)
-    assert tools.outcome(lambda: open_run(Arguments(resume=tmp_path)), SystemExit)[1]
+    assert fuzzing.outcome(lambda: open_run(Arguments(resume=tmp_path)), SystemExit)[1]

@@ -7,10 +7,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
 import tomli_w
-import tools
 
 from botanicus_env.tables import PACKAGED as BOTANICUS
 from cacti_env.cards import PACKAGED as CACTI
@@ -27,7 +27,7 @@ def made(name: str, file: Any) -> tuple[Game | None, BaseException | None]:
     """Return the game that is played with a file, or the error; it names the file."""
     option, _ = FILES[name]
     known = file.name if isinstance(file, DataFile) else file
-    return tools.outcome(lambda: make(name, **{option: file}), ValueError, names=known)
+    return fuzzing.outcome(lambda: make(name, **{option: file}), ValueError, names=known)
 
 
 def check_playable(game: Game, seed: int) -> None:
@@ -47,13 +47,13 @@ def check_playable(game: Game, seed: int) -> None:
 
 
 @games
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_content(name, numbers, tmp_path):
     content, path, taken = tomllib.loads(FILES[name][1].read_text()), tmp_path / "data.toml", 0
     for number in numbers:
         rng = random.Random(number)
         try:
-            text = tomli_w.dumps(tools.mutated(content, rng, faults=number % 2))
+            text = tomli_w.dumps(fuzzing.mutated(content, rng, faults=number % 2))
             path.write_text(text)
         except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
             continue
@@ -65,11 +65,11 @@ def test_changed_content(name, numbers, tmp_path):
 
 
 @games
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(name, numbers, tmp_path):
     content, path = FILES[name][1].read_bytes(), tmp_path / "data.toml"
     for number in numbers:
-        path.write_bytes(tools.damaged(content, random.Random(number)))
+        path.write_bytes(fuzzing.damaged(content, random.Random(number)))
         game, _ = made(name, path)
         if game is not None:
             check_playable(game, number)
@@ -77,17 +77,17 @@ def test_damaged_bytes(name, numbers, tmp_path):
 
 @games
 def test_no_file(name, tmp_path):
-    for path in tools.special_paths(tmp_path):
+    for path in fuzzing.special_paths(tmp_path):
         _, error = made(name, path)
         assert error is not None or path.name == "null", path
-    _, error = tools.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
+    _, error = fuzzing.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
     assert error is not None
 
 
 @games
 def test_pickles(name, tmp_path):
     path, marker = tmp_path / "data.toml", tmp_path / "marker"
-    for content in tools.pickles(marker):
+    for content in fuzzing.pickles(marker):
         path.write_bytes(content)
         assert made(name, path)[1] is not None
     assert not marker.exists()

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
-import tools
 
 from garden_core import Batch, list_games, make
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
@@ -64,7 +64,7 @@ EARLY: dict[str, tuple[Callable[[str], Any], dict[str, Callable[[Any], Any]]]] =
         },
     ),
     "VectorEnv": (
-        lambda name: VectorEnv(2, name, render_mode="ansi"),
+        lambda name: VectorEnv(name, num_envs=2, render_mode="ansi"),
         {
             "step": lambda env: env.step([0, 0]),
             "action_masks": lambda env: env.action_masks(),
@@ -150,12 +150,12 @@ def test_odd_arguments(interface, what):
     """Either they are taken, which only whole numbers in range are (or sequences of them), or one clear error says why."""
     call = ARGUMENTS[interface, what]
     env = None
-    for value in tools.STRANGE_ARGUMENTS:
+    for value in fuzzing.STRANGE_ARGUMENTS:
         env = env or in_play(interface, "cacti")
-        _, error = tools.outcome(lambda env=env, value=value: call(env, value), WRONG, seconds=60)
+        _, error = fuzzing.outcome(lambda env=env, value=value: call(env, value), WRONG, seconds=60)
         one = {"step", "observe", "set_state"} if interface in ("GardenEnv", "Env") else set()
         if error is None and (what in one or "seat" in what):
-            assert is_whole(value) or value is None or value == "player_0", tools.short(value)
+            assert is_whole(value) or value is None or value == "player_0", fuzzing.short(value)
         if error is None and isinstance(value, float | complex | str | bytes | np.floating):
             assert value == "player_0", (what, value)
         if error is None:  # for the next one a fresh environment
@@ -171,8 +171,8 @@ CONSTRUCTORS: dict[str, Callable[[str, Any], Any]] = {
     "Learner autoreset": lambda name, value: Learner(make(name), 2, autoreset=value),
     "Env seat": lambda name, value: Env(name, seat=value),
     "Env render_mode": lambda name, value: Env(name, render_mode=value),
-    "VectorEnv num_envs": lambda name, value: VectorEnv(value, name),
-    "VectorEnv autoreset_mode": lambda name, value: VectorEnv(2, name, autoreset_mode=value),
+    "VectorEnv num_envs": lambda name, value: VectorEnv(name, num_envs=value),
+    "VectorEnv autoreset_mode": lambda name, value: VectorEnv(name, num_envs=2, autoreset_mode=value),
     "GardenVecEnv num_envs": lambda name, value: vec_env(name, value),
     "GardenVecEnv seed": lambda name, value: vec_env(name, 2, seed=value),
     "GardenEnv render_mode": lambda name, value: GardenEnv(name, render_mode=value),
@@ -187,10 +187,10 @@ LARGE = 2**20  # rows that memory is not taken for here
 
 @pytest.mark.parametrize("what", CONSTRUCTORS)
 def test_odd_arguments_of_constructors(what):
-    for value in tools.STRANGE_ARGUMENTS:
+    for value in fuzzing.STRANGE_ARGUMENTS:
         if "num_envs" in what and is_whole(value) and value > LARGE:
             continue
-        found, error = tools.outcome(
+        found, error = fuzzing.outcome(
             lambda value=value: CONSTRUCTORS[what]("cacti", value), (ValueError, TypeError), seconds=60
         )
         if error is None and what.split()[1] in ("num_envs", "seed", "num_players", "max_decisions"):
@@ -200,13 +200,13 @@ def test_odd_arguments_of_constructors(what):
         del found
 
 
-@pytest.mark.parametrize("value", tools.STRANGE_ARGUMENTS, ids=range(len(tools.STRANGE_ARGUMENTS)))
+@pytest.mark.parametrize("value", fuzzing.STRANGE_ARGUMENTS, ids=range(len(fuzzing.STRANGE_ARGUMENTS)))
 def test_odd_names_of_games_and_actions_of_replays(value):
-    tools.outcome(lambda: game_class(value), (ValueError, TypeError))
+    fuzzing.outcome(lambda: game_class(value), (ValueError, TypeError))
     game = make("cacti")
     if isinstance(value, list | tuple | str):
-        tools.outcome(lambda: Replay.of(game, 0, value), ReplayError)
-    tools.outcome(lambda: Replay.of(game, value, []), ReplayError)
+        fuzzing.outcome(lambda: Replay.of(game, 0, value), ReplayError)
+    fuzzing.outcome(lambda: Replay.of(game, value, []), ReplayError)
 
 
 # --- what opponents answer ---
@@ -228,11 +228,28 @@ def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
     """Return answers that are none."""
     right = batch.action_mask[rows].argmax(1)
     return [
-        right[:-1], np.append(right, 0), right.astype(float), right[:, None], right[None], right.astype(bool), None,
-        list(map(str, right)), batch.action_mask[rows].argmin(1) if (batch.action_mask[rows] == 0).any(1).all() else None,
-        right - 10**6, right + 10**6, right.astype(object), int(right[0]) if len(right) else None, "0", object(), {}, [right, [1]],
-        np.full(len(rows), 2**64 - 1, np.uint64), right.astype("M8[s]"), np.full(len(rows), np.nan), tools.Unshowable(),
-    ]  # fmt: skip
+        right[:-1],
+        np.append(right, 0),
+        right.astype(float),
+        right[:, None],
+        right[None],
+        right.astype(bool),
+        None,
+        list(map(str, right)),
+        batch.action_mask[rows].argmin(1) if (batch.action_mask[rows] == 0).any(1).all() else None,
+        right - 10**6,
+        right + 10**6,
+        right.astype(object),
+        int(right[0]) if len(right) else None,
+        "0",
+        object(),
+        {},
+        [right, [1]],
+        np.full(len(rows), 2**64 - 1, np.uint64),
+        right.astype("M8[s]"),
+        np.full(len(rows), np.nan),
+        fuzzing.Unshowable(),
+    ]
 
 
 @games
@@ -242,9 +259,9 @@ def test_wrong_answers_of_policies_are_named(name):
     batch.reset(5)
     for answer in wrong_answers(batch, batch.all_rows):
         policy.answer = lambda batch, rows, answer=answer: answer
-        _, error = tools.outcome(lambda: ask(policy, batch, batch.all_rows), ValueError, names="Trickster")
+        _, error = fuzzing.outcome(lambda: ask(policy, batch, batch.all_rows), ValueError, names="Trickster")
         assert error is not None
-        _, error = tools.outcome(
+        _, error = fuzzing.outcome(
             lambda: record(game, [policy] * game.num_players, 0), ValueError, names="Trickster"
         )
         assert error is not None
@@ -257,8 +274,8 @@ def test_a_game_is_over_for_all(name):
     env.step(int(env.last()[0]["action_mask"].argmin()))
     while env.agents:
         assert env.last()[2]
-        for value in tools.STRANGE_ARGUMENTS[1:]:
-            _, error = tools.outcome(lambda value=value: env.step(value), ValueError)
+        for value in fuzzing.STRANGE_ARGUMENTS[1:]:
+            _, error = fuzzing.outcome(lambda value=value: env.step(value), ValueError)
             assert error is not None
         env.step(None)
     for call in (env.last, lambda: env.step(None), lambda: env.step(0)):
@@ -288,9 +305,9 @@ def test_policies_answer_for_rows_that_are_over(name):
     batch.reset(0)
     batch.step(batch.action_mask.argmax(1))
     for policy in (RandomPolicy(), GreedyPolicy()):
-        with tools.within(60):
+        with fuzzing.within(60):
             policy(batch, batch.all_rows)
-        _, error = tools.outcome(
+        _, error = fuzzing.outcome(
             lambda policy=policy: batch.step(policy(batch, batch.all_rows)),
             ValueError,
             names="over",

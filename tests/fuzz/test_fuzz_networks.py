@@ -8,9 +8,9 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
-import tools
 
 pytest.importorskip("sb3_contrib")
 
@@ -48,7 +48,7 @@ def joined(header: Any, tensors: bytes) -> bytes:
 
 def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> NetworkAgent | None:
     """Load a file; an agent that comes out answers with legal actions, by finite numbers."""
-    agent, _ = tools.outcome(
+    agent, _ = fuzzing.outcome(
         lambda: NetworkAgent.load(path, game, **options), ValueError, names=path.name, seconds=seconds
     )
     if agent is not None:
@@ -56,10 +56,10 @@ def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> Netw
         batch.reset(1)
         for sampled in (False, True):  # finite weights may still be too large
             agent.sampled = sampled
-            actions, _ = tools.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
+            actions, _ = fuzzing.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
             assert actions is None or batch.action_mask[batch.all_rows, actions].all()
-        judged, _ = tools.outcome(
-            lambda: agent.judge(batch.observation, batch.action_mask), ValueError, names="not finite"
+        judged, _ = fuzzing.outcome(
+            lambda: agent.evaluate(batch.observation, batch.action_mask), ValueError, names="not finite"
         )
         if judged is not None:
             assert np.isfinite(judged[0]).all()
@@ -68,7 +68,7 @@ def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> Netw
     return agent
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(kept, numbers, tmp_path):
     game, content = kept
     head = 8 + struct.unpack("<Q", content[:8])[0]
@@ -76,13 +76,13 @@ def test_damaged_bytes(kept, numbers, tmp_path):
     for number in numbers:
         rng = random.Random(number)
         if number % 2:
-            path.write_bytes(tools.damaged(content[:head], rng) + content[head:])
+            path.write_bytes(fuzzing.damaged(content[:head], rng) + content[head:])
         else:
-            path.write_bytes(tools.damaged(content, rng))
+            path.write_bytes(fuzzing.damaged(content, rng))
         loaded(path, game)
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_headers_and_descriptions(kept, numbers, tmp_path):
     game, content = kept
     header, tensors = parts(content)
@@ -91,9 +91,9 @@ def test_changed_headers_and_descriptions(kept, numbers, tmp_path):
         rng = random.Random(number)
         changed = dict(header)
         if number % 2:
-            changed = tools.mutated(header, rng)
+            changed = fuzzing.mutated(header, rng)
         else:
-            config = tools.mutated(json.loads(header["__metadata__"]["config"]), rng)
+            config = fuzzing.mutated(json.loads(header["__metadata__"]["config"]), rng)
             try:
                 changed["__metadata__"] = {"config": json.dumps(config)}
             except (ValueError, RecursionError):
@@ -182,11 +182,20 @@ def test_claims_that_are_shown_are_short_and_plain(kept, tmp_path):
     header, tensors = parts(content)
     config = json.loads(header["__metadata__"]["config"])
     claims: list[dict[str, Any]] = [
-        {"game": "\x1b[2J" * 1000}, {"game": "\n" * 1000}, {"observation": [1] * 100_000}, {"observation": [10**18] * 9000},
-        {"options": {"\x1b" * 1000: "\x1b" * 1000}}, {"options": dict.fromkeys(game.chosen, "\x1b[2J\n" * 1000)},
-        {"tables": "\x1b[2J\n" * 1000}, {"foresees": "\x1b[2J\n" * 1000}, {"network": {"kind": "\x1b[2J\n" * 1000}},
-        {"network": {"\x1b[2J\n" * 1000: 1}}, {"actions": 2**63}, {"actions": 10**400}, {"game": "\ud800"},
-    ]  # fmt: skip
+        {"game": "\x1b[2J" * 1000},
+        {"game": "\n" * 1000},
+        {"observation": [1] * 100_000},
+        {"observation": [10**18] * 9000},
+        {"options": {"\x1b" * 1000: "\x1b" * 1000}},
+        {"options": dict.fromkeys(game.option_values, "\x1b[2J\n" * 1000)},
+        {"tables": "\x1b[2J\n" * 1000},
+        {"value_target": "\x1b[2J\n" * 1000},
+        {"network": {"kind": "\x1b[2J\n" * 1000}},
+        {"network": {"\x1b[2J\n" * 1000: 1}},
+        {"actions": 2**63},
+        {"actions": 10**400},
+        {"game": "\ud800"},
+    ]
     for claim in claims:
         path.write_bytes(joined(header | {"__metadata__": {"config": json.dumps(config | claim)}}, tensors))
         assert loaded(path, game) is None
@@ -197,10 +206,10 @@ def test_claims_that_are_shown_are_short_and_plain(kept, tmp_path):
 
 def test_no_file_and_pickles(kept, tmp_path):
     game, _ = kept
-    for path in tools.special_paths(tmp_path):
+    for path in fuzzing.special_paths(tmp_path):
         assert loaded(path, game) is None
     path = tmp_path / "network.safetensors"
-    contents = tools.pickles(tmp_path / "marker")
+    contents = fuzzing.pickles(tmp_path / "marker")
     torch.save({"policy": torch.zeros(2)}, path)
     for content in [*contents, path.read_bytes()]:
         path.write_bytes(content)

@@ -8,9 +8,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+import fuzzing
 import pytest
 import tomli_w
-import tools
 from cacti_tools import made_up
 
 from cacti_env import Cacti
@@ -43,7 +43,7 @@ def write(path: Path, content: Any) -> None:
 
 def loaded(path: Path) -> tuple[Replay | None, BaseException | None]:
     """Load a file; what comes out can be played, shown, kept and loaded again."""
-    replay, error = tools.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
+    replay, error = fuzzing.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
     if replay is not None:
         env = GardenEnv(replay.game)
         env.reset(0)
@@ -55,54 +55,60 @@ def loaded(path: Path) -> tuple[Replay | None, BaseException | None]:
     return replay, error
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_content_with_a_checksum_that_fits(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     for number in numbers:
         rng = random.Random(number)
         try:
-            write(path, tools.mutated(content, rng, faults=number % 2))
+            write(path, fuzzing.mutated(content, rng, faults=number % 2))
         except (ValueError, RecursionError, TypeError, AttributeError):  # nothing that JSON can hold
             continue
         loaded(path)
 
 
 @pytest.mark.parametrize("content", ["cacti with own cards"], indirect=True)
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_data_within(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     text = content["data_files"]["cards"].encode()
     for number in numbers:
-        changed = tools.damaged(text, random.Random(number)).decode("utf-8", "surrogateescape")
+        changed = fuzzing.damaged(text, random.Random(number)).decode("utf-8", "surrogateescape")
         write(path, content | {"data_files": {"cards": changed}})
         loaded(path)
 
 
-@pytest.mark.parametrize("numbers", tools.blocks(), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_damaged_bytes(content, numbers, tmp_path):
     path = tmp_path / "game.json"
     write(path, content)
     whole, plain = path.read_bytes(), loaded(path)[0]
     for number in numbers:
-        path.write_bytes(tools.damaged(whole, random.Random(number)))
+        path.write_bytes(fuzzing.damaged(whole, random.Random(number)))
         replay, _ = loaded(path)
         assert replay is None or replay == plain
 
 
 def test_no_file_and_pickles(tmp_path):
-    for path in tools.special_paths(tmp_path):
-        assert tools.outcome(lambda path=path: Replay.load(path), ReplayError, names=path.name)[1] is not None
-    for content in tools.pickles(tmp_path / "marker"):
+    for path in fuzzing.special_paths(tmp_path):
+        assert (
+            fuzzing.outcome(lambda path=path: Replay.load(path), ReplayError, names=path.name)[1] is not None
+        )
+    for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "game.json").write_bytes(content)
         assert loaded(tmp_path / "game.json")[1] is not None
     assert not (tmp_path / "marker").exists()
-    assert tools.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
+    assert fuzzing.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
 
 
 CLAIMS: dict[str, dict[str, Any]] = {
     "a path": {"options": {"cards": "/dev/zero"}, "game": "cacti", "data_files": {}},
     "a long path": {"options": {"cards": "x" * 100_000}, "game": "cacti", "data_files": {}},
-    "a path with control characters": {"options": {"cards": "\x1b[2J\n" * 9}, "data_files": {"cards": "a="}, "game": "cacti"},
+    "a path with control characters": {
+        "options": {"cards": "\x1b[2J\n" * 9},
+        "data_files": {"cards": "a="},
+        "game": "cacti",
+    },
     "code as game": {"game": "os:system"},
     "long game": {"game": "x" * 100_000},
     "control characters": {"game": "\x1b[2J\n\n\n\n\n\n\n"},
@@ -122,7 +128,7 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "an end": {"ended": "\x1b[2J" * 1000},
     "a digest": {"data": "\x1b[2J\n" * 1000},
     "a format": {"format": "\x1b[2J\n" * 1000},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -136,9 +142,12 @@ def test_bombs_end_soon_with_a_message(content, kind, tmp_path):
     path, n = tmp_path / "game.json", LIMIT - 200_000
     keyed = "".join(f'"{i}":0,' for i in range(n // 12))
     texts = {
-        "lists": "[" * n, "objects": '{"a":' * (n // 5), "digits": "9" * n, "text": json.dumps("\\" * (n // 3)),
+        "lists": "[" * n,
+        "objects": '{"a":' * (n // 5),
+        "digits": "9" * n,
+        "text": json.dumps("\\" * (n // 3)),
         "keys": f'{{{keyed}"format":0}}',
-    }  # fmt: skip
+    }
     if kind == "data":
         bomb = "a" + ".a" * (n // 2 - 10_000) + "=1"
         write(path, content | {"game": "cacti", "options": {"cards": "x"}, "data_files": {"cards": bomb}})

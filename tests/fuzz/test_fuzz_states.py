@@ -7,19 +7,24 @@ import pickle
 import random
 from typing import Any
 
+import fuzzing
 import numpy as np
 import pytest
-import tools
 
 from garden_core import Batch, kernels, list_games, make
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 VARIANTS = [
-    ("mars", {}), ("mars", {"num_players": 5, "reward": "margin"}), ("mars", {"gardeners": 2, "special_actions": True}),
-    ("mars", {"num_players": 1, "cooperative": True}), ("botanicus", {"num_players": 4}), ("botanicus", {"reward": "margin"}),
-    ("cacti", {}), ("cacti", {"reward": "margin"}),
-]  # fmt: skip
+    ("mars", {}),
+    ("mars", {"num_players": 5, "reward": "margin"}),
+    ("mars", {"gardeners": 2, "special_actions": True}),
+    ("mars", {"num_players": 1, "cooperative": True}),
+    ("botanicus", {"num_players": 4}),
+    ("botanicus", {"reward": "margin"}),
+    ("cacti", {}),
+    ("cacti", {"reward": "margin"}),
+]
 variants = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
 
 
@@ -54,7 +59,7 @@ def test_undealt_states_can_be_shown(name, options):
     """What a person sees of it means nothing, but it is no crash."""
     game = make(name, **options)
     state = game.new_states(1)[0]
-    with tools.within(10):
+    with fuzzing.within(10):
         sheet = game.score_sheet(game.snapshot(state))
         assert len(sheet) == game.num_players
         for seat in (None, *range(game.num_players)):
@@ -70,8 +75,8 @@ def test_policies_check_rows_and_the_first_reset(name, options, policy):
         policy(batch, batch.all_rows)
     batch.reset(1)
     policy(batch, batch.all_rows)  # compiles, which takes longer than what is allowed below
-    for rows in tools.STRANGE_ARGUMENTS:
-        answer, _ = tools.outcome(lambda rows=rows: policy(batch, rows), (ValueError, IndexError))
+    for rows in fuzzing.STRANGE_ARGUMENTS:
+        answer, _ = fuzzing.outcome(lambda rows=rows: policy(batch, rows), (ValueError, IndexError))
         if answer is not None:
             assert answer.dtype == np.int64
             assert len(answer) <= 2
@@ -98,15 +103,15 @@ def forged(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         if kind == 0:
             del changed[key]
         elif kind == 1:
-            changed[rng.choice(tools.STRANGE_TEXTS)] = value
+            changed[rng.choice(fuzzing.STRANGE_TEXTS)] = value
         elif isinstance(value, np.ndarray) and kind < 4:
             raw = bytearray(value.tobytes())
             raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
             changed[key] = np.frombuffer(bytes(raw), value.dtype).reshape(value.shape)
         elif isinstance(value, dict) and kind < 4:
-            changed[key] = tools.mutated(value, rng)
+            changed[key] = fuzzing.mutated(value, rng)
         else:
-            changed[key] = rng.choice(tools.STRANGE_ARGUMENTS)
+            changed[key] = rng.choice(fuzzing.STRANGE_ARGUMENTS)
         if not changed:
             break
     return changed
@@ -117,13 +122,13 @@ def equal(one: Any, other: Any) -> bool:
 
 
 @variants
-@pytest.mark.parametrize("numbers", tools.blocks(max(25, tools.CASES // 8)), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(max(25, fuzzing.CASES // 8)), ids=str)
 def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
     env = in_play(name, options)
     before = env.get_state()
     for number in numbers:
         state = forged(before, random.Random(number))
-        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
         assert error is not None or repr(state) == repr(before)
         assert repr(env.get_state()) == repr(before)
     env.set_state(before)
@@ -134,9 +139,9 @@ def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
 def test_odd_values_in_a_state_are_refused(part):
     env = in_play("cacti", {})
     before = env.get_state()
-    for value in tools.STRANGE_ARGUMENTS:
+    for value in fuzzing.STRANGE_ARGUMENTS:
         state = value if part is None else before | {part: value}
-        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
         assert error is not None
         assert repr(env.get_state()) == repr(before)
 
@@ -146,5 +151,5 @@ def test_states_of_other_games_are_refused(name, options):
     env = in_play(name, options)
     for other_name, other in VARIANTS:
         state = in_play(other_name, other).get_state()
-        _, error = tools.outcome(lambda state=state: env.set_state(state), ValueError)
+        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
         assert (error is None) == ((name, options) == (other_name, other))

@@ -1,0 +1,365 @@
+"""The arena: fair seats, results that depend on nothing but the seed, games that are kept, ratings, pictures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("openskill")
+
+from garden_agents.evaluation import arena
+from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
+from garden_agents.evaluation.ratings import Rating, rate, ratings_table
+
+from garden_core import make
+from garden_core.policies import GreedyPolicy, RandomPolicy
+from mars_env import Mars
+
+AGENTS = """
+import os
+
+def last_legal(game, seed):
+    return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
+
+def illegal(game, seed):
+    return lambda batch, rows: batch.action_mask[rows].argmin(1)
+
+def raising(game, seed):
+    return lambda batch, rows: 1 / 0
+
+def dying(game, seed):
+    return lambda batch, rows: os._exit(1)
+"""
+
+
+@pytest.fixture
+def agents(tmp_path, monkeypatch) -> Path:
+    """A user's module `their_agents` on the path; its file."""
+    (tmp_path / "module").mkdir()
+    path = tmp_path / "module" / "their_agents.py"
+    path.write_text(AGENTS)
+    sys.modules.pop("their_agents", None)  # of another test
+    monkeypatch.syspath_prepend(path.parent)
+    return path
+
+
+@pytest.fixture
+def played(monkeypatch) -> list[arena.Job]:
+    """The jobs that are played, in their order, by this process."""
+    jobs = []
+
+    def noted(game, job, seed, play_job=arena.play_job):
+        jobs.append(job)
+        return play_job(game, job, seed)
+
+    monkeypatch.setattr(arena, "play_job", noted)
+    return jobs
+
+
+def arguments(output, *agents, **changes) -> arena.Arguments:
+    settings = {"games": 60, "processes": 1, "output": output, **changes}
+    return arena.Arguments("cacti", list(agents or ("random", "greedy")), **settings)
+
+
+# --- games and pairs ---
+
+
+def test_wilson_interval():
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=5e-5)  # a textbook's example
+    assert wilson(570, 600) == pytest.approx((0.92952, 0.96475), abs=1e-5)
+    assert wilson(0, 100)[0] == 0
+    assert wilson(100, 100)[1] == 1
+    assert wilson(0, 0) == (0, 1)
+
+
+def test_places_and_shares_of_the_win():
+    game = Mars(num_players=3)
+    states = game.new_states(4)
+    states["score"][:, :3] = [[5, 3, 1], [0, 0, 0], [4, 7, 2], [0, 0, 9]]
+    assert places(game, states).tolist() == [[0, 1, 2], [0, 0, 0], [1, 0, 2], [1, 1, 0]]
+    expected = [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3], [0, 1, 0], [0, 0, 1]]
+    np.testing.assert_allclose(shares_of(places(game, states)), expected)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 5])
+def test_every_seat_is_taken_equally_often(num_players):
+    game = Mars(num_players=num_players)
+    result = meet(game, ("greedy", "random"), (GreedyPolicy(), RandomPolicy()), 31, seed=1)
+    assert result.games == -(-31 // num_players) * num_players
+    assert len(result.by_seat) == num_players
+    assert result.win_rate == pytest.approx(np.mean(result.by_seat))
+    assert result.win_rate > 1 / num_players
+    assert result.mean_score > result.opponents_mean_score
+
+
+def test_each_agent_plays_its_own_seats():
+    asked: dict[int, set] = {0: set(), 1: set()}
+
+    def watched(index):
+        def policy(batch, rows):
+            asked[index] |= {(int(row), int(batch.current_player[row])) for row in rows}
+            return batch.action_mask[rows].argmax(1)
+
+        return policy
+
+    lineups = np.array([[0, 1, 1], [1, 0, 1]])
+    play(Mars(num_players=3, max_decisions=30), [watched(0), watched(1)], lineups)
+    assert asked == {0: {(0, 0), (1, 1)}, 1: {(0, 1), (0, 2), (1, 0), (1, 2)}}
+
+
+def test_seats_are_balanced_over_the_blocks(played, monkeypatch):
+    seats = []
+    monkeypatch.setattr(arena, "play", lambda *a, play=arena.play: seats.append(a[2]) or play(*a))
+    results, _ = round_robin(Mars(num_players=3, max_decisions=20), ["random", "greedy"], games=100)
+    assert [job.games for job in played] == [51, 51, 51, 51]
+    assert [job.block for job in played] == [0, 1, 0, 1]
+    assert [(r.agent, r.opponent, r.games) for r in results] == [
+        ("random", "greedy", 102),
+        ("greedy", "random", 102),
+    ]
+    for lineups in seats:
+        assert (lineups == 0).sum(axis=1).tolist() == [1] * 51
+        assert (lineups == 0).sum(axis=0).tolist() == [17] * 3
+
+
+# --- jobs ---
+
+
+def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
+    written = []
+    for processes in (1, 2):
+        output = tmp_path / f"{processes}" / "arena.json"
+        results = arena.main(
+            arguments(output, "random", "greedy", "their_agents:last_legal", processes=processes)
+        )
+        jobs = sorted((output.parent / "arena.games.jsonl").read_text().splitlines())
+        written.append(
+            (output.read_bytes(), jobs, output.with_suffix(".png").read_bytes(), capsys.readouterr().out)
+        )
+    assert written[0] == written[1]
+    assert [(r.agent, r.opponent) for r in results] == [
+        ("random", "greedy"),
+        ("random", "their_agents:last_legal"),
+        ("greedy", "their_agents:last_legal"),
+    ]
+    report = json.loads(written[0][0])
+    assert report["command"] == (
+        "garden arena cacti random greedy their_agents:last_legal --games 60 --num-players 2 --seed 0"
+    )
+    assert report["options"] == make("cacti").option_values
+    assert report["versions"]["numpy"] == np.__version__
+    assert len(written[0][1]) == 1 + 6
+    assert max(map(len, written[0][3].splitlines())) <= 110
+
+
+def test_seeds_matter():
+    game = make("cacti")
+    first, again, other = (round_robin(game, ["random", "greedy"], 20, seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    jobs = [arena.Job("random", "random", block, 50) for block in (0, 1)]
+    assert arena.play_job(game, jobs[0], 1) != arena.play_job(game, jobs[1], 1)
+
+
+@pytest.mark.parametrize("name", ["raising", "illegal"])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_agent_that_fails_is_named(agents, name, processes):
+    why = {
+        "raising": "ZeroDivisionError: division by zero",
+        "illegal": r"ValueError: row \d+: action .* is illegal",
+    }
+    with pytest.raises(RuntimeError, match=rf"their_agents:{name} \(against random\) failed: {why[name]}"):
+        round_robin(make("cacti"), ["random", f"their_agents:{name}"], 60, processes=processes)
+
+
+def test_a_process_that_dies_is_explained(agents):
+    with pytest.raises(
+        RuntimeError, match=r"a process died .* while playing random against their_agents:dying"
+    ):
+        round_robin(make("cacti"), ["random", "their_agents:dying"], 60, processes=2)
+
+
+# --- kept games ---
+
+
+def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
+    whole, parts = tmp_path / "whole.json", tmp_path / "parts.json"
+    arena.main(arguments(whole, games=120))
+    played.clear()
+    play_job = arena.play_job
+
+    def interrupted(game, job, seed):
+        if job.block == 1:
+            raise KeyboardInterrupt
+        return play_job(game, job, seed)
+
+    monkeypatch.setattr(arena, "play_job", interrupted)
+    kept = tmp_path / "parts.games.jsonl"
+    with pytest.raises(SystemExit, match=r"stopped; the same command goes on from .*parts\.games\.jsonl"):
+        arena.main(arguments(parts, games=120))
+    assert not parts.exists()
+    with kept.open("a") as file:
+        file.write('{"job":["random","gree')  # as a crash leaves it
+    monkeypatch.setattr(arena, "play_job", play_job)
+    arena.main(arguments(parts, games=120))
+    assert [job.block for job in played] == [0, 1, 2]
+    assert parts.read_bytes() == whole.read_bytes()
+    assert kept.read_bytes() == (tmp_path / "whole.games.jsonl").read_bytes()
+
+
+def test_more_agents_and_games_reuse_what_is_done(tmp_path, agents, played):
+    output = tmp_path / "arena.json"
+    arena.main(arguments(output, games=50))
+    before = json.loads(output.read_text())["results"]
+    arena.main(arguments(output, "their_agents:last_legal", "random", "greedy", games=50))
+    assert [job[:2] for job in played] == [
+        ("random", "greedy"),
+        ("their_agents:last_legal", "random"),
+        ("their_agents:last_legal", "greedy"),
+    ]
+    assert json.loads(output.read_text())["results"][-1] == before[0]
+    played.clear()
+    arena.main(arguments(output, games=100))
+    assert played == [("random", "greedy", 1, 50)]
+
+
+def test_games_of_something_else_are_refused(tmp_path, agents):
+    output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
+    arena.main(arguments(output, "random", "their_agents:last_legal", games=10))
+    before = kept.read_bytes()
+    with pytest.raises(
+        SystemExit, match=r"holds other games: seed is 0, not 1; choose another --output, or delete"
+    ):
+        arena.main(arguments(output, seed=1))
+    with pytest.raises(SystemExit, match=r"option max_decisions is \d+, not 50, data is"):
+        arena.main(arguments(output, options={"max_decisions": "50"}))
+    agents.write_text(AGENTS + "# changed\n")
+    with pytest.raises(
+        SystemExit, match=r"their_agents:last_legal has changed since its games in .* were played"
+    ):
+        arena.main(arguments(output, "random", "their_agents:last_legal"))
+    assert kept.read_bytes() == before
+    kept.write_text("scribble\n")
+    with pytest.raises(SystemExit, match="is damaged, or no file of games"):
+        arena.main(arguments(output))
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "message"),
+    [
+        (["random"], {}, "at least two agents"),
+        (["random", "greedy", "random"], {}, "named twice: random greedy random"),
+        (["random", "grandmaster"], {}, "unknown agent 'grandmaster'"),
+        (["random", "greedy"], {"games": 0}, "games must be at least 1, not 0"),
+        (["random", "greedy"], {"processes": 0}, "processes must be at least 1, not 0"),
+        (["random", "greedy"], {"seed": -1}, "seed must be 0 to"),
+        (["random", "greedy"], {"num_players": 3}, "num_players must be"),
+        (["random", "greedy"], {"options": {"luck": "1"}}, "cacti has no option 'luck'"),
+        (["random", "greedy"], {"picture": Path("a.foo")}, r"a picture ends in \.png, .*, not 'a\.foo'"),
+    ],
+)
+def test_arguments_are_checked_before_any_game(tmp_path, played, names, changes, message):
+    with pytest.raises(SystemExit, match=f"error: .*{message}"):
+        arena.main(arguments(tmp_path / "arena.json", *names, **changes))
+    assert not played
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_output(tmp_path, played):
+    with pytest.raises(SystemExit, match=r"error: .* is a folder, not a file"):
+        arena.main(arguments(tmp_path))
+    assert not played
+
+
+def test_a_cooperative_game_is_refused():
+    with pytest.raises(ValueError, match="two players against each other"):
+        round_robin(Mars(num_players=2, cooperative=True), ["random", "greedy"])
+
+
+# --- ratings ---
+
+
+def field(strengths, num_players, games, seed=0):
+    """A round robin of agents with these strengths, Elo's scale, as Plackett and Luce's model has it."""
+    rng = np.random.default_rng(seed)
+    pairs = list(itertools.permutations(range(len(strengths)), 2))
+    lineups = np.concatenate([np.array(pair)[alone(games, num_players)] for pair in pairs])
+    luck = rng.gumbel(size=lineups.shape) * 400 / np.log(10)
+    performance = np.array(strengths)[lineups] + luck
+    return lineups, (performance[:, None, :] > performance[:, :, None]).sum(axis=2)
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+def test_ratings_find_strengths(num_players):
+    names, strengths = ["b", "random", "a", "c"], [200.0, 0, 500, 150]
+    ratings = rate(names, *field(strengths, num_players, 400), seed=3)
+    assert [r.agent for r in ratings] == ["a", "b", "c", "random"]
+    for rating in ratings:
+        assert abs(rating.rating - strengths[names.index(rating.agent)]) < 40
+        assert 5 < rating.uncertainty < 40
+    assert ratings[-1].rating == 0
+    assert ratings == rate(names, *field(strengths, num_players, 400), seed=3)
+
+
+def test_ratings_hardly_depend_on_the_order_of_games():
+    lineups, placed = field([0.0, 300, 350], 2, 300)
+    one, other = (rate(["random", "b", "c"], lineups[::step], placed[::step]) for step in (1, -1))
+    for first, second in zip(one, other, strict=True):
+        assert first.agent == second.agent
+        assert abs(first.rating - second.rating) < first.uncertainty / 2
+
+
+def test_ratings_with_ties_and_without_random():
+    lineups = np.array([[0, 1], [1, 0]] * 50)
+    ratings = rate(["a", "b"], lineups, np.zeros((100, 2), int))
+    assert [r.rating for r in ratings] == pytest.approx([0, 0], abs=1e-9)
+    placed = np.where(lineups == 1, 0, 1)
+    ratings = rate(["a", "b"], lineups, placed)
+    assert ratings[1] == Rating("a", 0, ratings[1].uncertainty)
+    assert ratings[0].rating > 300
+    assert "Elo's scale, the lowest, a, = 0" in ratings_table(ratings)
+
+
+def test_ratings_are_ordered_as_win_rates():
+    results, ratings = round_robin(Mars(num_players=3), ["greedy", "mcts:20", "random"], 30)
+    rates = {(r.agent, r.opponent): r.win_rate for r in results}
+    order = [r.agent for r in ratings]
+    assert order[-1] == "random"
+    for better, worse in itertools.combinations(order, 2):
+        assert rates[better, worse] > rates[worse, better]
+
+
+# --- pictures ---
+
+
+@pytest.mark.parametrize("num_players", [2, 5])
+def test_picture_of_many_agents_with_long_names(tmp_path, num_players):
+    names = [
+        "random",
+        "greedy",
+        "mcts:400",
+        "mcts:4000",
+        "ppo",
+        "runs/mars-20250101-120000",
+        "company.agents:strong",
+    ]
+    lineups, placed = field([0.0, 300, 400, 640, 700, 650, -100], num_players, 10)
+    pairs = list(itertools.permutations(names, 2))
+    results = [
+        result_of(pair, placed[10 * i : 10 * i + 10], placed[10 * i : 10 * i + 10] + 30)
+        for i, pair in enumerate(pairs)
+    ]
+    arena.picture(tmp_path / "arena.png", results, rate(names, lineups, placed), "Mars()")
+    assert (tmp_path / "arena.png").read_bytes().startswith(b"\x89PNG")
+    assert max(map(len, table(results).splitlines())) <= 110
+
+
+def test_command_line_has_all_cores_as_default():
+    assert 1 <= arena.Arguments("mars", []).processes <= (os.cpu_count() or 1)

@@ -1,0 +1,144 @@
+"""Expert iteration: runs that go on, what is learned from, and arguments out of range."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.training import expert_iteration as expert
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.run_folder import Run
+from runs import LEFT, SMALL, rows_of, tiny_expert
+
+from garden_core import make
+from mars_env import Mars
+
+
+@pytest.fixture(scope="module")
+def expert_run(tmp_path_factory) -> Path:
+    return expert.train(tiny_expert(run=tmp_path_factory.mktemp("runs") / "expert"))
+
+
+def test_expert_iteration_leaves_everything(expert_run):
+    left = {path.name for path in expert_run.iterdir() if "tfevents" not in path.name}
+    assert left == LEFT
+    config = tomllib.loads((expert_run / "config.toml").read_text())
+    assert config["arguments"]["simulations"] == 4
+    assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
+    assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "num_players", "options"),
+    [
+        ("cacti", 2, {}),
+        ("mars", 3, {"max_decisions": "40"}),
+        ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
+    ],
+)
+def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
+    arguments = tiny_expert(
+        game=name, num_players=num_players, options=options, run=tmp_path / "run", minutes=0.03
+    )
+    folder = expert.train(arguments)
+    assert (folder / "network.safetensors").is_file()
+
+
+def test_expert_iteration_goes_on(expert_run, tmp_path):
+    folder = tmp_path / "again"
+    folder.mkdir()
+    for name in ("config.toml", CHECKPOINT, "metrics.csv", "evaluations.csv", "network.safetensors"):
+        (folder / name).write_bytes((expert_run / name).read_bytes())
+    before = rows_of(folder / "evaluations.csv")
+    seconds = float(rows_of(folder / "metrics.csv")[-1]["seconds"]) + 3
+    expert.train(expert.Arguments(resume=folder, minutes=seconds / 60))
+    after = rows_of(folder / "evaluations.csv")
+    assert after[: len(before)] == before
+    assert float(after[-1]["decisions"]) > float(before[-1]["decisions"])
+    assert seconds <= float(after[-1]["seconds"]) < seconds + 30  # the last move ends after the limit
+    with pytest.raises(SystemExit, match="no run to resume"):
+        expert.train(expert.Arguments(resume=tmp_path))
+
+
+def at_work(folder: Path, **changes):
+    """Expert iteration on Cacti: the training, and games not yet begun."""
+    game = make("cacti")
+    arguments = tiny_expert(game="cacti", options={}, **changes)
+    training = expert._Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
+    return training, expert._Games(game, arguments, training.positions, training.rng)
+
+
+def test_expert_iteration_learns_what_search_chose(tmp_path):
+    """Positions hold visits and a mix of search's value and the outcome; learning lowers both losses."""
+    training, games = at_work(
+        tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, search_value_share=0.0
+    )
+    while training.positions.added < 1000:
+        games.step(training.teacher)
+    held = training.positions
+    np.testing.assert_allclose(held.choice[:1000].sum(1), 1, atol=2e-3)
+    assert not held.choice[:1000][held.mask[:1000] == 0].any()
+    assert set(np.unique(held.value[:1000])) <= {-1.0, 0.0, 1.0}
+    before = losses(training)
+    for _ in range(10):
+        training.learned = 0
+        training._learn(0.0)
+    after = losses(training)
+    assert after[0] < before[0] - 0.02
+    assert after[1] < before[1] - 0.02
+
+
+def losses(training) -> tuple[float, float]:
+    """Losses of policy and value over the first thousand positions."""
+    held = training.positions
+    with torch.no_grad():
+        seen, choice = (
+            torch.as_tensor(held.observation[:1000]).float(),
+            torch.as_tensor(held.choice[:1000]).float(),
+        )
+        logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
+        policy = -(choice * logits.log_softmax(1)).sum(1).mean()
+        return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
+
+
+def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path, monkeypatch):
+    training, games = at_work(
+        tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25, noise=0.0
+    )
+    assert games._noise(games.batch.action_mask) is None
+    told: list = []
+    finish = games._finish
+    monkeypatch.setattr(games, "_finish", lambda row: (told.extend(games.told[row]), finish(row)))
+    while not training.positions.added:
+        games.step(training.student)
+    scores = games.batch.game.scores(games.batch.last_states[0])
+    won = np.sign([scores[0] - scores[1], scores[1] - scores[0]])
+    assert won[0] != 0, "another seed is needed: the scores are level"
+    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in told]
+    np.testing.assert_allclose(training.positions.value[: len(told)], expected, atol=1e-6)
+    assert len({value for *_, value in told}) > 5
+
+
+def test_noise_is_over_legal_actions(tmp_path):
+    _, games = at_work(tmp_path, envs=64)
+    mask = games.batch.action_mask
+    noise = games._noise(mask)
+    np.testing.assert_allclose(noise.sum(1), 1)
+    assert not noise[mask == 0].any()
+    assert noise[mask == 1].std() > 0.05
+
+
+def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
+    training, _ = at_work(tmp_path)
+    training.run.seconds_before, training.decisions = 7.0, 3
+    training.save()
+    again, _ = at_work(tmp_path)
+    again.load()
+    assert (again.run.seconds, again.decisions) == (7.0, 3)

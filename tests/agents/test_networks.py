@@ -1,0 +1,399 @@
+"""Networks: what they are told, how they are built, and how trained ones are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import garden_agents
+import torch
+from garden_agents.networks import network_agent
+from garden_agents.networks.board_features import cell_features
+from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_network
+from garden_agents.networks.policies import sample
+from garden_agents.registry import load_agent
+from garden_agents.training.sb3 import new_model
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+import cacti_env
+from garden_core import list_games, make
+from garden_core.batch import Batch
+from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core.policies import RandomPolicy
+from mars_env import Mars
+
+SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+
+
+def played(game, rows=8, decisions=40, seed=0) -> Batch:
+    batch = Batch(game, rows)
+    batch.reset(seed)
+    policy = RandomPolicy(seed)
+    for _ in range(decisions):
+        batch.step(policy(batch, batch.all_rows))
+    return batch
+
+
+# --- what a cell is told ---
+
+
+def groups_by_hand(board, plane) -> dict[int, set[int]]:
+    """By cell of a plane's pieces, the group that it belongs to."""
+    groups: dict[int, set[int]] = {}
+    for start in np.flatnonzero(plane).tolist():
+        if start not in groups:
+            group, pending = {start}, [start]
+            while pending:
+                for neighbour in board.neighbours[pending.pop()].tolist():
+                    if neighbour >= 0 and plane[neighbour] and neighbour not in group:
+                        group.add(neighbour)
+                        pending.append(neighbour)
+            groups |= dict.fromkeys(group, group)
+    return groups
+
+
+@pytest.mark.parametrize("options", [{}, {"gardeners": 2}, {"num_players": 5}])
+def test_cells_are_told_groups_and_empty_neighbours(options):
+    game = Mars(**options)
+    board = game.board
+    batch = played(game, rows=12, decisions=60)
+    told = cell_features(board, batch.observation)
+    cells = len(board.neighbours)
+    planes = batch.observation[:, : board.planes * cells].reshape(-1, board.planes, cells)
+    np.testing.assert_array_equal(told[:, :, : board.planes], planes.transpose(0, 2, 1))
+    sizes = set()
+    for row in range(12):
+        held = planes[row, : board.colours].any(0)
+        for cell in range(cells):
+            around = [n for n in board.neighbours[cell].tolist() if n >= 0]
+            assert told[row, cell, -1] == pytest.approx(0.1 * sum(not held[n] for n in around))
+        for colour in range(board.colours):
+            groups = groups_by_hand(board, planes[row, colour])
+            for cell in range(cells):
+                joined = {cell}.union(*(groups[n] for n in board.neighbours[cell].tolist() if n in groups))
+                size = len(groups.get(cell, joined))
+                sizes.add(size)
+                assert told[row, cell, board.planes + colour] == pytest.approx(0.1 * size)
+    assert max(sizes) > 3
+
+
+# --- the networks ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("board", {}), ("board", {"gardeners": 2}), ("flat", {}), ("flat", {"view": "planes"})],
+)
+def test_network_gives_a_logit_an_action(kind, options):
+    game = Mars(**options)
+    env = GardenVecEnv(game, 4, seed=0)
+    model = new_model(game, env, SMALL | {"kind": kind}, rollout=8)
+    observation = env.reset()
+    logits = model.policy.masked_logits(observation, env.action_masks())
+    assert logits.shape == (4, game.num_actions)
+    assert (logits[~torch.as_tensor(env.action_masks())] == -1e8).all()
+    assert set(sample(logits).tolist()) <= set(np.flatnonzero(env.action_masks().any(0)))
+    distribution = model.policy.get_distribution(torch.as_tensor(observation), env.action_masks())
+    expected = distribution.distribution.logits
+    torch.testing.assert_close(torch.log_softmax(logits, 1), expected, atol=1e-4, rtol=1e-3)
+    model.learn(64)
+
+
+@pytest.mark.parametrize("kind", ["board", "flat"])
+def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(kind):
+    batch = played(Mars(), rows=64, decisions=20)
+    policy = new_policy(batch.game, SMALL | {"kind": kind})
+    torch.nn.init.normal_(
+        policy.action_net.weight if kind == "flat" else policy.action_net.other_logits.weight
+    )
+    observation, masks = torch.as_tensor(batch.observation), batch.action_mask.astype(bool)
+    with torch.no_grad():
+        distribution = policy.get_distribution(observation, masks)
+        best, values, _ = policy(observation, deterministic=True, action_masks=masks)
+        actions, _, log_probabilities = policy(observation, action_masks=masks)
+        again = policy.evaluate_actions(observation, actions, torch.as_tensor(masks))
+        expected = policy.predict_values(observation), distribution.log_prob(actions), distribution.entropy()
+    assert masks[np.arange(64), actions.numpy()].all()
+    assert (best == distribution.mode()).all()
+    for got, should in zip((*again, values, log_probabilities), (*expected, *expected[:2]), strict=True):
+        torch.testing.assert_close(got, should, atol=1e-4, rtol=1e-4)
+
+
+def test_board_network_reads_all_cells_alike():
+    """Two positions that mirror each other get mirrored logits."""
+    game = Mars()
+    policy = new_policy(game, SMALL)
+    torch.nn.init.normal_(policy.action_net.cell_logits.weight)
+    empty, mirrored = (np.zeros((1, 1335), np.int8) for _ in range(2))
+    empty[0, [0, 91 + 3, 6 * 91 + 40]] = 1
+    mirrored[0, [90, 91 + 87, 6 * 91 + 50]] = 1  # hex i and hex 90 - i lie opposite each other
+    mask = np.ones((1, 103), np.int8)
+    with torch.no_grad():
+        one, other = (policy.masked_logits(seen, mask)[0] for seen in (empty, mirrored))
+    torch.testing.assert_close(one[:91], other[:91].flip(0), atol=1e-5, rtol=1e-5)
+    assert one[:91].std() > 1e-3
+
+
+def test_network_names_are_checked():
+    game = Mars(view="planes")
+    with pytest.raises(ValueError, match="network must be"):
+        new_policy(game, SMALL | {"kind": "board"})
+
+
+# --- files ---
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A small network in a file."""
+    game = Mars(num_players=3)
+    policy = new_policy(game, SMALL)
+    save_network(tmp_path / "network.safetensors", game, policy, SMALL, "outcome", {"seed": 5})
+    return tmp_path / "network.safetensors", policy
+
+
+@pytest.mark.parametrize("kind", ["board", "flat"])
+def test_a_network_comes_back_as_it_was(kind, tmp_path):
+    batch = played(Mars(num_players=3))
+    network = SMALL | {"kind": kind}
+    policy = new_policy(batch.game, network)
+    path = tmp_path / "network.safetensors"
+    save_network(path, batch.game, policy, network, "outcome", {"seed": 5})
+    agent = NetworkAgent.load(path, batch.game)
+    assert agent.config["origin"] == {"seed": 5}
+    assert agent.config["options"]["num_players"] == 3
+    again = NetworkAgent(policy).evaluate(batch.observation, batch.action_mask)
+    for got, expected in zip(agent.evaluate(batch.observation, batch.action_mask), again, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    probabilities, values = again
+    np.testing.assert_allclose(probabilities.sum(1), 1, rtol=1e-5)
+    assert not probabilities[batch.action_mask == 0].any()
+    assert values.shape == (8,)
+    np.testing.assert_array_equal(agent(batch, batch.all_rows), probabilities.argmax(1))
+    label = batch.game.labels[probabilities[2].argmax()]
+    assert agent.estimate(batch, 2).startswith(f"value {values[2]:+.2f}; {label} ")
+
+
+def test_a_teams_score_is_foreseen_as_search_sees_it(tmp_path):
+    game = Mars(num_players=2, cooperative=True)
+    policy = new_policy(game, SMALL)
+    torch.nn.init.constant_(policy.value_net.value.bias, 3.0)
+    batch = played(game)
+    found = {}
+    for value_target in ("outcome", "score"):
+        save_network(tmp_path / value_target, game, policy, SMALL, value_target, {})
+        agent = NetworkAgent.load(tmp_path / value_target, game)
+        found[value_target] = agent.evaluate(batch.observation, batch.action_mask)[1]
+    assert (found["outcome"] == 1).all()
+    assert ((found["score"] > 0.6) & (found["score"] < 0.9)).all()
+    with pytest.raises(ValueError, match="value_target must be one of outcome, margin, score, not 'rain'"):
+        save_network(tmp_path / "rain", game, policy, SMALL, "rain", {})
+
+
+def test_sampled_play_draws(kept):
+    batch = played(Mars(num_players=3), rows=64)
+    agent = NetworkAgent.load(kept[0], batch.game, seed=1, sampled=True)
+    first = agent(batch, batch.all_rows)
+    assert batch.action_mask[batch.all_rows, first].all()
+    assert (first != agent(batch, batch.all_rows)).any()
+
+
+def test_files_are_checked(kept, tmp_path):
+    path, _ = kept
+    with pytest.raises(ValueError, match=r"'actions': 103\}, but .* needs .*'actions': 194"):
+        NetworkAgent.load(path, Mars(gardeners=2))
+    with pytest.raises(
+        ValueError, match=r"was made for num_players=3, not for num_players=2, and may play badly"
+    ):
+        NetworkAgent.load(path, Mars())
+    with pytest.raises(ValueError, match=r"'game': 'mars'.*'game': 'cacti'"):
+        NetworkAgent.load(path, make("cacti"))
+    with pytest.raises(ValueError, match=r"'cooperative': False.*'cooperative': True"):
+        NetworkAgent.load(path, Mars(cooperative=True))
+    with pytest.raises(ValueError, match=r"nothing\.safetensors is no network"):
+        NetworkAgent.load(tmp_path / "nothing.safetensors", Mars())
+    (tmp_path / "broken.safetensors").write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is no network of garden-envs"):
+        NetworkAgent.load(tmp_path / "broken.safetensors", Mars())
+    save_file({"weight": torch.zeros(3)}, tmp_path / "other.safetensors")
+    with pytest.raises(ValueError, match="is no network of garden-envs"):
+        NetworkAgent.load(tmp_path / "other.safetensors", Mars())
+    config = NetworkAgent.load(path, Mars(num_players=3)).config
+    wrong = {
+        "less": (
+            config,
+            {"action_net.query": torch.zeros(3, 16)},
+            r"does not fit .*action_net\.cell_logits.*action_net\.query",
+        ),
+        "list": ([1], {}, "is no network of garden-envs"),
+        "bare": ({key: config[key] for key in ("game", "observation", "actions")}, {}, "is no network"),
+        "kind": (config | {"network": {"kind": "board"}}, {}, "is no network"),
+        "else": (
+            config | {"value_target": "rain"},
+            {},
+            "is no network of garden-envs: Invalid enum value 'rain'",
+        ),
+        "wide": (config | {"network": SMALL | {"hidden": 16_000}}, {}, "as wide as its hidden, 16000"),
+    }
+    for name, (described, weights, message) in wrong.items():
+        save_file(weights, tmp_path / f"{name}.safetensors", {"config": json.dumps(described)})
+        with pytest.raises(ValueError, match=message):
+            NetworkAgent.load(tmp_path / f"{name}.safetensors", Mars(num_players=3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.fill_(torch.nan), "weights are not finite: value_net"),
+        (lambda t: t.mul_(torch.inf), "weights are not finite: value_net"),
+        (lambda t: t.to(torch.int32), "of another type: value_net.* is torch.int32, not torch.float32"),
+        (lambda t: t.to(torch.bool), "of another type: value_net.* is torch.bool"),
+        (lambda t: t.to(torch.float64), "of another type: value_net.* is torch.float64"),
+        (lambda t: t.reshape(-1, 1, 1), "does not fit its own description: value_net"),
+    ],
+)
+def test_weights_are_checked(kept, tmp_path, change, message):
+    """A network with such weights would play the first legal action in silence."""
+    path, policy = kept
+    weights = {name: tensor.clone() for name, tensor in network_agent.weights_of(policy).items()}
+    weights["value_net.middle.weight"] = change(weights["value_net.middle.weight"])
+    with safe_open(path, "pt") as file:
+        save_file(weights, tmp_path / "changed.safetensors", file.metadata())
+    with pytest.raises(ValueError, match=message):
+        NetworkAgent.load(tmp_path / "changed.safetensors", Mars(num_players=3))
+    if "finite" in message:
+        policy.value_net.middle.weight.data[:] = torch.nan
+        with pytest.raises(ValueError, match="not finite"):
+            save_network(tmp_path / "new.safetensors", Mars(), policy, SMALL, "outcome", {})
+        assert not (tmp_path / "new.safetensors").exists()
+
+
+def test_a_network_for_other_options_or_data_is_refused_unless_allowed(kept, tmp_path):
+    path, _ = kept
+    for options, words in [
+        ({"num_players": 4}, "made for num_players=3, not for num_players=4"),
+        ({"num_players": 3, "peaks": 1}, "made for peaks=0, not for peaks=1"),
+        ({"num_players": 3, "special_actions": True}, "made for special_actions=False"),
+    ]:
+        game = Mars(**options)
+        with pytest.raises(ValueError, match=f"{words}.*allow_other_options=True"):
+            load_agent(str(path), game)
+        batch = played(game, rows=3, decisions=3)
+        actions = load_agent(str(path), game, allow_other_options=True)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()
+    for options in ({"reward": "margin"}, {"max_decisions": 50}):
+        load_agent(str(path), Mars(num_players=3, **options))
+    own = tmp_path / "cards.toml"
+    own.write_text(
+        (Path(cacti_env.__file__).with_name("cacti.toml")).read_text().replace("points = 5", "points = 7")
+    )
+    with pytest.raises(ValueError, match=r"made for other data \(cards\), not for Cacti\(cards="):
+        garden_agents.load(make("cacti", cards=own))
+    garden_agents.load(make("cacti", cards=own), allow_other_options=True)
+    game = make("cacti", cards=own)
+    save_network(tmp_path / "own.safetensors", game, new_policy(game, SMALL), SMALL, "outcome", {})
+    moved = own.rename(tmp_path / "moved.toml")
+    agent = NetworkAgent.load(tmp_path / "own.safetensors", make("cacti", cards=moved))
+    assert agent.config["options"]["cards"] == "cards.toml"
+    with pytest.raises(ValueError, match="made for other data"):
+        NetworkAgent.load(tmp_path / "own.safetensors", make("cacti"))
+
+
+def test_loading_leaves_torchs_own_generator_alone(kept):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    agent = NetworkAgent.load(kept[0], Mars(num_players=3), seed=1, sampled=True)
+    batch = played(Mars(num_players=3), rows=4)
+    agent(batch, batch.all_rows)
+    assert (torch.rand(3) == expected).all()
+
+
+def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
+    path, policy = kept
+    before = path.read_bytes()
+
+    def full_disk(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(path), "write_bytes", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save_network(path, Mars(), policy, SMALL, "outcome", {})
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+
+
+def test_agents_by_name(kept):
+    batch = played(Mars(num_players=3), rows=5)
+    path = kept[0]
+    names = [
+        "random",
+        "greedy",
+        "mcts:8",
+        "mcts:0.01s",
+        str(path),
+        str(path.parent),
+        f"{path}-mcts:8",
+        "own_agents:first_legal",
+    ]
+    for name in names:
+        actions = load_agent(name, batch.game)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("grandmaster", "unknown agent 'grandmaster'; known are random, greedy"),
+        ("mcts:", "unknown agent 'mcts:'"),
+        ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
+        ("mcts:0", "simulations must be at least 1"),
+        ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
+        ("own_agents:last_legal", "the module has no 'last_legal'"),
+    ],
+)
+def test_unknown_agents_are_explained(name, message):
+    with pytest.raises(ValueError, match=message):
+        load_agent(name, Mars())
+
+
+def test_a_network_that_foresees_margins_does_not_guide_search(tmp_path):
+    game = Mars()
+    path = tmp_path / "network.safetensors"
+    save_network(path, game, new_policy(game, SMALL), SMALL, "margin", {})
+    load_agent(str(path), game)
+    with pytest.raises(ValueError, match="this network value_target margins"):
+        load_agent(f"{path}-mcts:8", game)
+
+
+# --- the networks that come with the games ---
+
+
+def all_shipped() -> list[tuple[str, int]]:
+    return [(name, players) for name in list_games() for players in network_agent.shipped(make(name))]
+
+
+def test_networks_come_with_the_games():
+    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= set(all_shipped())
+    with pytest.raises(ValueError, match="no network comes with mars for 5 players; known: 2, 4"):
+        garden_agents.load("mars", 5)
+
+
+@pytest.mark.parametrize(("name", "players"), all_shipped())
+def test_a_network_that_comes_with_a_game_plays(name, players):
+    agent = garden_agents.load(name, players)
+    path = network_agent.shipped(make(name))[players]
+    assert path.stat().st_size < 3e6
+    assert agent.config["options"]["num_players"] == players
+    assert agent.config["origin"]["command"].startswith("garden train ")
+    assert {"seed", "decisions", "seconds", "versions"} <= set(agent.config["origin"])
+    batch = played(make(name, num_players=players), rows=16, decisions=10)
+    for choose in ("ppo", "ppo-mcts:2"):
+        actions = load_agent(choose, batch.game)(batch, batch.all_rows)
+        assert batch.action_mask[batch.all_rows, actions].all()

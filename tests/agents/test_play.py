@@ -1,0 +1,446 @@
+"""Playing in the terminal: what can be typed, who sees what, what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tyro")
+
+from garden_agents.play.terminal import MANY, Arguments, find, full_rules, list_actions, set_up, sum_in_words
+from processes import garden
+
+from garden_core import make
+from garden_core.policies import GreedyPolicy
+from garden_core.replay import Replay, record
+
+GAMES = ["botanicus", "cacti", "mars"]
+HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
+
+
+class Thinker:
+    """An agent by import path, `test_play:Thinker`: it takes the first legal action and has an opinion."""
+
+    def __init__(self, game, seed):
+        pass
+
+    def __call__(self, batch, rows):
+        return batch.action_mask[rows].argmax(axis=1)
+
+    def estimate(self, batch, row):
+        return f"decision {batch.states[row]['decisions']}\nlooks good"
+
+
+@pytest.fixture
+def typing(monkeypatch, capsys):
+    """Play with `lines` typed (then Ctrl-D): return the table and what was printed before each line, and after."""
+
+    def play(lines, game="cacti", **arguments):
+        shown, lines = [], iter(lines)
+        capsys.readouterr()
+
+        def answer(prompt):
+            shown.append(capsys.readouterr().out + prompt)
+            line = next(lines, EOFError)
+            if isinstance(line, type):
+                raise line
+            return line(table) if callable(line) else line
+
+        monkeypatch.setattr("builtins.input", answer)
+        table = set_up(Arguments(game, **({"seed": 1} | arguments)))
+        table.play()
+        return table, [*shown, capsys.readouterr().out]
+
+    return play
+
+
+# --- what can be typed ---
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("2", "hex -1,0"),
+        ("hex 1,0", "hex 1,0"),
+        ("  HEX   -1,0 ", "hex -1,0"),
+        ("hex -", "hex -1,0"),
+        ("plant blue", "Plant Blue"),
+        ("plant blue b", "plant blue bed"),
+        ("1,2", "hex 1,2"),
+        ("-1", "hex -1,0"),
+        ("bed", "plant blue bed"),
+        ("p", None),
+        ("hex 1", None),
+        ("blue", None),
+        ("", None),
+        (" ", None),
+        ("0", None),
+        ("7", None),
+        ("²", None),
+        ("ass", None),
+    ],
+)
+def test_an_action_is_meant_by_number_name_or_beginning(text, label):
+    if label is None:
+        with pytest.raises(ValueError, match=r"fits|not in the list"):
+            find(text, HEXES)
+    else:
+        assert HEXES[find(text, HEXES)] == label
+
+
+def test_several_possible_actions_are_told():
+    with pytest.raises(ValueError, match="'hex 1' fits 2 actions: hex 1,0; hex 1,2"):
+        find("hex 1", HEXES)
+    with pytest.raises(ValueError, match=r"fits 90 actions: .*; …"):
+        find("hex", [f"hex {i}" for i in range(90)])
+
+
+def test_many_actions_of_a_kind_are_told_in_a_line(typing):
+    _, shown = typing(["0,-3"], "mars")
+    assert "\nhex …: any of 90, such as hex 0,1 (or just 0,1): put the gardener on 0,1\n" in shown[0]
+    assert "hex 0,2" not in shown[0]
+    assert "player_0 (you): hex 0,-3: put the gardener on 0,-3\n" in shown[1]
+
+
+@pytest.mark.parametrize("width", [30, 80, 200])
+def test_actions_are_listed_with_what_they_do(width, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    labels = ["plant red", "go 1", "look around", *(f"point {i}" for i in range(50)), "stand 12", "stand 2"]
+    described = ["plant red: a group of 12, 12 points and 1 more to pass player_1", *labels[1:]]
+    list_actions(labels, described)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= min(width, 100)
+    assert lines[0].startswith("point …: any of 50, such as")
+    assert " ".join(" ".join(lines).split()) == (
+        "point …: any of 50, such as point 25 1 plant red a group of 12, 12 points and 1 more to pass player_1 "
+        "2 go 1 3 look around 54 stand 12 55 stand 2"
+    )
+    at = [line.index("a group") for line in lines if "a group" in line]
+    assert at == [5 + len("look around")]
+    list_actions(labels, labels)
+    assert "55 stand 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_no_action_is_called_like_a_command_or_a_number(name):
+    for label in make(name).labels:
+        assert label.split()[0].lower() not in ("help", "rules", "hint", "save", "quit")
+        assert not label.isdecimal()
+
+
+def test_wrong_input_is_explained_in_a_line_and_changes_nothing(typing):
+    wrong = ["", "99", "0", "foo", "grow", "plant basic 0 upper", "save", "quit now"]
+    table, shown = typing(wrong)
+    assert table.actions == []
+    for line, told in zip(wrong, shown[1:-1], strict=True):
+        assert told.count("\n") == 2  # the line itself, which was not typed at a terminal, and the answer
+        assert told.startswith(f"{line}\n")
+        assert "number from 1 to" in told or "fits" in told or "save FILE" in told
+
+
+def test_help_and_hint(typing):
+    table, shown = typing(["help", "HINT", "1"], seats=["human", "test_play:Thinker"], show_estimate=True)
+    assert "save FILE" in shown[1]
+    assert "the rules in short" in shown[1]
+    assert all(part.meaning.split()[0] in shown[1] for part in table.game.action_parts)
+    assert any(f"mcts:400 would choose {label}" in shown[2] for label in table.game.labels)
+    assert len(table.actions) >= 1
+
+
+def test_rules(typing, monkeypatch):
+    for name in ("mars", "cacti"):
+        _, shown = typing(["rules"], name)
+        told = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
+        assert max(map(len, told.splitlines())) <= 80
+        where = f'Type "rules all" for the full rules. More is in docs/{name}.md.'
+        assert told.split() == [*type(make(name)).summary.split(), *where.split()]
+    monkeypatch.setattr(type(make("cacti")), "summary", "")
+    monkeypatch.setattr(type(make("cacti")), "rules_text", "")
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    _, shown = typing(["rules"])
+    assert shown[1].startswith("rules\nCacti tells no rules in short.\nplayer_0 (you)> ")
+    _, shown = typing(["rules all"])
+    assert shown[1].startswith("rules all\nCacti tells no rules in short.\nplayer_0 (you)> ")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_all_the_rules(name, typing):
+    _, shown = typing(["Rules  all"], name)
+    told = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
+    assert told.split() == make(name).rules_text.split()
+    lines = told.splitlines()
+    assert all(len(line) <= 80 or line.startswith("|") for line in lines)
+    assert [line for line in lines if line.startswith(("|", "#"))] == [
+        line for line in make(name).rules_text.splitlines() if line.startswith(("|", "#"))
+    ]
+
+
+def test_rules_are_wrapped_by_paragraph_and_item(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "12")
+    text = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|\n"
+    wrapped = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|"
+    assert full_rules(text) == wrapped
+    monkeypatch.setenv("COLUMNS", "30")
+    assert full_rules(text) == wrapped.replace("two\n", "two ").replace("six\n ", "six")
+
+
+# --- whole games ---
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_from_start_to_end(name, typing, tmp_path):
+    path = tmp_path / "game.json"
+    table, shown = typing(itertools.repeat("1"), name, save=path)
+    replay = Replay.load(path)
+    assert replay == record(make(name), [Thinker(None, 0), GreedyPolicy(2)], seed=1)
+    assert replay.ended == "terminated"
+    for seat, who in enumerate(("you", "greedy")):
+        assert f"player_{seat} ({who}): {replay.scores[seat]} points" in shown[-1]
+    assert shown[-1].endswith(f"saved in {path}\n")
+    moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
+    told = tuple(f"player_1 (greedy): {label}" for label in table.actions)
+    assert all(line.startswith(told) for line in moves[:-1])
+    for piece, legal in zip(shown[:-1], _asked(replay), strict=True):
+        listed = " ".join(piece.partition("can choose ")[2].split())
+        assert (
+            all(f"{number} {label}" in listed for number, label in enumerate(legal, 1)) or len(legal) > MANY
+        )
+    for seat, sheet in enumerate(table.game.score_sheet(table.game.snapshot(table.state))):
+        assert f"player_{seat}" in shown[-1]
+        flat = " ".join(shown[-1].split())
+        assert all(
+            f"{part.replace('_', ' ')} {abs(points)}" in flat
+            for part, points in sheet.items()
+            if part != "score"
+        )
+
+
+def _asked(replay):
+    """The labels offered in each decision of seat 0."""
+    states = (state for state in replay.states() if not (state["terminated"] or state["truncated"]))
+    return [replay.game.legal_labels(state) for state in states if state["current_player"] == 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "seats", "options", "told"),
+    [
+        (
+            "mars",
+            ["human", "random"],
+            {"max_decisions": "2"},
+            ["1. (tied) player_0 (you): 0 points", "1. (tied) player_1"],
+        ),
+        (
+            "mars",
+            ["human"],
+            {"cooperative": "true", "max_decisions": "2"},
+            ["the team has 0 points", "\nplayer_0 (you): 0 points"],
+        ),
+        (
+            "botanicus",
+            ["human"] * 2,
+            {"max_decisions": "1"},
+            ["2. player_1 (human): 2 points", "\nequal points"],
+        ),
+        ("cacti", ["greedy", "random"], {"num_players": "2"}, ["game over"]),
+    ],
+)
+def test_the_end_is_told(name, seats, options, told, typing):
+    _, shown = typing(itertools.repeat("1"), name, seats=seats, options=options)
+    assert all(words in shown[-1] for words in told)
+    cap = f"stopped by the cap of {options.get('max_decisions')} decisions: scored as it stands"
+    assert (cap in shown[-1]) == ("max_decisions" in options)
+
+
+def test_the_parts_of_a_score_in_words():
+    assert (
+        sum_in_words({"planted": 14, "special": 0, "left_over": -4})
+        == " = planted 14 + special 0 - left over 4"
+    )
+    assert sum_in_words({"left_over": -4, "planted": 1}) == " = - left over 4 + planted 1"
+    assert sum_in_words({"score": 3}) == ""
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_estimates_are_shown_if_asked_for(shows, typing):
+    _, shown = typing(["1"] * 3, "mars", seats=["human", "test_play:Thinker"], show_estimate=shows)
+    assert ("put the gardener on -5,1\n    decision 1\n    looks good\n" in shown[1]) == shows
+    assert shows or "looks good" not in "".join(shown)
+
+
+# --- leaving and coming back ---
+
+
+@pytest.mark.parametrize("leaving", ["quit", EOFError, KeyboardInterrupt])
+def test_a_game_that_was_left_is_saved_and_goes_on(leaving, typing, tmp_path):
+    path, whole = tmp_path / "a game.json", tmp_path / "whole.json"
+    seats = ["human", "test_play:Thinker"]
+    table, shown = typing(["1", "1", leaving], seats=seats, save=path)
+    assert Replay.load(path) == Replay.of(table.game, table.seed, table.actions)
+    assert Replay.load(path).ended == "running"
+    assert f"--seats human test_play:Thinker --resume '{path}'\nsaved in {path}\n" in shown[-1]
+    typing(itertools.repeat("1"), seats=seats, resume=path)
+    typing(itertools.repeat("1"), seats=seats, save=whole)
+    assert path.read_bytes() == whole.read_bytes()
+
+
+def test_without_a_file_nothing_is_saved(typing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, shown = typing(["1"])
+    assert "it was not saved" in shown[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_saving_in_between(typing, tmp_path):
+    other, path = tmp_path / "other.json", tmp_path / "Game.json"
+    other.write_text("precious")
+    lines = [
+        "1",
+        f"save {other}",
+        f"save {tmp_path / 'missing' / 'x.json'}",
+        f"SAVE {path}",
+        "1",
+        "save",
+        "1",
+    ]
+    table, shown = typing(lines)
+    assert other.read_text() == "precious"
+    assert "needs the name of a new file" in shown[2]
+    assert "No such file" in shown[3]
+    assert f"saved in {path}" in shown[4]
+    assert f"saved in {path}" in shown[6]
+    assert Replay.load(path).actions == tuple(table.actions)
+
+
+def test_an_agent_that_fails_costs_no_game(typing, tmp_path, monkeypatch):
+    path = tmp_path / "game.json"
+    monkeypatch.setattr(Thinker, "__call__", lambda self, batch, rows: np.array([-1]))
+    with pytest.raises(ValueError, match="action -1"):
+        typing(itertools.repeat("1"), "mars", seats=["human", "test_play:Thinker"], save=path)
+    assert Replay.load(path).actions == ("hex -5,0",)
+
+
+# --- what is hidden ---
+
+
+@pytest.mark.parametrize("name", ["cacti", "botanicus"])
+@pytest.mark.parametrize("seed", range(3))
+def test_nobody_sees_what_another_person_hides(name, seed, typing):
+    rng = random.Random(seed)
+
+    def any_action(table):
+        return rng.choice(table.game.legal_labels(table.state) or [""])
+
+    table, shown = typing(itertools.repeat(any_action), name, seats=["human", "human"], seed=seed)
+    assert table.state["terminated"]
+    states, hidden, viewer, passed = iter(_states(table)), 0, None, 0
+    for piece in shown[:-1]:
+        if piece.endswith("press Enter: "):  # on the screen of the last person, or of nobody
+            assert "points on the table" not in piece
+            viewer = None
+            passed += 1
+            continue
+        state = next(states)
+        seat = int(state["current_player"])
+        assert f"player_{seat} (human)> " in piece
+        assert viewer in (None, seat)
+        viewer = seat
+        own, others = (table.game.text(state, s).splitlines() for s in (seat, 1 - seat))
+        secrets = set(others) - set(own)
+        hidden += len(secrets)
+        assert not secrets & set(piece.splitlines())
+        assert set(own) - {line for line in own if line[:7] in ("legal: ", " " * 7)} <= set(
+            piece.splitlines()
+        )
+    assert hidden > 0
+    assert passed > 1
+
+
+def test_the_log_tells_what_was_done_but_nothing_hidden(typing, monkeypatch):
+    _, shown = typing(["", "grow star", ""], seats=["human", "human"])
+    log = "player_0 (human): grow star: take 3 star from the middle; then player_1 responds"
+    assert f"since your last move:\n{log}\n" in shown[3]
+    game = type(make("cacti"))
+    for seats, hidden in ((["human", "human"], True), (["human", "greedy"], False)):
+
+        def describe(self, state, action):
+            return f"by the mover's Bonus Planter {state['bonus'][state['current_player']]}"
+
+        with monkeypatch.context() as patched:
+            patched.setattr(game, "describe", describe)
+            lines = ["", "1", ""] if hidden else ["1"]
+            _, shown = typing(lines, seats=seats)
+        log = [line for line in "".join(shown).splitlines() if line.startswith(("player_0 (", "player_1 ("))]
+        moves = [line for line in log if "): grow" in line]
+        assert moves
+        own = [line for line in moves if line.startswith("player_0 (you)")]
+        assert all("Bonus Planter" in line for line in own)
+        assert not any("Bonus Planter" in line for line in moves if line not in own)
+
+
+def _states(table):
+    return Replay.of(table.game, table.seed, table.actions).states()
+
+
+def test_the_screen_is_cleared_before_another_person_looks(typing, monkeypatch):
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True)
+    clear = "\033[H\033[2J\033[3J"
+    _, shown = typing(["", "1", "", "1", "1"], seats=["human", "human"])
+    assert [piece.count(clear) for piece in shown] == [1, 0, 1, 0, 0, 1, 0]
+    assert "player_0 (human): grow" in shown[2].partition(clear)[0]
+    assert "since your last move:\nplayer_0 (human): " in shown[3]
+    for game, seats in (("cacti", ["human", "greedy"]), ("mars", ["human", "human"])):
+        _, shown = typing(["1"] * 6, game, seats=seats)
+        assert "\033" not in "".join(shown)
+        assert "press Enter" not in "".join(shown)
+
+
+# --- the command line ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"game": "chess"}, "unknown game 'chess'"),
+        ({"seats": ["human"] * 3}, "num_players must be 2"),
+        ({"game": "mars", "num_players": 3}, "3 players need as many names in --seats, not 2"),
+        ({"game": "mars", "options": {"num_players": "3"}}, "3 players need"),
+        ({"seats": ["human", "deepblue"]}, "unknown agent 'deepblue'"),
+        ({"seats": ["human", "no_such_module:agent"]}, "no_such_module"),
+        ({"seats": ["human", "test_play:nobody"]}, "nobody"),
+        ({"options": {"peaks": "2"}}, "cacti has no option 'peaks'"),
+        ({"seed": -1}, "seed must be 0"),
+        ({"save": Path("missing/game.json")}, "a new file in a folder that exists"),
+        ({"save": Path("finished.json")}, "a new file in a folder that exists"),
+        ({"resume": Path("missing.json")}, "missing.json"),
+        ({"resume": Path("finished.json")}, "no unfinished game of cacti"),
+        ({"game": "mars", "resume": Path("begun.json")}, "no unfinished game of mars"),
+    ],
+)
+def test_errors_before_the_game_starts(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("builtins.input", None)
+    replay = record(make("cacti"), [GreedyPolicy(), GreedyPolicy()])
+    replay.save("finished.json")
+    Replay.of(replay.game, replay.seed, replay.actions[:3]).save("begun.json")
+    with pytest.raises(SystemExit) as caught:
+        set_up(Arguments(**({"game": "cacti"} | arguments)))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert capsys.readouterr().out == ""
+
+
+def test_piped_input(tmp_path):
+    saved = ["--save", tmp_path / "game.json"]
+    ran = garden("play", "cacti", "--seats", "human", "greedy", "--seed", "1", *saved, typed="grow\n1\n")
+    assert ran.stderr == ""
+    assert "player_0 (you)> grow\n'grow' fits" in ran.stdout
+    assert "player_0 (you)> 1\nplayer_0 (you): " in ran.stdout
+    assert "\033" not in ran.stdout
+    assert ran.stdout.rstrip().endswith(f"saved in {tmp_path / 'game.json'}")
+    assert len(Replay.load(tmp_path / "game.json").actions) >= 1

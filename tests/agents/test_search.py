@@ -1,0 +1,335 @@
+"""Tree search: legal, repeatable, honest about hidden cards, guided by networks, and better with more time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from garden_agents.evaluation.matches import meet, play
+from garden_agents.search import tree
+from garden_agents.search.agent import MCTSAgent, _Memory
+from processes import python
+
+from garden_core import kernels, make
+from garden_core.batch import Batch
+from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.rng import seed_rngs
+
+GAMES = [
+    ("mars", {"num_players": 3}),
+    ("mars", {"num_players": 1, "cooperative": True}),
+    ("cacti", {}),
+    ("botanicus", {"num_players": 4}),
+]
+
+
+class Sure:
+    """A network that is sure of one action and gives every leaf the same value."""
+
+    def __init__(self, action: int, value: float) -> None:
+        self.action, self.value = action, value
+        self.asked: list[int] = []
+
+    def evaluate(self, observation, mask):
+        self.asked.append(len(mask))
+        probabilities = mask / np.maximum(mask.sum(1, keepdims=True), 1)
+        sure = mask[:, self.action] == 1
+        probabilities[sure] = np.where(np.arange(mask.shape[1]) == self.action, 1.0, 0.0)
+        return probabilities.astype(np.float32), np.full(len(mask), self.value, np.float32)
+
+
+def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
+    batch = Batch(make(name, **options), rows)
+    batch.reset(seed)
+    policy = RandomPolicy(seed)
+    for _ in range(decisions):
+        batch.step(policy(batch, batch.all_rows))
+    return batch
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
+    game = make(name, max_decisions=40, **options)
+    lineups = np.zeros((2, game.num_players), int)
+    first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5) for seed in (3, 3, 4))
+    assert first.tobytes() == again.tobytes() != other.tobytes()
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_plays_whole_games_with_a_network(name, options):
+    game = make(name, max_decisions=40, **options)
+    agent = MCTSAgent(10, network=Sure(0, 0.5))
+    states = play(game, [agent], np.zeros((3, game.num_players), int), 5)
+    assert (states["terminated"] | states["truncated"]).all()
+
+
+def test_leaves_the_games_alone():
+    batch = started("cacti")
+    before = batch.states.tobytes(), batch.action_mask.tobytes()
+    MCTSAgent(20)(batch, np.array([0, 2]))
+    MCTSAgent(20, network=Sure(0, 0.0))(batch, np.array([0, 2]))
+    assert (batch.states.tobytes(), batch.action_mask.tobytes()) == before
+
+
+def redrawn(batch: Batch) -> Batch:
+    """Return the games with everything redrawn that is hidden from the players to move."""
+    other = batch.clone()
+    for row in batch.all_rows:
+        player = np.int64(batch.current_player[row])
+        kernels.resample(other.states[row], batch.game.params[0], player, np.uint64(99 + row))
+    assert other.states.tobytes() != batch.states.tobytes()
+    return other
+
+
+class Reading:
+    """A network whose values and priors hang on everything that the player to move sees."""
+
+    def evaluate(self, observation, mask):
+        weights = np.random.default_rng(0).normal(size=(observation.shape[1], mask.shape[1] + 1))
+        told = np.tanh(observation @ weights / 20)
+        probabilities = mask * np.exp(told[:, :-1])
+        return (
+            (probabilities / np.maximum(probabilities.sum(1, keepdims=True), 1e-9)).astype(np.float32),
+            told[:, -1].astype(np.float32),
+        )
+
+
+def mean_shares(batch: Batch, network) -> np.ndarray:
+    """Mean over seeds of how often each action is taken in row 0."""
+    agents = (MCTSAgent(40, network=network, seed=seed) for seed in range(150))
+    return np.mean([agent.search(batch, batch.all_rows)[0][0] / 40 for agent in agents], axis=0)
+
+
+@pytest.mark.parametrize("network", [None, Reading()])
+def test_search_is_blind_to_what_is_hidden(network):
+    """Redraws hang on the order of hidden cards as well as on the seed, so means over many seeds are compared."""
+    batch = started("cacti", rows=1, decisions=4)
+    np.testing.assert_allclose(mean_shares(batch, network), mean_shares(redrawn(batch), network), atol=0.04)
+
+
+def test_values_are_those_of_the_seats():
+    """While placing, every simulation ends at a new node where the next seat is to move; the network likes the mover."""
+    expected = {2: (0.25 - 30 * 0.25) / 31, 3: (0.25 - 30 * 0.125) / 31, "team": 0.25}
+    for players, value in expected.items():
+        options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
+        batch = started("mars", rows=2, **options)
+        _, values = MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0).search(batch, batch.all_rows)
+        np.testing.assert_allclose(values, value, rtol=1e-5)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
+    game = make("mars", num_players=players)
+    states = game.new_states(1)
+    states["score"][0, :players] = [5, 3, 9][:players]
+    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
+    tree.seat_values(states[0], game.params[0], values, tally)
+    margins = np.array([2, -2] if players == 2 else [-1, -4, 5]) / game.reward_divisor
+    np.testing.assert_allclose(values[:players], margins / (1 + abs(margins)), rtol=1e-6)
+    states["terminated"] = 1
+    tree.seat_values(states[0], game.params[0], values, tally)
+    assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
+
+
+def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
+    game = make("mars", num_players=2, cooperative=True)
+    states = game.new_states(1)
+    states["score"][0, :2] = [30, 20]
+    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
+    for over in (0, 1):
+        states["terminated"] = over
+        tree.seat_values(states[0], game.params[0], values, tally)
+        x = 20 / game.reward_divisor
+        np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
+
+
+def test_noise_needs_a_network():
+    batch = started("cacti")
+    with pytest.raises(ValueError, match="noise is for the priors of a network"):
+        MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
+
+
+def test_more_searches_in_step_than_there_is_room_for():
+    batch = started("cacti", rows=150, decisions=2)
+    network = Sure(0, 0.0)
+    noise = np.zeros(batch.action_mask.shape)
+    visits, _ = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise)
+    searched = batch.action_mask.sum(1) > 1
+    assert (visits[searched].sum(1) == 5).all()
+    assert max(network.asked) == 64
+    assert sum(network.asked) == 6 * searched.sum()
+
+
+def test_scores_that_are_no_numbers_choose_something_legal():
+    batch = started("cacti", rows=3, decisions=1)
+    visits, _ = MCTSAgent(20, network=Sure(0, float("nan"))).search(batch, batch.all_rows)
+    assert not visits[batch.action_mask == 0].any()
+
+
+def test_a_network_that_answers_in_another_shape_is_refused():
+    class Odd(Sure):
+        def evaluate(self, observation, mask):
+            return super().evaluate(observation, mask)[0][:, 1:], np.zeros(len(mask), np.float32)
+
+    batch = started("cacti", rows=3)
+    with pytest.raises(ValueError, match="evaluate must return shapes"):
+        MCTSAgent(5, network=Odd(0, 0.0)).search(batch, batch.all_rows)
+
+
+def test_runs_as_plain_python():
+    """Without Numba, for the debugger."""
+    code = (
+        "import numpy as np; from garden_agents.search.agent import MCTSAgent; from garden_core import Batch, make;"
+        "batch = Batch(make('cacti'), 2); batch.reset(0);"
+        "print(MCTSAgent(6).search(batch, np.arange(2))[0].sum(1), MCTSAgent(1, seconds=.5)(batch, np.arange(2)))"
+    )
+    assert python("-c", code, NUMBA_DISABLE_JIT="1").stdout.startswith("[6 6]")
+
+
+def test_every_simulation_is_counted_once_at_the_root():
+    batch = started("mars", decisions=6)
+    for agent, expected in ((MCTSAgent(50), 50), (MCTSAgent(50, network=Sure(0, 0.0)), 50)):
+        visits, values = agent.search(batch, batch.all_rows)
+        assert visits.sum(1).tolist() == [expected] * 3
+        assert not visits[batch.action_mask == 0].any()
+        assert (np.abs(values) <= 1).all()
+
+
+def test_an_only_action_is_not_searched():
+    batch = started("cacti", rows=40, decisions=3)
+    only = np.flatnonzero(batch.action_mask.sum(1) == 1)
+    assert len(only)
+    agent = MCTSAgent(10)
+    visits, _ = agent.search(batch, only)
+    np.testing.assert_array_equal(visits, batch.action_mask[only])
+    assert agent.decisions == 0
+
+
+def test_a_network_steers_and_is_asked_for_all_rows_at_once():
+    batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
+    action = int(np.flatnonzero(batch.action_mask.all(0))[7])
+    network = Sure(action, 0.25)
+    visits, values = MCTSAgent(30, network=network).search(batch, batch.all_rows)
+    assert (visits.argmax(1) == action).all()
+    assert network.asked == [5] * 31  # the roots, then a leaf a simulation
+    assert (np.abs(values) <= 0.25 + 1e-6).all()
+
+
+def test_noise_turns_a_networks_priors():
+    batch = started("mars", rows=2, decisions=1)
+    mask = batch.action_mask
+    action = int(np.flatnonzero(mask.all(0))[7])
+    noise = np.zeros(mask.shape)
+    noise[:, action] = 1.0
+    quiet = MCTSAgent(40, network=Sure(96, 0.0)).search(batch, batch.all_rows)[0]
+    loud = MCTSAgent(40, network=Sure(96, 0.0)).search(batch, batch.all_rows, noise)[0]
+    assert (loud[:, action] > quiet[:, action] + 5).all()
+
+
+def test_time_limit():
+    batch = started("cacti", rows=1)
+    for network in (None, Sure(0, 0.0)):
+        agent = MCTSAgent(1, seconds=0.2, network=network)
+        visits, _ = agent.search(batch, batch.all_rows)
+        assert (
+            visits.sum() > 100
+        )  # far more than the 1 simulation, which no longer counts; and the tree has grown
+
+
+def test_threads_find_the_same():
+    batch = started("botanicus", rows=7, decisions=5)
+    one, three = MCTSAgent(30), MCTSAgent(30, threads=3)
+    for _ in range(2):  # the second time in memory of the first
+        for found, other in zip(
+            one.search(batch, batch.all_rows), three.search(batch, batch.all_rows), strict=True
+        ):
+            np.testing.assert_array_equal(found, other)
+    assert one.decisions == three.decisions > 0
+
+
+def test_a_search_cut_into_parts_is_one_search():
+    """Also where its tree had to grow on the way."""
+    batch = started("mars", rows=1, decisions=8)
+    agent = MCTSAgent(96, seed=4)
+    whole = agent.search(batch, batch.all_rows)[0]
+    memory = _Memory(batch.game, 1, 20)
+    words = np.zeros((1, 4), np.uint64)
+    seed_rngs(words, np.uint64(4))
+    for _ in range(6):
+        if memory.trees.used[0, 0] + 16 >= memory.shape[1]:
+            memory.grow()
+        tree.simulate(
+            *(part[0] for part in memory.trees),
+            *memory.scratch,
+            batch.states,
+            batch.game.params,
+            0,
+            16,
+            agent.prior,
+            agent.exploration,
+            agent.depth,
+            agent.rollout,
+            memory.values,
+            memory.leaves,
+            words,
+        )
+    parts = np.zeros_like(whole)
+    tree.root_visits(memory.trees.nodes, parts)
+    np.testing.assert_array_equal(whole, parts)
+    assert memory.shape[1] == 160
+
+
+def test_sees_a_win_at_hand():
+    """With one flower left, the colour and hex that win are found; playing on is not needed for that."""
+    batch = started("mars", rows=1, decisions=8)
+    state = batch.states[0:1]
+    player = int(batch.current_player[0])
+    state["stocks"][0, player] = [1, 0, 0, 0, 0, 0]
+    state["score"][0, :2] = [30, 30]
+    state["score"][0, player] = 29
+    batch.refresh()
+    _, values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows)
+    assert values[0] > 0.5
+
+
+def test_beats_random_play_at_tables_of_three():
+    game = make("mars", num_players=3)
+    results = meet(game, ("mcts", "random"), (MCTSAgent(10, seed=1), RandomPolicy(2)), 30, 3)
+    assert results.interval[0] > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bar"), [("mars", 0.9), ("cacti", 0.62), ("botanicus", 0.8)])
+def test_beats_greedy(name, bar):
+    game = make(name)
+    results = meet(game, ("mcts", "greedy"), (MCTSAgent(400, seed=1), GreedyPolicy(2)), 400, 3)
+    assert results.interval[0] > bar
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"simulations": 0}, "simulations must be at least 1, not 0"),
+        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"exploration": float("nan")}, "exploration must be at least 0, not nan"),
+        ({"depth": -1}, "depth must be at least 0, not -1"),
+        ({"seconds": 0}, "seconds must be more than 0, not 0"),
+        ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
+        ({"prior": "clever"}, "prior must be 'equal' or 'greedy', not 'clever'"),
+    ],
+)
+def test_refuses_arguments_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MCTSAgent(**arguments)
+
+
+def test_estimate_tells_the_last_search():
+    batch = started("cacti", rows=2)
+    agent = MCTSAgent(50)
+    actions = agent(batch, batch.all_rows)
+    before = agent.decisions
+    label = batch.game.labels[actions[1]]
+    text = agent.estimate(batch, 1)
+    assert agent.decisions == before
+    assert text.startswith("value ")
+    assert text.split("; ")[1].startswith(label)
+    assert MCTSAgent(50).estimate(batch, 1).startswith("value ")

@@ -1,0 +1,168 @@
+"""Runs from strangers name no code and open no other files; a full disk and damaged files take one line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from processes import ROOT, environment, garden
+
+from garden_core import make
+from garden_core.replay import Replay
+
+FAST = [
+    "--steps",
+    "256",
+    "--envs",
+    "8",
+    "--rollout",
+    "16",
+    "--minibatches",
+    "2",
+    "--hidden",
+    "8",
+    "--eval-games",
+    "0",
+    "--threads",
+    "1",
+    "--panel-games",
+    "2",
+    "--evaluations",
+    "1",
+]
+
+
+@pytest.fixture(scope="module")
+def own_run(tmp_path_factory) -> Path:
+    """A run on a game of one's own, without packaging."""
+    pytest.importorskip("sb3_contrib")
+    folder = tmp_path_factory.mktemp("runs") / "pig"
+    garden("train", "pig:Pig", "--run", folder, "--panel", "random", *FAST)
+    return folder
+
+
+def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
+    assert (own_run / "game.json").is_file()
+    told = tmp_path / "arena.json"
+    arena = garden(
+        "arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output", told
+    )
+    assert "random" in arena.stdout
+    assert "garden arena pig:Pig random" in json.loads(told.read_text())["command"]
+    saved = tmp_path / "game.json"
+    for seats, more in ((["random", "greedy"], ["--save", saved]), (["human", "greedy"], [])):
+        garden("play", "pig:Pig", "--seats", *seats, *more)
+    assert Replay.load(saved, game="pig:Pig").game.name == "pig"
+
+
+def test_resume_runs_no_code_that_the_config_names(own_run, trap):
+    """Its game and its panel must be named by the caller too; a pickle is no checkpoint."""
+    from garden_agents.training.sb3 import Arguments, train
+
+    config = own_run / "config.toml"
+    before = config.read_text()
+    try:
+        config.write_text(before.replace("pig:Pig", "trap:Pig"))
+        with pytest.raises(
+            ValueError, match="names code as its game: to run it, give 'trap:Pig' on the command"
+        ):
+            train(Arguments(resume=own_run))
+        config.write_text(before.replace('"random",', '"random", "trap:Pig",'))
+        assert "trap" in config.read_text()
+        with pytest.raises(ValueError, match="names code, networks or long searches in its panel"):
+            train(Arguments(game="pig:Pig", resume=own_run))
+    finally:
+        config.write_text(before)
+    assert not trap.exists()
+    with pytest.raises(ValueError, match="give 'pig:Pig' on the command line too"):
+        train(Arguments(resume=own_run))
+    train(Arguments(game="pig:Pig", resume=own_run))
+
+
+class _Bomb:
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
+    from garden_agents.training.sb3 import Arguments, train
+
+    mark = tmp_path / "mark"
+    bomb = pickle.dumps(_Bomb(mark))
+    for name in ("checkpoint.safetensors", "config.toml", "metrics.csv", "evaluations.csv"):
+        before = (own_run / name).read_bytes()
+        try:
+            (own_run / name).write_bytes(bomb)
+            with pytest.raises(ValueError, match=name):
+                train(Arguments(game="pig:Pig", resume=own_run))
+        finally:
+            (own_run / name).write_bytes(before)
+    path = tmp_path / "network.safetensors"
+    path.write_bytes(bomb)
+    done = garden("arena", "cacti", "random", path, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    for kind in (Replay.load, lambda file: make("cacti", cards=file)):
+        with pytest.raises(ValueError, match="network"):
+            kind(path)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["config.toml", "checkpoint.safetensors", "evaluations.csv"])
+def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for file in ("config.toml", "checkpoint.safetensors", "metrics.csv", "evaluations.csv"):
+        (folder / file).write_bytes((own_run / file).read_bytes())
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[: len(content) // 2] + b"\0\xff[[\n")
+    done = garden("train", "pig:Pig", "--resume", folder, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith(f"error: {folder / name} is")
+
+
+@pytest.mark.parametrize("name", ["train", "train --method expert-iteration", "arena", "play"])
+def test_a_full_disk_takes_one_line(name, tmp_path):
+    """Files may have 300 bytes, and none is left in part."""
+    pytest.importorskip("sb3_contrib")
+    resource = pytest.importorskip("resource")
+    training = ["--run", tmp_path / "run", "--eval-games", "0", "--panel", "random", "--panel-games", "2"]
+    arguments = {
+        "train": training,
+        "train --method expert-iteration": training,
+        "arena": [
+            "random",
+            "greedy",
+            "--games",
+            "4",
+            "--processes",
+            "1",
+            "--output",
+            tmp_path / "arena.json",
+        ],
+        "play": ["--seats", "greedy", "greedy", "--save", tmp_path / "game.json"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "garden_agents", *name.split(), "cacti", *map(str, arguments[name])],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
+        env=environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("error: ")
+    assert last.endswith(": File too large")
+    left = {path.name for path in tmp_path.rglob("*") if path.is_file() and "tfevents" not in path.name}
+    assert left <= {"arena.games.jsonl"}

@@ -1,0 +1,261 @@
+"""Batch, played with the toy game: rows, seeds, steps, ends, copies, errors that change nothing."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from pig import HOLD, ROLL, Pig
+
+from garden_core import Batch, kernels, rng
+from mars_env import Mars
+
+
+def rows_of(batch):
+    return [batch.states[row].tobytes() for row in range(batch.num_envs)]
+
+
+def everything(batch):
+    arrays = {name: value.copy() for name, value in vars(batch).items() if isinstance(value, np.ndarray)}
+    return {name: value.tobytes() for name, value in arrays.items()}
+
+
+def play(batch, steps, seed=0):
+    choose = np.random.default_rng(seed)
+    for _ in range(steps):
+        batch.step([int(choose.choice(np.flatnonzero(mask))) for mask in batch.action_mask])
+
+
+def pig_batch(n=4, autoreset=True, seed=1, **options):
+    batch = Batch(Pig(**options), n, autoreset=autoreset)
+    batch.reset(seed=seed)
+    return batch
+
+
+def test_batch_arrays():
+    batch = pig_batch(3, num_players=4)
+    for array, dtype, shape in [
+        (batch.observation, np.int8, (3, 10)),
+        (batch.action_mask, np.int8, (3, 2)),
+        (batch.current_player, np.int64, (3,)),
+        (batch.rewards, np.float32, (3, 4)),
+        (batch.terminated, np.bool_, (3,)),
+        (batch.truncated, np.bool_, (3,)),
+    ]:
+        assert array.dtype == dtype
+        assert array.shape == shape
+    planes = Batch(Mars(view="planes"), 2)
+    planes.reset(seed=1)
+    assert planes.observation.shape == (2, 75, 11, 11)
+    held = batch.observation
+    batch.step([ROLL] * 3)
+    assert np.shares_memory(held, batch.observation), "arrays are owned by the batch and overwritten"
+    assert held[:, 8].tolist() == batch.states["turn_sum"].tolist()
+
+
+def test_a_row_does_not_depend_on_the_batch_size():
+    small, large = pig_batch(2), pig_batch(7)
+    for _ in range(40):
+        assert rows_of(small) == rows_of(large)[:2]
+        actions = [int(np.flatnonzero(mask)[-1]) for mask in large.action_mask]
+        small.step(actions[:2])
+        large.step(actions)
+
+
+def test_seeds():
+    batch = pig_batch(4, seed=5)
+    first = rows_of(batch)
+    assert len(set(first)) == 4
+    batch.reset(seed=np.uint64(5))
+    assert rows_of(batch) == first, "the same seed deals the same games"
+    batch.reset(seed=6)
+    assert not set(rows_of(batch)) & set(first)
+    batch.reset(seed=[5, 5, 9, 5])
+    assert rows_of(batch)[0] == rows_of(batch)[1] == first[0], "a seed of its own makes a row row 0"
+    assert rows_of(batch)[2] != first[0]
+    batch.reset(seed=[5], rows=[2])
+    assert rows_of(batch)[2] == first[0]
+    batch.reset(seed=2**64 - 1)
+    assert len(set(rows_of(batch))) == 4
+
+
+def test_reset_without_seed_goes_on():
+    batch = pig_batch(3, seed=5)
+    first = rows_of(batch)
+    batch.reset()
+    second = rows_of(batch)
+    assert not set(second) & set(first)
+    batch.reset(seed=5)
+    batch.reset()
+    assert rows_of(batch) == second, "by the same seed with the same games"
+    direct = Pig().new_states(1)
+    kernels.deal(direct[0], Pig().params[0], rng.game_seed(np.uint64(5), np.uint64(2), np.uint64(1)))
+    assert second[2] == direct.tobytes(), "game 1 of row 2"
+    one, other = Batch(Pig(), 2), Batch(Pig(), 2)
+    one.reset()
+    other.reset()
+    assert rows_of(one) != rows_of(other), "the first time from a random seed"
+
+
+@pytest.mark.parametrize("rows", [[1, 3], np.array([1, 3]), np.array([False, True, False, True])], ids=repr)
+def test_reset_of_some_rows_leaves_the_others(rows):
+    batch = pig_batch(4)
+    play(batch, 5)
+    before = rows_of(batch)
+    batch.reset(rows=rows)
+    assert [row for row in range(4) if rows_of(batch)[row] == before[row]] == [0, 2]
+    assert batch.states["decisions"].tolist() == [5, 0, 5, 0]
+
+
+def test_step_of_some_rows_leaves_the_others():
+    batch = pig_batch(4)
+    batch.step([ROLL, ROLL], rows=[2, 0])
+    assert batch.states["decisions"].tolist() == [1, 0, 1, 0]
+    batch.step([ROLL], rows=np.array([False, True, False, False]))
+    assert batch.states["decisions"].tolist() == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("actions", "rows", "message"),
+    [
+        ([ROLL, HOLD, ROLL], None, r"row 1: action 1 \('hold'\) is illegal; legal are 'roll'"),
+        ([ROLL, ROLL, 2], None, r"row 2: action 2 does not exist \(0 to 1\); legal are 'roll'"),
+        ([-1, ROLL, ROLL], None, r"row 0: action -1 does not exist"),
+        ([ROLL, HOLD], [0, 2], r"row 2: action 1 \('hold'\) is illegal"),
+        ([ROLL, ROLL], None, r"actions must have shape \(3,\), one for each row, not \(2,\)"),
+        ([0.0, 0.0, 0.0], None, "actions must be integers, not float64"),
+        ([ROLL, ROLL], [1, 1], r"a row can be stepped only once: \[1, 1\]"),
+        (np.full(3, 2**64 - 1, np.uint64), None, "row 0: action -1 does not exist"),
+    ],
+)
+def test_wrong_actions_are_named_and_change_nothing(actions, rows, message):
+    batch = pig_batch(3)
+    before = everything(batch)
+    with pytest.raises(ValueError, match=message):
+        batch.step(actions, rows=rows)
+    assert everything(batch) == before
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64, np.int64])
+def test_actions_of_any_integer_type(dtype):
+    batch = pig_batch(3)
+    batch.step(np.zeros(3, dtype))
+    assert batch.states["decisions"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda batch: Batch(Pig(), 0), ValueError, "num_envs must be at least 1, not 0"),
+        (lambda batch: Batch(Pig(), 2).step([0, 0]), RuntimeError, r"call reset\(\) before step"),
+        (lambda batch: Batch(Pig(), 2).reset(rows=[0]), ValueError, "first reset must deal all rows"),
+        (lambda batch: batch.reset(seed=-1), ValueError, r"seed must be 0 to 2\*\*64 - 1, not -1"),
+        (lambda batch: batch.reset(seed=2**64), ValueError, "seed must be 0"),
+        (lambda batch: batch.reset(seed=[1, 2]), ValueError, "seed has 2 entries for 3 rows"),
+        (lambda batch: batch.reset(rows=[3]), IndexError, r"rows must be 0 to 2, not \[3\]"),
+        (lambda batch: batch.reset(rows=[-1]), IndexError, "rows must be 0 to 2"),
+        (lambda batch: batch.reset(rows=np.array([True, False])), ValueError, r"must have shape \(3,\)"),
+        (lambda batch: batch.step([0], rows=[5]), IndexError, "rows must be 0 to 2"),
+        (lambda batch: batch.observe(2), ValueError, "player must be 0 to 1, not 2"),
+        (lambda batch: batch.observe(-1), ValueError, "player must be 0 to 1, not -1"),
+    ],
+)
+def test_batch_errors(call, error, message):
+    batch = pig_batch(3)
+    before = everything(batch)
+    with pytest.raises(error, match=message):
+        call(batch)
+    assert everything(batch) == before
+
+
+def play_until_one_ends(batch):
+    """Hold whenever possible; return the rows that have just ended."""
+    while True:
+        batch.step([HOLD if mask[HOLD] else ROLL for mask in batch.action_mask])
+        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        if len(ended):
+            return ended
+
+
+def test_autoreset_deals_the_next_game_in_the_same_step():
+    batch = pig_batch(5, goal=10, seed=3)
+    row = play_until_one_ends(batch)[0]
+    assert batch.terminated[row]
+    assert batch.states["decisions"][row] == 0
+    direct = Pig(goal=10).new_states(1)
+    kernels.deal(direct[0], batch.game.params[0], rng.game_seed(np.uint64(3), np.uint64(row), np.uint64(1)))
+    assert batch.states[row].tobytes() == direct.tobytes()
+    assert sorted(batch.rewards[row].tolist()) == [-1, 1]
+    last = batch.last_states[row : row + 1]
+    assert last["terminated"][0] == 1
+    assert last["score"].max() >= 10
+    winner = int(batch.rewards[row].argmax())
+    seen = batch.observe(winner, batch.last_states)[row]
+    assert seen[0] >= 10, "any seat's last view can be made"
+    batch.step([np.flatnonzero(mask)[0] for mask in batch.action_mask])
+    assert not batch.terminated[row], "only the last step counts"
+    assert not batch.rewards[row].any()
+
+
+def test_without_autoreset_a_finished_row_waits():
+    batch = pig_batch(5, autoreset=False, goal=10, seed=3)
+    row = int(play_until_one_ends(batch)[0])
+    assert batch.action_mask[row].tolist() == [1, 1], "something to choose from for a masked policy"
+    assert batch.states[row].tobytes() == batch.last_states[row].tobytes()
+    before = everything(batch)
+    with pytest.raises(ValueError, match=rf"row {row}: the game is over; reset\(rows=\[{row}\]\) first"):
+        batch.step([np.flatnonzero(mask)[0] for mask in batch.action_mask])
+    assert everything(batch) == before
+    batch.reset(rows=[row])
+    assert not batch.terminated[row]
+    assert not batch.rewards[row].any()
+    assert batch.states["decisions"][row] == 0
+    assert batch.action_mask[row].tolist() == [1, 0]
+
+
+def test_truncated_game_pays_and_is_not_terminated():
+    batch = pig_batch(2, autoreset=False, max_decisions=3, reward="margin")
+    batch.step([ROLL, ROLL])
+    batch.step([np.flatnonzero(mask)[-1] for mask in batch.action_mask])
+    assert not batch.truncated.any()
+    batch.step([np.flatnonzero(mask)[-1] for mask in batch.action_mask])
+    assert batch.truncated.all()
+    assert not batch.terminated.any()
+
+
+def test_observe():
+    batch = pig_batch(6, num_players=3)
+    play(batch, 30)
+    for seat in range(3):
+        seen = batch.observe(seat)
+        for offset in range(3):
+            assert seen[:, offset].tolist() == batch.states["score"][:, (seat + offset) % 3].tolist()
+    assert np.array_equal(batch.observe(batch.current_player), batch.observation)
+    assert not np.shares_memory(batch.observe(0), batch.observation)
+
+
+def test_refresh_after_writing_states():
+    batch, other = pig_batch(3), pig_batch(3, seed=9)
+    play(other, 4)
+    batch.states[1] = other.states[2]
+    batch.refresh()
+    assert np.array_equal(batch.observation[1], other.observation[2])
+    assert np.array_equal(batch.action_mask[1], other.action_mask[2])
+    assert batch.current_player[1] == other.current_player[2]
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [Batch.clone, copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))],
+    ids=["clone", "deepcopy", "pickle"],
+)
+def test_copies_play_on_alike_and_apart(copied):
+    batch = pig_batch(4, goal=20)
+    play(batch, 10)
+    other = copied(batch)
+    before = everything(batch)
+    assert everything(other) == before
+    play(other, 60, seed=8)
+    assert everything(batch) == before, "the copy plays by itself"
+    play(batch, 60, seed=8)
+    assert everything(other) == everything(batch), "and alike, over several games"

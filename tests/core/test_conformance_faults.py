@@ -1,0 +1,353 @@
+"""check_game names the fault in what does not keep the contract.
+
+The faulty games run as plain Python (this file is run again under NUMBA_DISABLE_JIT=1), as compiling each
+would take minutes.
+"""
+
+import json
+
+import numba
+import numpy as np
+import pig
+import pytest
+from pig import Pig
+from processes import python
+from toys import Cards, Nim, cards_observe, cards_points, cards_resample, nim_apply_action, nim_deal
+
+from garden_core import Game, Option, compiled, testing
+from garden_core.rng import bounded, seed_rng
+from garden_core.testing import check_game
+
+# --- what does not: faulty rules, each with what the message must say ---
+
+FAULTS: dict[str, tuple[Game, str]] = {}
+"""By name: a game, and words of the message that it must get."""
+
+
+def add_fault(name, words, base=Pig, **card):
+    """Add the game `base`, a short one, with other class attributes."""
+    assert name not in FAULTS
+    faulty = type(name, (base,), {"__module__": __name__, **card})
+    globals()[name] = faulty  # so that it can be pickled
+    FAULTS[name] = (faulty(goal=20) if base is Pig else faulty(), words)
+    return faulty
+
+
+def faulty_rule(words, base=Pig, **card):
+    """Add the game `base` with the decorated function for the kernel that its name begins with."""
+
+    def add(function):
+        kernel = function.__name__.split("__")[0]
+        rules = base.rules._replace(**{kernel: compiled(function)})
+        return add_fault(function.__name__, words, base, rules=rules, **card)
+
+    return add
+
+
+@faulty_rule("legal_actions returns 2 but marks 1")
+def legal_actions__count(state, params, mask):
+    return min(2, 2 * pig.legal_actions(state, params, mask))
+
+
+@faulty_rule("must write 0 or 1 into every entry")
+def legal_actions__part(state, params, mask):
+    if state.terminated or state.truncated:
+        return 0
+    mask[pig.ROLL] = 1
+    return 1
+
+
+@faulty_rule("1 legal actions, and over is True")
+def legal_actions__at_the_end(state, params, mask):
+    mask[:] = 0
+    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
+    return 1
+
+
+@faulty_rule("the game is not over, so something must be legal")
+def legal_actions__none(state, params, mask):
+    mask[:] = 0
+    return 0
+
+
+@faulty_rule("legal_actions leaks the random state")
+def legal_actions__by_the_generator(state, params, mask):
+    mask[:] = 0
+    if state.terminated or state.truncated:
+        return 0
+    mask[state.rng[0] & np.uint64(1)] = 1
+    return 1
+
+
+@faulty_rule("observe for seat 0 does not write every entry")
+def observe__part(state, params, player, out):
+    kept = out[-1]
+    pig.observe(state, params, player, out)
+    out[-1] = max(kept, 0)
+
+
+@faulty_rule("observe for seat 0 leaks the random state")
+def observe__generator(state, params, player, out):
+    pig.observe(state, params, player, out)
+    out[-1] = state.rng[1] & np.uint64(63)
+
+
+@faulty_rule("observe for seat 1 gives negative entries")
+def observe__negative(state, params, player, out):
+    pig.observe(state, params, player, out)
+    out[0] -= player
+
+
+@faulty_rule("observe changes the state")
+def observe__writes(state, params, player, out):
+    pig.observe(state, params, player, out)
+    state.turn_sum += 1
+
+
+@faulty_rule("public_points leaks the random state")
+def public_points__generator(state, params, out):
+    pig.points(state, params, out)
+    out[0] += np.int64(state.rng[0] & np.uint64(7))
+
+
+@faulty_rule("standings does not write every entry")
+def standings__part(state, params, out):
+    out[0] = state.score[0]
+
+
+@faulty_rule("deal must fill every field, but leaves turn_sum in part")
+def deal__part(state, params, seed):
+    seed_rng(state.rng, seed)
+    state.score[:] = 0
+    state.current_player = 0
+
+
+@faulty_rule("deal must seed the generator from the seed")
+def deal__seed(state, params, seed):
+    pig.deal(state, params, 5)
+
+
+@faulty_rule("playing has changed params")
+def deal__params(state, params, seed):
+    params.goal = 30
+    pig.deal(state, params, seed)
+
+
+@faulty_rule("decisions must go up by 1")
+def apply_action__counts(state, params, action):
+    state.decisions += 1
+    pig.apply_action(state, params, action)
+
+
+@faulty_rule("truncated is for the cap alone")
+def apply_action__truncates(state, params, action):
+    pig.apply_action(state, params, action)
+    if state.decisions == 7:
+        state.truncated = 1
+
+
+@faulty_rule("terminated and truncated are (1, 1)")
+def apply_action__ends_twice(state, params, action):
+    pig.apply_action(state, params, action)
+    state.truncated = state.terminated
+
+
+@faulty_rule("over before the cap")
+def apply_action__knows_the_cap(state, params, action):
+    pig.apply_action(state, params, action)
+    if state.decisions == params.max_decisions - 1:
+        state.terminated = 1
+
+
+@faulty_rule("in all, but by points or standings it is")
+def apply_action__pays(state, params, action):
+    state.paid[0] += 1
+    pig.apply_action(state, params, action)
+
+
+CALLS = [0]
+
+
+@faulty_rule("does not play on alike")
+def apply_action__remembers(state, params, action):
+    CALLS[0] += 1
+    pig.apply_action(state, params, action)
+    state.turn_sum += CALLS[0] % 2
+
+
+@faulty_rule("current_player is 2")
+def apply_action__player(state, params, action):
+    pig.apply_action(state, params, action)
+    state.current_player = 2
+
+
+@faulty_rule("the generator is still the same")
+def resample__nothing(state, params, player, seed):
+    pass
+
+
+@faulty_rule("resample must draw from its seed alone")
+def resample__old_generator(state, params, player, seed):
+    state.rng[0] ^= seed
+
+
+@faulty_rule("is no longer the same")
+def resample__own_view(state, params, player, seed):
+    pig.resample(state, params, player, seed)
+    state.turn_sum += 1
+
+
+@faulty_rule("['current_player'] must not change")
+def resample__mover(state, params, player, seed):
+    pig.resample(state, params, player, seed)
+    state.current_player = (state.current_player + 1) % params.num_players
+
+
+@faulty_rule("is no longer the same", base=Cards)
+def observe__other_card(state, params, player, out):
+    cards_observe(state, params, player, out)
+    out[1] = 1 + state.hand[(player + 1) % params.num_players]
+
+
+@faulty_rule("is no longer the same", base=Cards)
+def public_points__hidden(state, params, out):
+    cards_points(state, params, out)
+
+
+@faulty_rule("resample never redraws anything", base=Cards)
+def resample__nothing_hidden(state, params, player, seed):
+    seed_rng(state.rng, seed)
+
+
+@faulty_rule("have changed", base=Cards, information="perfect")
+def resample__perfect(state, params, player, seed):
+    cards_resample(state, params, player, seed)
+
+
+@faulty_rule("but the generator has decided here", base=Nim)
+def apply_action__chance(state, params, action):
+    nim_apply_action(state, params, action)
+    state.asked_seats += bounded(state.rng, 2)
+
+
+@faulty_rule("chance is 'none', but deals differ", base=Nim)
+def deal__chance(state, params, seed):
+    nim_deal(state, params, seed)
+    state.asked_seats = bounded(state.rng, 3)
+
+
+# --- faulty cards and snapshots, over good rules ---
+
+
+def changed(**keys):
+    return {"snapshot": lambda self, state: {**Pig.snapshot(self, state), **keys}}
+
+
+class Lenient(Option):
+    def check(self, value):
+        return value
+
+
+class Nameless(Option):
+    def check(self, value):
+        if value != self.default:
+            raise ValueError("wrong")
+        return value
+
+
+num_players, goal, cap = Pig.options
+add_fault("twice_roll", "labels must be distinct", labels=("roll", "roll"))
+add_fault("chance_cards", "chance is 'cards'", chance="cards")
+add_fault("chance_none", "chance is 'none', but the generator has decided here", chance="none")
+add_fault("chance_deal", "chance is 'deal', but the generator has decided here", chance="deal")
+add_fault("chance_missing", "chance is 'deal', but 3 seeds give the same game", Nim, chance="deal")
+add_fault("imperfect", "information is 'imperfect', but resample never redraws", information="imperfect")
+add_fault("low_range", "in all, but reward_range is (-0.5, 0.5)", reward_range=(-0.5, 0.5))
+add_fault("team", "in a cooperative game", cooperative=True)
+add_fault("short", "should be over, max_game_length is reached", max_game_length=3)
+add_fault(
+    "default_refused",
+    "the defaults of the options are refused",
+    options=(num_players, Option("goal", 121, "", low=1, high=120), cap),
+)
+add_fault("unchecked", "goal=0 must raise", options=(num_players, Lenient("goal", 9, "", low=1), cap))
+add_fault("nameless", "lacks its name: wrong", options=(num_players, Nameless("goal", 20, "", low=1), cap))
+add_fault("tuple_in_snapshot", "is not plain JSON", **changed(board=(1, 2)))
+add_fault("numpy_in_snapshot", "is not plain JSON", **changed(sum=np.int32(3)))
+add_fault("uncounted", "snapshot['decisions'] is None", **changed(decisions=None))
+add_fault("endless", "the snapshot says 'turn'", **changed(phase="turn"))
+add_fault("no_phase", "needs 'phase' or 'asked'", **changed(phase=None))
+add_fault("no_text", "text must give a str", text=lambda self, state, seat=None: None)
+add_fault("unpicklable", "cannot be pickled", __module__="elsewhere")
+add_fault("pickled", "pickling gives another game", __reduce__=lambda self: (Pig, ()))
+
+
+class ShortView(Pig):
+    observation_shape = (pig.OBSERVATION_SIZE - 1,)
+
+
+def test_writing_outside_of_an_array_is_found():
+    """By check_game; where Numba checks bounds, these say it first."""
+    words = "reaches outside of an array" if numba.config.BOUNDSCHECK else "writes outside of its array"
+    with pytest.raises(AssertionError, match=words):
+        check_game(ShortView())
+
+
+class WrongSeed(testing.Batch):
+    def reset(self, seed):
+        super().reset(seed + 1)
+
+
+class WrongSeat(testing.GardenEnv):
+    def observe(self, agent):
+        return super().observe("player_0") | {"action_mask": super().observe(agent)["action_mask"]}
+
+
+class NoLastStates(testing.Batch):
+    def step(self, actions):
+        super().step(actions)
+        self.last_states["score"] += 1
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "words"),
+    [
+        ("Batch", WrongSeed, "Batch of seed 0, step 0: the state of row 0"),
+        ("Batch", NoLastStates, "last_states of row . is not the finished game"),
+        ("GardenEnv", WrongSeat, "step 0: player_1's view is wrong"),
+    ],
+)
+def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, words):
+    monkeypatch.setattr(testing, name, broken)
+    with pytest.raises(AssertionError, match=words):
+        check_game(Pig(goal=10), games=2)
+
+
+def messages():
+    """What check_game says of each faulty game, by name; None where it found nothing."""
+    told = {}
+    for name, (game, _) in FAULTS.items():
+        try:
+            check_game(game, games=3)
+        except AssertionError as error:
+            told[name] = str(error)
+        else:
+            told[name] = None
+    return told
+
+
+@pytest.fixture(scope="module")
+def plain_python():
+    return json.loads(python(__file__, NUMBA_DISABLE_JIT="1").stdout)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_named(plain_python, name):
+    game, words = FAULTS[name]
+    assert plain_python[name] is not None, "the fault was not found"
+    assert words in plain_python[name]
+    assert repr(game).partition("(")[0] in plain_python[name]
+
+
+if __name__ == "__main__":
+    print(json.dumps(messages()))

@@ -1,0 +1,84 @@
+"""What every game tells people: its rules in short, what an action does, how a score comes about."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from garden_core import kernels, list_games, make
+
+GAMES = [
+    *((name, {}) for name in list_games()),
+    ("mars", {"gardeners": 2, "special_actions": True}),
+    ("mars", {"num_players": 5, "special_actions": True}),
+    ("mars", {"num_players": 3, "peaks": 2, "max_decisions": 50}),
+    ("mars", {"num_players": 1, "cooperative": True}),
+    ("cacti", {"max_decisions": 9}),
+]
+VARIANTS = pytest.mark.parametrize(("name", "options"), GAMES, ids=lambda value: str(value))
+
+
+def positions(game, seed):
+    """Every state of a random game, with its legal actions."""
+    rng, states = random.Random(seed), game.new_states(1)
+    mask = np.zeros(game.num_actions, np.int8)
+    kernels.deal(states[0], game.params[0], np.uint64(seed))
+    while True:
+        kernels.legal_actions(states[0], game.params[0], mask)
+        legal = np.flatnonzero(mask).tolist()
+        yield states.copy()[0], legal
+        if not legal:
+            return
+        kernels.apply_action(states[0], game.params[0], rng.choice(legal))
+
+
+@VARIANTS
+def test_an_action_is_described_in_a_line_by_what_its_player_knows(name, options):
+    game = make(name, **options)
+    redrawn = game.new_states(1)
+    for seed in range(3):
+        for number, (state, legal) in enumerate(positions(game, seed)):
+            before, snapshot = state.tobytes(), game.snapshot(state)
+            told = [game.describe(state, action) for action in legal]
+            assert state.tobytes() == before
+            assert game.snapshot(state) == snapshot
+            for line in told:
+                assert 0 < len(line) <= 100
+                assert line.isprintable()
+            redrawn[0] = state
+            if legal:
+                kernels.resample(redrawn[0], game.params[0], int(state["current_player"]), number)
+            assert [game.describe(redrawn[0], action) for action in legal] == told
+
+
+@VARIANTS
+def test_the_score_sheet_sums_to_the_scores(name, options):
+    game = make(name, **options)
+    for seed in range(5):
+        for state, _ in positions(game, seed):
+            snapshot = game.snapshot(state)
+            sheets = game.score_sheet(snapshot)
+            assert [sum(sheet.values()) for sheet in sheets] == snapshot["scores"] == game.scores(state)
+            assert len({tuple(sheet) for sheet in sheets}) == 1
+            assert all(type(points) is int for sheet in sheets for points in sheet.values())
+
+
+@VARIANTS
+def test_position_texts_fit_a_terminal(name, options):
+    game = make(name, **options)
+    for seed in range(3):
+        for state, _ in positions(game, seed):
+            for seat in (None, *range(game.num_players)):
+                lines = game.text(state, seat).partition("\n\nlegal: ")[0].splitlines()
+                assert len(lines) <= 40
+                assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("name", ["mars", "cacti"])
+def test_the_summary_is_plain_paragraphs(name):
+    summary = type(make(name)).summary
+    assert len(summary.strip().split("\n\n")) > 3
+    assert all(len(line) <= 120 and line == line.strip() for line in summary.splitlines())
+    assert not set("*`#|<>") & set(summary)

@@ -1,0 +1,99 @@
+"""Records and dispatch: every state finds the rules of its game, and what is no state or no rule is refused."""
+
+import numba
+import numpy as np
+import pytest
+from pig import Pig
+
+import garden_core
+from garden_core import kernels, loops
+
+
+def foreign():
+    """A state that nobody has registered: the fields of Pig's but another build."""
+    fields = [(name, Pig.state_dtype[name]) for name in Pig.state_dtype.names[:-1]]
+    return np.zeros(1, np.dtype([*fields, ("build_0123", "u1")]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda state, params: kernels.deal(state, params, 1),
+        lambda state, params: kernels.apply_action(state, params, 0),
+        lambda state, params: kernels.legal_actions(state, params, np.zeros(2, np.int8)),
+        lambda state, params: kernels.observe(state, params, 0, np.zeros(9, np.int8)),
+        lambda state, params: kernels.points(state, params, np.zeros(4, np.int32)),
+        lambda state, params: kernels.public_points(state, params, np.zeros(4, np.int32)),
+        lambda state, params: kernels.standings(state, params, np.zeros(4, np.int32)),
+        lambda state, params: kernels.resample(state, params, 0, 1),
+    ],
+)
+def test_unregistered_record_is_refused_from_python(call):
+    with pytest.raises((TypeError, numba.TypingError), match="not the state of a registered game"):
+        call(foreign()[0], Pig().params[0])
+
+
+def test_unregistered_record_is_refused_by_compiled_loops():
+    with pytest.raises(numba.TypingError, match="not the state of a registered game"):
+        loops.observe_rows(foreign(), Pig().params, np.zeros(1, np.int64), np.zeros((1, 9), np.int8))
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(TypeError, match="list is not the state of a registered game"):
+        kernels.points([], Pig().params[0], np.zeros(4, np.int32))
+
+
+def test_registering_a_type_twice_is_refused():
+    with pytest.raises(
+        ValueError, match=r"the state type with field 'build_[0-9a-f]+' is registered already"
+    ):
+        kernels.register(Pig.state_dtype, Pig.rules)
+    with pytest.raises(ValueError, match="is registered already"):
+
+        class Pig2(Pig):
+            rules = Pig.rules
+
+
+def test_a_kernel_with_other_argument_names_is_refused():
+    def points(state, parameters, out):
+        out[:] = 0
+
+    faulty = Pig.rules._replace(points=points)
+    with pytest.raises(
+        TypeError, match=r"points\(state, parameters, out\) must be points\(state, params, out\)"
+    ):
+        kernels.register(foreign().dtype, faulty)
+
+
+def test_a_field_named_like_an_attribute_of_records_is_refused():
+    with pytest.raises(TypeError, match="a field must not be called 'round'"):
+
+        class Rounds(Pig):
+            rules = Pig.rules
+            state_fields = (("round", "i1"),)
+
+
+def test_a_subclass_with_the_same_rules_shares_the_type():
+    class Quiet(Pig):
+        title = "Quiet Pig"
+
+    assert Quiet.state_dtype is Pig.state_dtype
+
+
+def defined_below(state, out):
+    """A rule that the test below takes away again."""
+
+
+def test_a_class_above_its_rules_is_refused(monkeypatch):
+    """The build could not tell a change of a rule that is defined later."""
+
+    @garden_core.compiled
+    def points(state, params, out):
+        defined_below(state, out)
+
+    monkeypatch.delitem(globals(), "defined_below")
+
+    with pytest.raises(NameError, match=r"'defined_below', which .*points uses, is not defined yet"):
+
+        class Early(Pig):
+            rules = Pig.rules._replace(points=points)

@@ -1,0 +1,85 @@
+"""Games by name: installed ones and their options, another package's, and what is said of unknown ones."""
+
+import numpy as np
+import pytest
+from pig import Pig
+
+from garden_core import list_games, make
+from garden_core.interfaces.registration import register_environments
+from mars_env import Mars
+
+
+def announce(folder, monkeypatch, **games):
+    """Have another package announce games, as one that is installed does."""
+    about = folder / "toys-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
+    lines = [f"{name} = {where}" for name, where in games.items()]
+    (about / "entry_points.txt").write_text("[garden_core.games]\n" + "\n".join(lines))
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_make():
+    assert make("mars", num_players=3) == Mars(num_players=3)
+    assert "mars" in list_games()
+    assert list_games() == sorted(list_games())
+
+
+def test_another_package_adds_a_game_and_only_the_one_named_is_loaded(tmp_path, monkeypatch):
+    announce(tmp_path, monkeypatch, pig="pig:Pig", broken="no_such_module:Game")
+    assert {"broken", "mars", "pig"} <= set(list_games())
+    assert make("pig", goal=50) == Pig(goal=50)
+    with pytest.raises(ModuleNotFoundError):
+        make("broken")
+
+
+def test_unknown_name_lists_the_known_ones(tmp_path, monkeypatch):
+    announce(tmp_path, monkeypatch, pig="pig:Pig")
+    with pytest.raises(ValueError, match=r"unknown game 'chess'; installed are: .*\bmars, .*\bpig"):
+        make("chess")
+
+
+def test_unknown_option_is_named_with_the_known_ones():
+    with pytest.raises(
+        TypeError, match=r"mars has no option 'colour'; its options are num_players, .*reward"
+    ):
+        make("mars", colour="red")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "allowed"),
+    [
+        ("num_players", 6, "from 1 to 5"),
+        ("num_players", True, "from 1 to 5"),
+        ("max_decisions", 0, "from 1 to"),
+        ("special_actions", 1, "True or False"),
+        ("reward", "win", "'outcome' or 'margin'"),
+        ("peaks", 4, "0 to 3 with num_players=2"),
+        ("gardeners", "2", "from 1 to 2"),
+    ],
+)
+def test_value_out_of_range_is_named_with_what_is_allowed(option, value, allowed):
+    with pytest.raises(ValueError, match=f"^{option} must be .*{allowed}.*, not {value!r}"):
+        make("mars", **{option: value})
+
+
+def test_numpy_values_become_plain():
+    game = Mars(num_players=np.int64(3), special_actions=np.bool_(True))
+    assert game == Mars(num_players=3, special_actions=True)
+    assert type(game.option_values["num_players"]) is int
+
+
+def test_games_are_values():
+    assert Mars(peaks=1) == Mars(peaks=1)
+    assert hash(Mars(peaks=1)) == hash(Mars(peaks=1))
+    assert Mars(peaks=1) != Mars()
+    assert Mars() != Pig()
+    assert repr(Mars(peaks=1, reward="margin")) == "Mars(peaks=1, reward='margin')"
+
+
+def test_environments_are_registered_once():
+    import gymnasium
+
+    before = gymnasium.registry["garden/Mars-v0"]
+    register_environments()
+    assert gymnasium.registry["garden/Mars-v0"] is before

@@ -1,0 +1,64 @@
+"""Rewards against plain formulas: by rank, by margin, shared."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from garden_core import rewards
+
+
+def by_rank(standings):
+    """Mean over the ranks 0 … n-1 that a seat's tie covers, from +1 to -1."""
+    n, paid = len(standings), []
+    for own in standings:
+        first = sum(other > own for other in standings)
+        ranks = range(first, first + standings.count(own))
+        paid.append(sum(1 - 2 * rank / (n - 1) for rank in ranks) / len(ranks))
+    return paid
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_outcome(n):
+    for standings in itertools.product(range(n), repeat=n):
+        paid = np.full(n + 1, 9, np.float32)
+        rewards.outcome(np.array([*standings, 99], np.int32), n, paid)
+        assert paid[:n].tolist() == pytest.approx(by_rank(standings))
+        assert paid[n] == 9, "an absent seat"
+        assert paid[:n].sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_outcome_examples():
+    for standings, expected in [
+        ([3, 8], [-1, 1]),
+        ([5, 5], [0, 0]),
+        ([1, 9, 4], [-1, 1, 0]),
+        ([7, 7, 2], [0.5, 0.5, -1]),
+        ([-3, 0, 0, 0], [-1, 1 / 3, 1 / 3, 1 / 3]),
+    ]:
+        paid = np.zeros(5, np.float32)
+        rewards.outcome(np.array(standings, np.int32), len(standings), paid)
+        assert paid[: len(standings)].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_margin_and_cooperative(n):
+    draw = np.random.default_rng(n)
+    for scale in (10, 2**31 - 1):
+        for _ in range(50):
+            before, now = draw.integers(-scale, scale, (2, 6)).astype(np.int32)
+            gained = [int(b) - int(a) for a, b in zip(before[:n], now[:n], strict=True)]
+            paid = np.full(6, 9, np.float32)
+            rewards.margin(before, now, n, 25.0, paid)
+            expected = [(own - (sum(gained) - own) / (n - 1)) / 25 for own in gained]
+            assert paid[:n].tolist() == pytest.approx(expected, rel=1e-5, abs=1e-5)
+            rewards.cooperative(before, now, n, 40.0, paid)
+            expected = (int(now[:n].min()) - int(before[:n].min())) / 40
+            assert paid[:n].tolist() == pytest.approx([expected] * n, rel=1e-5)
+            assert set(paid[n:]) == {9}, "absent seats"
+
+
+def test_one_player_cooperates_alone():
+    paid = np.zeros(5, np.float32)
+    rewards.cooperative(np.array([2, 0], np.int32), np.array([7, 0], np.int32), 1, 10.0, paid)
+    assert paid[0] == 0.5

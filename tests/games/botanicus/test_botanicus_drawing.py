@@ -1,0 +1,167 @@
+"""Pictures of Botanicus, over whole games, packaged tables and others."""
+
+import random
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from botanicus_tools import Table, choose, made_up, position
+from data_tools import written
+
+from garden_core.svg import to_pixels
+
+
+def words(svg):
+    return [
+        element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pictures_of_a_whole_game(seed, tmp_path):
+    options = {"num_players": 2 + seed % 3}
+    if seed > 2:
+        options["tables"] = written(tmp_path, made_up(seed))
+    table = Table(**options).deal(seed)
+    rng = random.Random(seed)
+    while True:
+        now, legal = table.now, table.legal
+        if now["decisions"] % 7 == 0 or table.over:
+            for seat in (None, *range(options["num_players"])):
+                page, picture = table.game.text(table.state, seat), table.game.svg(table.state, seat)
+                assert ElementTree.fromstring(picture).get("viewBox") == "0 0 1100 800"
+                assert "href" not in picture
+                assert "url(" not in picture
+                assert page.isascii()
+                listed = not table.over and seat in (None, now["current_player"])
+                assert ("legal: " in page) == listed
+                assert all(label in page.replace("\n       ", " ") for label in legal) or not listed
+                told = words(picture)
+                for player, score in enumerate(now["scores"]):
+                    assert f"player_{player}" in told
+                    assert str(score) in told
+                    assert f"player_{player}: score {score}" in page
+        if table.over:
+            assert page.startswith("game over; level scores rank in the order ")
+            return
+        table.take(choose("busy", rng, legal))
+
+
+MOST_LINES = {2: 34, 3: 40, 4: 48}  # without the list of legal actions
+
+
+def tracks_are_long(page):
+    """How many lines the tracks take beyond the two each that are meant."""
+    tracks, _, _ = page[page.index("\nmoney track: start") :].partition("\nprizes: ")
+    return max(0, len(tracks.splitlines()) - 7)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_text_is_compact(seed, num_players, tmp_path):
+    options = {"num_players": num_players}
+    if seed > 1:
+        options["tables"] = written(tmp_path, made_up(seed))
+    table = Table(**options).deal(seed)
+    rng = random.Random(seed)
+    while True:
+        for seat in (None, *range(num_players)):
+            page = table.game.text(table.state, seat)
+            assert max(map(len, page.splitlines())) <= 100
+            told, _, _ = page.partition("\n\nlegal: ")
+            more = tracks_are_long(told) if "tables" in options else 0
+            assert len(told.splitlines()) <= MOST_LINES[num_players] + more
+        if table.over:
+            return
+        table.take(choose(("busy", "collector")[seed % 2], rng, table.legal))
+
+
+def test_no_internal_names_are_shown():
+    table = Table(num_players=2).deal(6)
+    rng = random.Random(6)
+    while not table.over:
+        for page in (
+            table.game.text(table.state).partition("\n\nlegal: ")[0],
+            *words(table.game.svg(table.state)),
+        ):
+            assert not re.search(r"plant_\d|\b[MWS]\d|\bpole\b|prize (money|shovel)|[a-z] 1xI", page)
+        table.take(choose("busy", rng, table.legal))
+
+
+def test_the_end_tells_how_the_scores_come_about():
+    table = Table(num_players=3).deal(1)
+    rng = random.Random(1)
+    while not table.over:
+        table.take(choose("busy", rng, table.legal))
+    page, picture = table.game.text(table.state), " ".join(words(table.game.svg(table.state)))
+    for player, (score, parts) in enumerate(
+        zip(table.scores, table.game.score_sheet(table.now), strict=True)
+    ):
+        sheet = " + ".join(f"{part} {points}" for part, points in parts.items())
+        assert f"\nplayer_{player}: {score} = {sheet}\n" in page
+        assert f"{score} = {sheet}" in picture
+
+
+def test_the_end_by_the_cap_is_told():
+    table = Table(num_players=2, max_decisions=30).deal(1)
+    while not table.over:
+        table.take(table.legal[-1])
+    assert table.game.text(table.state).startswith("stopped by the cap of 30 decisions; ")
+    assert "player_1: 2 = tasks 0 + " in table.game.text(table.state) or table.scores[1] != 2
+    assert any(
+        words_.startswith("stopped by the cap of 30 ") for words_ in words(table.game.svg(table.state))
+    )
+
+
+def test_the_table_is_told():
+    table = position(
+        num_players=3,
+        column=2,
+        flowers=[[1, 2], [], [], []],
+        stack=[2, 1, 0],
+        started=2,
+        coins=[7, 0, 2],
+        gardens=[{(0, 0): 4, (1, 1): 2}, {}, {}],
+        gardeners=[(3, 2), (1, 1), (1, 1)],
+        animals=[2, 0, 0],
+        hands=[[0, 0, 8], [], [1]],
+        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 6]],
+        basic_done=[[1], [], []],
+        covered=[(0, 0)],
+        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
+    )
+    page = table.game.text(table.state, 0)
+    for line in (
+        "round 1, column 2: player_0 to walk, play a card or place the Flower; order: P0\n",
+        "  0: 2 coins [P1 P2], costs 6 coins ",
+        "  1: 2 points + tile wheelbarrow track 1 ",
+        "  2: walk 3 + tile 1 animal ",
+        " 0: Pole Position (3 coins)\n",
+        "P0 player_0: score 2, 7 coins, 2 animals, Gardener at 3,2 reaches ( ), cards: 2 water (x2), walk 5\n",
+        "P2 player_2: score 0, 2 coins, 0 animals, Gardener at 1,1 reaches ( ), cards: 1 hidden\n",
+        "  0  IV    .    .    .   2 I + 1 II = 5 ",
+        "  1   .   II    .        1 I + 2 II = 7 done ",
+        "  3        .   (.)  (.)  1 I + 1 II + 1 III = 8 ",
+        " 5 coins or 2 coins + 1 card [P0] > ",
+        " > end: 1 plant II + shovel prize [P2]\n",
+    ):
+        assert line in page or line in page.replace("\n    ", " ")
+
+
+def test_what_can_be_done_stands_out():
+    table = position(coins=[0, 0], stack=[0, 1])
+    marked = "#b07800"
+    assert table.game.svg(table.state, 0).count(marked) == 4  # the spaces of the column
+    assert table.game.svg(table.state, 1).count(marked) == 0
+    table.take("flower 3")  # two steps on the shovel track
+    assert table.game.svg(table.state, 0).count(marked) == 1
+    table.take("advance upper").take("pass")
+    assert table.now["asked"] == "plant"
+    assert table.game.svg(table.state, 0).count(marked) == 4  # the beds around the fountain
+
+
+def test_pixels():
+    pixels = to_pixels(Table(num_players=4).deal(0).game.svg(Table(num_players=4).deal(0).state))
+    assert pixels.shape == (800, 1100, 3)
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50

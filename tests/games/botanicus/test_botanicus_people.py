@@ -1,0 +1,209 @@
+"""What Botanicus tells people beside pictures: what an action does, how a score comes about, the rules in short."""
+
+import random
+import re
+
+import pytest
+from botanicus_tools import POLICIES, Table, choose, made_up, position
+from data_tools import written
+
+from botanicus_env import Botanicus
+from garden_core import kernels
+
+
+def described(table, label):
+    return table.game.describe(table.state, table.game.labels.index(label))
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
+    options = {"num_players": num_players}
+    if seed > 2:
+        options["tables"] = written(tmp_path, made_up(seed))
+    table = Table(**options).deal(seed)
+    rng = random.Random(seed)
+    while not table.over:
+        check_sheet(table)
+        check_descriptions(table, rng.randrange(2**32))
+        table.take(choose(POLICIES[seed % 3], rng, table.legal))
+    check_sheet(table)
+
+
+def check_sheet(table):
+    now = table.now
+    sheet = table.game.score_sheet(now)
+    assert [sum(parts.values()) for parts in sheet] == now["scores"]
+    for parts in sheet:
+        assert list(parts) == ["tasks", "animals", "columns", "coins", "other points"]
+        assert min(parts.values()) >= 0
+
+
+def check_descriptions(table, seed):
+    """One line for each action, different ones, without internal names, the same whatever is hidden."""
+    redrawn = table.copy()
+    kernels.resample(redrawn.state, redrawn.params, redrawn.to_move, seed)
+    assert redrawn.legal == table.legal
+    lines = [described(table, label) for label in table.legal]
+    assert lines == [described(redrawn, label) for label in table.legal]
+    for line in lines:
+        assert line.isascii()
+        assert line.isprintable()
+        assert not re.search(r"plant_|\b[MWSN]\d|\bpole\b|prize (money|shovel)", line)
+    if table.now["asked"] != "assign":  # two tasks of an own data file may be the same
+        assert len(set(lines)) == len(lines)
+        if not table.game.option_values["tables"]:
+            assert max(map(len, lines)) <= 95
+
+
+def test_a_game_cut_by_the_cap_is_summed_up():
+    for cap in (1, 40, 90):
+        table = Table(num_players=3, max_decisions=cap).deal(cap)
+        rng = random.Random(cap)
+        while not table.over:
+            table.take(choose("busy", rng, table.legal))
+        check_sheet(table)
+
+
+def test_the_parts_of_a_score():
+    table = position(
+        coins=[11, 0],
+        animals=[3, 0],
+        points=[60, 0],
+        basic_done=[[0], []],
+        special_done=[[0], []],
+        tasks=[[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]],
+        gardens=[{(0, 0): 3, (1, 0): 1, (2, 0): 1, (4, 0): 1}, {}],
+    )
+    own, other = table.game.score_sheet(table.now)
+    assert own == {"tasks": 15, "animals": 19, "columns": 9, "coins": 3, "other points": 26}
+    assert set(other.values()) == {0}
+
+
+# --- descriptions ---
+
+
+def test_assigning():
+    table = Table().deal(0)
+    task = table.game.tables.special[table.now["dealt"][table.to_move][2]]
+    assert described(table, "assign 2").startswith("give row 0 the task ")
+    assert described(table, "assign 2").split(" = ")[1].startswith(f"{task.points} points")
+    for label in ("assign 0", "assign 1", "assign 2"):
+        table.take(label)
+    assert described(table, "assign 3").startswith("row 3: ")
+    assert "; row 4: " in described(table, "assign 3")
+
+
+def test_a_turn():
+    table = position(
+        num_players=3,
+        column=2,
+        flowers=[[1, 2], [], [], []],
+        stack=[2, 1, 0],
+        started=2,
+        coins=[7, 0, 2],
+        covered=[(0, 0)],
+        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
+        hands=[[0, 7], [], []],
+        animals=[1, 0, 0],
+    )
+    for label, words in {
+        "walk 1,2": "Gardener to 1,2 for 1 coin",
+        "walk 3,2": "Gardener to 3,2 for 3 coins",
+        "use water 2": "pay 2 coins and use the card: 2 water (nothing to water in reach)",
+        "use animal 1": "pay 2 coins and use the card: 1 animal (6 points)",
+        "sell water 2": "sell the card 2 water for 3 coins",
+        "flower 0": "Flower on space 0 for 6 coins: 2 coins",
+        "flower 1": "Flower on space 1, free: 2 points + tile wheelbarrow track 1",
+        "flower 2": "Flower on space 2, free: walk 3 + tile 1 animal (6 points)",
+    }.items():
+        assert described(table, label) == words
+    table.take("flower 2")
+    assert described(table, "walk 3,2") == "Gardener to 3,2, free"
+    assert described(table, "pass") == "forfeit walk 3"
+
+
+def test_poles_and_the_neutral_flower():
+    table = position(num_players=2, flowers=[["neutral"], [], [], []])
+    assert described(table, "flower 0") == (
+        "Flower on space 0, free: Pole Position, not the first, so gain nothing"
+    )
+    table = position(num_players=2)
+    assert described(table, "flower 0") == "Flower on space 0, free: Pole Position, gain 3 coins"
+    table = Table(num_players=2).deal(0)
+    while table.now["asked"] == "assign":
+        table.take(table.legal[0])
+    assert described(table, "neutral 0") == (
+        "neutral Flower on space 0: Pole Position (3 coins) then gives nobody anything"
+    )
+    assert described(table, "neutral 2") == "neutral Flower on space 2: money track 2 then costs 3 coins"
+
+
+def test_planting_and_watering():
+    table = position(
+        num_players=3,
+        column=8,
+        stack=[1, 0, 2],
+        started=1,
+        flowers=[[], [], [], [1]],
+        gardens=[
+            {(2, 0): 1, (2, 1): 3, (2, 2): 2, (2, 3): 2, (0, 1): 1, (1, 1): 1, (3, 1): 1, (4, 1): 1},
+            {},
+            {},
+        ],
+        gardeners=[(2, 1), (1, 1), (1, 1)],
+        tasks=[[0, 1, 14, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
+    ).take("flower 3")
+    assert table.now["hand_action"] == ["plant_2", 2]
+    assert described(table, "bed 2,1") == "plant II at 2,1 (replaces III); points: basic task +8, column 1 -4"
+    assert described(table, "bed 3,2") == "plant II at 3,2"
+    assert described(table, "pass") == "forfeit 2 plant II"
+    table = position(
+        num_players=3,
+        column=4,
+        stack=[1, 0, 2],
+        started=1,
+        flowers=[[], [], [], [1]],
+        basic_done=[[2], [], []],
+        gardens=[{(1, 1): 1, (2, 1): 3, (2, 2): 1, (2, 0): 1}, {}, {}],
+        tasks=[[0, 1, 5, 3, 4], [2, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
+    ).take("flower 3")
+    assert described(table, "bed 2,1") == "water 2,1: III becomes IV; points: special task +8"
+    assert described(table, "bed 1,1") == "water 1,1: I becomes II"
+
+
+def test_tracks():
+    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0], tracks=[[0, 0, 4], [0] * 3, [0] * 3])
+    table.take("flower 3")  # shovel track 2
+    assert described(table, "pass") == "stay where the piece is: gain nothing; 2 unused steps = 2 points"
+    assert described(table, "advance lower") == "on to 2 plant I, free"
+    assert described(table, "advance upper") == (
+        "on to the end for 2 coins: 1 plant II + shovel prize (20 points); 1 unused step = 1 point"
+    )
+    table.take("advance lower")
+    assert described(table, "pass") == "stop here: gain 2 plant I; 1 unused step = 1 point"
+    table.take("pass")
+    assert described(table, "pass") == "forfeit 2 plant I"
+    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0]).take("flower 3")
+    table.take("advance upper").take("advance upper")
+    assert described(table, "advance upper") == "on to 1 plant I + 1 plant II for 3 coins"
+
+
+def test_choices_and_the_last_turn():
+    table = position(num_players=3, stack=[0, 1, 2], tracks=[[0, 1, 0], [0] * 3, [0] * 3], round=3, column=8)
+    assert described(table, "pass") == "end the turn without a track action"
+    assert described(table, "resolve wheelbarrow") == (
+        "last action: 1 step on the wheelbarrow track, from 1 plant I + 1 water"
+    )
+    table = position(num_players=3, stack=[0, 1, 2]).take("flower 1")  # wheelbarrow track 2
+    table.take("advance upper").take("pass")
+    assert described(table, "resolve plant_1") == "next: 1 plant I"
+    assert described(table, "resolve water") == "next: 1 water (nothing to water in reach)"
+    assert described(table, "pass") == "forfeit 1 plant I + 1 water"
+
+
+def test_the_summary_is_plain_text():
+    paragraphs = Botanicus.summary.split("\n\n")
+    assert len(paragraphs) > 3
+    assert max(map(len, Botanicus.summary.splitlines())) <= 110
+    assert not re.search(r"[*_`<>#|]", Botanicus.summary)

@@ -1,0 +1,124 @@
+"""The data file of Botanicus: the packaged one as the rules have it, others as written, faults by name."""
+
+import pytest
+from botanicus_tools import DATA, made_up
+from data_tools import changed, written
+
+from botanicus_env import Botanicus, load_tables
+
+
+def test_the_packaged_tables():
+    told = load_tables()
+    assert sum(map(sum, told.beds)) == 18
+    assert [list(row).index(0) if 0 in row else None for row in told.beds] == [None, 3, None, 0, None]
+    assert told.fountain == (1, 1)
+    assert (told.columns, told.animals) == ((2, 5, 9, 15), (3, 6, 10, 15, 21))
+    assert [task.points for task in told.basic] == [5, 7, 8, 8, 9]
+    assert len(told.special) == 20
+    assert sum(card.copies for card in told.cards) == 18
+    assert told.prizes.shovel == (24, 20, 16, 12, 8, 4)
+    assert told.prizes.money == (18, 15, 12, 9, 6, 3)
+    assert [column[0] for column in told.board[::2]] == ["pole 3"] * 4
+    assert len(told.track("money")) == 8
+    assert len(told.track("wheelbarrow")) == len(told.track("shovel")) == 7
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_another_file_makes_another_game(seed, tmp_path):
+    data = made_up(seed)
+    game = Botanicus(tables=written(tmp_path, data))
+    assert game.num_actions == 81
+    assert game.observation_shape == (1149,)
+    assert f"use {data['cards'][0]['action']}" in game.labels
+    assert ("use kind 11" in game.labels) == (len(data["cards"]) < 12)
+    assert game.params["special_points"][0, : len(data["special"])].tolist() == [
+        t["points"] for t in data["special"]
+    ]
+    assert game.state_dtype == Botanicus().state_dtype  # nothing is compiled anew
+
+
+NODE = {"name": "X", "gains": [], "upper": {"to": "end"}}
+FAULTS = {  # what is changed: (where, to what, words of the message)
+    "no bed in a column": (("beds",), [[1, 1, 1, 0]] * 5, ["beds", "column 3"]),
+    "row of five": (("beds", 0), [1, 1, 1, 1, 1], ["beds[0]"]),
+    "bed of two": (("beds", 2, 1), 2, ["beds[2][1]"]),
+    "fountain beside the garden": (("fountain",), [4, 0], ["fountain", "[4, 0]"]),
+    "four animals": (("animals",), [1, 2, 3, 4], ["animals"]),
+    "points below zero": (("columns", 1), -1, ["columns[1]"]),
+    "six basic tasks": (("basic",), [*DATA["basic"], DATA["basic"][0]], ["basic"]),
+    "task of nothing": (("basic", 2, "plants"), [0, 0, 0, 0], ["basic[2].plants", "at least one"]),
+    "special task of nothing": (("special", 7, "plants"), [0, 0, 0, 0], ["special[7].plants"]),
+    "task of five plants": (("special", 3, "plants"), [5, 0, 0, 0], ["special[3].plants[0]"]),
+    "nineteen special tasks": (("special",), DATA["special"][:19], ["special"]),
+    "33 special tasks": (("special",), (DATA["special"] * 2)[:33], ["special"]),
+    "space of a strange kind": (("board", 2, 1), "dance 2", ["board[2][1]", "'dance 2'", "wheelbarrow"]),
+    "space without amount": (("board", 2, 1), "water", ["board[2][1]", "'water'"]),
+    "amount of none": (("board", 2, 1), "water 0", ["board[2][1]", "'water 0'"]),
+    "amount too large": (("board", 2, 1), "water 21", ["board[2][1]", "1 to 20"]),
+    "prize of a strange stack": (("board", 2, 1), "prize gold", ["board[2][1]", "prize"]),
+    "three spaces": (("board", 4), ["pole 3", "coins 1", "coins 2"], ["board[4]"]),
+    "seven columns": (("board",), DATA["board"][:7], ["board"]),
+    "card of a strange kind": (("cards", 3, "action"), "sing 1", ["cards[3].action"]),
+    "pole on a card": (("cards", 3, "action"), "pole 3", ["cards[3].action", "pole"]),
+    "two cards alike": (("cards", 3, "action"), "water 2", ["cards[3].action", "'water 2'"]),
+    "card without copies": (("cards", 3, "copies"), 0, ["cards[3].copies"]),
+    "61 cards": (("cards", 0, "copies"), 46, ["cards", "60"]),
+    "seven tiles": (("tiles", "striped"), DATA["tiles"]["striped"][:7], ["tiles.striped"]),
+    "tile of one side": (("tiles", "spotted", 0), ["coins 1"], ["tiles.spotted[0]"]),
+    "tile of a strange kind": (("tiles", "spotted", 4), ["coins 1", "x"], ["tiles.spotted[4][1]"]),
+    "pole on a tile": (("tiles", "spotted", 4), ["pole 3", "coins 1"], ["tiles.spotted[4][0]", "pole"]),
+    "no prizes": (("prizes", "money"), [], ["prizes.money"]),
+    "nine prizes": (("prizes", "shovel"), [1] * 9, ["prizes.shovel"]),
+    "track action on a track": (
+        ("tracks", "money", 2, "gains"),
+        ["shovel 1"],
+        ["tracks.money[2].gains[0]", "shovel 1"],
+    ),
+    "pole on a track": (("tracks", "money", 2, "gains"), ["pole 1"], ["tracks.money[2].gains[0]"]),
+    "four gains": (("tracks", "money", 2, "gains"), ["coins 1"] * 4, ["tracks.money[2].gains"]),
+    "gains at the start": (("tracks", "money", 0, "gains"), ["coins 1"], ["tracks.money[0].gains"]),
+    "edge to nowhere": (("tracks", "shovel", 1, "upper", "to"), "S9", ["tracks.shovel[1]", "'S9'"]),
+    "edge back": (("tracks", "shovel", 4, "upper", "to"), "S1", ["tracks.shovel[4]", "'S1'"]),
+    "edge below zero": (("tracks", "shovel", 1, "upper", "cost"), -1, ["tracks.shovel[1].upper.cost"]),
+    "node without edge": (("tracks", "shovel", 2), {"name": "S2u"}, ["tracks.shovel[2]"]),
+    "lower edge alone": (
+        ("tracks", "shovel", 2),
+        {"name": "S2u", "lower": {"to": "S3"}},
+        ["tracks.shovel[2]", "upper"],
+    ),
+    "edge from the end": (("tracks", "shovel", 6, "upper"), {"to": "end"}, ["tracks.shovel[6]"]),
+    "two nodes of a name": (("tracks", "shovel", 2, "name"), "S2l", ["tracks.shovel[3].name", "'S2l'"]),
+    "node never reached": (
+        ("tracks", "money"),
+        [*DATA["tracks"]["money"][:-1], NODE, DATA["tracks"]["money"][-1]],
+        ["tracks.money[7]", "reached"],
+    ),
+    "end for coins alone": (("tracks", "shovel", 5, "upper", "cost"), 1, ["tracks.shovel", "without cost"]),
+    "eleven nodes": (
+        ("tracks", "money"),
+        [{"name": f"{i}", "upper": {"to": f"{i + 1}"}} for i in range(10)] + [{"name": "10"}],
+        ["tracks.money"],
+    ),
+    "table missing": (("prizes",), None, ["prizes"]),
+    "key that there is not": (("bees",), 3, ["bees"]),
+}
+
+
+@pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
+    file = written(tmp_path, changed(DATA, where, value))
+    with pytest.raises(ValueError, match=r"^tables: ") as raised:
+        Botanicus(tables=str(file))
+    for word in [str(file), *words]:
+        assert word in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"tables: .*nothing\.toml cannot be read: No such file"):
+        Botanicus(tables=tmp_path / "nothing.toml")
+
+
+@pytest.mark.parametrize("value", [1, 5, "2", None, True])
+def test_there_are_two_to_four_players(value):
+    with pytest.raises(ValueError, match="num_players must be a whole number from 2 to 4"):
+        Botanicus(num_players=value)

@@ -1,0 +1,383 @@
+"""The rules of Botanicus: tracks, planting, watering, the walk action."""
+
+from collections import Counter
+
+import pytest
+from botanicus_tools import (
+    ANIMAL_1,
+    BEDS,
+    CROSSINGS,
+    DATA,
+    KINDS,
+    M1,
+    M2L,
+    M2U,
+    M4U,
+    MONEY_3,
+    NO_BEDS,
+    PLANT_1,
+    PLANT_2,
+    PLANT_3,
+    S1,
+    S2U,
+    S4,
+    SHOVEL_END,
+    TRACKS,
+    W1,
+    W2U,
+    W3,
+    WALK_5,
+    WATER_2,
+    WHEELBARROW_2,
+    WHEELBARROW_END,
+    beds,
+    flowers,
+    mine,
+    of,
+    planted,
+    position,
+    printed,
+    resolves,
+    starting,
+    turn,
+    walks,
+)
+
+# --- tracks ---
+
+
+def test_the_money_example_with_a_bought_step():
+    table = mine(column=2, tiles={(0, 1): 0}, pile=[ANIMAL_1, WATER_2], coins=4).take("flower 1")
+    assert table.now["hand_action"] == ["money", 1]
+    table.take("advance upper")
+    assert (of(table, "coins"), table.now["hand_action"], table.now["steps_taken"]) == (4, ["money", 0], 1)
+    table.take("advance lower")
+    assert of(table, "coins") == 4 - 3 + 2
+    assert of(table, "hands")[ANIMAL_1] == 1
+    assert of(table, "points") == 2  # printed beside the tile; no wasted step
+    assert of(table, "tracks") == [M2L, 0, 0]
+    assert turn(table) == (1, "start")
+
+
+def test_the_wheelbarrow_example_past_the_end():
+    table = mine(column=3, pieces=(0, W3, 0), garden={(1, 1): 1, (2, 1): 1}).take("flower 3")
+    table.take("advance upper").take("advance upper")
+    assert of(table, "points") == 7 + 1
+    assert of(table, "tracks")[1] == WHEELBARROW_END
+    assert table.now["hand_action"] == ["water", 2]
+    table.take("bed 1,1").take("bed 2,1")
+    assert planted(table) == {(1, 1): 2, (2, 1): 2}
+    assert of(table, "tracks")[1] == 0
+    assert turn(table) == (1, "start")
+
+
+def test_the_shovel_example_with_a_path_for_2_coins():
+    table = mine(coins=2).take("flower 3").take("advance upper").take("advance upper")
+    assert of(table, "coins") == 0
+    assert table.now["hand_action"] == ["plant_1", 2]
+    table.take("bed 1,1").take("bed 2,2")
+    assert planted(table) == {(1, 1): 1, (2, 2): 1}
+    assert of(table, "tracks") == [0, 0, S2U]
+    assert table.to_move == 1
+
+
+def test_the_shovel_example_without_the_coins():
+    table = mine(coins=1).take("flower 3").take("advance upper")
+    assert table.legal == ["pass", "advance lower"]
+    table.take("pass")  # just one step
+    assert of(table, "points") == 1
+    assert table.now["hand_action"] == ["plant_1", 1]
+    assert of(table, "tracks") == [0, 0, S1]
+
+
+def node_names(track):
+    return [node["name"] for node in DATA["tracks"][track]]
+
+
+EDGES = [
+    (track, number, way, node[way])
+    for track in TRACKS
+    for number, node in enumerate(DATA["tracks"][track])
+    for way in ("upper", "lower")
+    if way in node
+]
+
+
+@pytest.mark.parametrize(("track", "number", "way", "edge"), EDGES)
+@pytest.mark.parametrize("free", [1, 0])
+def test_every_edge_leads_on_for_its_cost_and_3_coins_more_for_a_bought_step(track, number, way, edge, free):
+    i, space = TRACKS.index(track), {"wheelbarrow": 1, "money": 2, "shovel": 3}[track]
+    cost = edge.get("cost", 0) + 3 * (1 - free)
+    for coins in (cost - 1, cost):
+        if coins < 0:
+            continue
+        pieces = [0, 0, 0]
+        pieces[i] = number
+        table = mine(pieces=pieces, coins=coins).take(f"flower {space}")
+        table.state["left"] = 2 * free
+        if not free and not starting("advance")(table.legal):
+            assert coins < cost
+            continue
+        assert (f"advance {way}" in table.legal) == (coins >= cost)
+    before = of(table, "coins")
+    end = edge["to"] == node_names(track)[-1]
+    table.state["left"] = 2 * free
+    table.take(f"advance {way}")
+    stopped = end or not free  # then no more coins are left to buy another step with
+    gains = dict(gain.split() for gain in DATA["tracks"][track][node_names(track).index(edge["to"])]["gains"])
+    assert of(table, "coins") == before - cost + stopped * int(gains.get("coins", 0))
+    if not stopped:
+        assert of(table, "tracks")[i] == node_names(track).index(edge["to"])
+        assert table.now["hand_action"] == [track, 1]
+
+
+def test_a_node_with_one_edge_has_the_upper_one_only():
+    assert mine().take("flower 2").legal == ["pass", "advance upper"]
+
+
+def test_a_piece_never_moves_backward():
+    for track, number, _, edge in EDGES:
+        assert node_names(track).index(edge["to"]) > number
+
+
+def test_each_unused_step_scores_a_point_on_stopping():
+    table = mine(column=5).take("flower 3").take("advance upper").take("pass")  # money 3
+    assert of(table, "points") == 2
+    assert of(table, "coins") == 6 + 3
+    assert of(table, "tracks") == [M1, 0, 0]
+
+
+def test_without_any_step_the_unused_steps_score_but_nothing_is_gained():
+    table = mine(column=5, pieces=(M1, 0, 0)).take("flower 3").take("pass")
+    assert of(table, "points") == 3
+    assert of(table, "coins") == 6
+    assert of(table, "tracks") == [M1, 0, 0]
+
+
+def test_used_steps_score_nothing_and_bought_ones_neither():
+    table = mine(coins=20).take("flower 2")
+    for _ in range(4):
+        table.take("advance upper")
+    assert of(table, "coins") == 20 - 6
+    assert table.now["steps_taken"] == 4
+    table.take("pass")
+    assert of(table, "points") == 0
+    assert of(table, "coins") == 20 - 6 + 6
+    assert of(table, "tracks") == [M4U, 0, 0]
+
+
+def test_gains_come_only_from_the_space_where_one_ends():
+    table = mine(column=5, coins=2).take("flower 3")
+    table.take("advance upper").take("advance lower").take("advance upper")
+    assert of(table, "coins") == 2 + 4
+    assert of(table, "points") == 1
+    assert sum(of(table, "hands")) == 0
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_every_node_gives_its_gains_on_ending_there(track):
+    i, space = TRACKS.index(track), {"wheelbarrow": 1, "money": 2, "shovel": 3}[track]
+    for number, way, edge in ((n, w, e) for t, n, w, e in EDGES if t == track):
+        to = node_names(track).index(edge["to"])
+        pieces = [0, 0, 0]
+        pieces[i] = number
+        table = mine(num_players=4, pieces=pieces, garden={(1, 1): 2, (2, 2): 2}, pile=[PLANT_3] * 2)
+        table.take(f"flower {space}").take(f"advance {way}")
+        end = to == len(node_names(track)) - 1
+        before = of(mine(), "coins") - edge.get("cost", 0)
+        if not end:
+            table.take("pass")
+        gains = Counter()
+        for gain in DATA["tracks"][track][to]["gains"]:
+            kind, n = gain.split()
+            gains[kind] += 1 if kind == "prize" else int(n)
+        assert of(table, "coins") == before + gains["coins"]
+        assert of(table, "animals") == gains["animal"]
+        assert sum(of(table, "hands")) == gains["card"]
+        prize = {"money": 18, "shovel": 24}.get(track, 0) * gains["prize"]
+        assert of(table, "points") == 1 + gains["points"] + 3 * gains["animal"] + prize
+        asked = []
+        for _ in range(5):
+            now = table.now
+            if now["asked"] == "choose":
+                table.take(resolves(table.legal)[0])
+            elif now["asked"] in ("plant", "water"):
+                if now["hand_action"][0] not in [kind for kind, _ in asked]:
+                    asked.append(tuple(now["hand_action"]))
+                table.take(beds(table.legal)[-1])
+        assert sorted(asked) == sorted((kind, n) for kind, n in gains.items() if kind in KINDS)
+        assert turn(table) == (1, "start")
+        assert of(table, "tracks")[i] == (0 if end else to)
+
+
+def test_a_node_with_two_different_gains_leaves_the_order_to_the_player():
+    table = mine(pieces=(0, W2U, 0), coins=0).take("flower 1").take("advance upper").take("pass")
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    table.take("resolve plant_1").take("bed 1,1").take("bed 1,1").take("bed 1,1")
+    assert planted(table) == {(1, 1): 3}
+
+
+def test_the_end_stops_and_returns_the_piece_at_once_if_nothing_is_to_be_decided():
+    table = mine(pieces=(M4U, 0, 0)).take("flower 2").take("advance upper")
+    assert of(table, "tracks") == [0, 0, 0]
+    assert of(table, "points") == 1 + 15  # three players: the prize of 18 is left out
+    assert of(table, "coins") == 6 + 4
+    assert turn(table) == (1, "start")
+
+
+def test_a_track_may_be_taken_by_a_card_and_its_gains_forfeited():
+    table = mine(hand=[WHEELBARROW_2], coins=2).take("use wheelbarrow 2").take("advance upper").take("pass")
+    assert table.now["pending"] == [[], [["plant_1", 1], ["water", 1]]]
+    assert of(table, "points") == 1
+    assert table.now["in_play"] == WHEELBARROW_2
+    table.take("pass")
+    assert turn(table) == (0, "start")
+    assert (table.now["in_play"], table.now["discards"][WHEELBARROW_2]) == (None, 1)
+    assert of(table, "tracks") == [0, W1, 0]
+
+
+def test_a_piece_at_the_end_cannot_go_on_with_bought_steps():
+    table = mine(pieces=(0, 0, S4), coins=30).take("flower 3").take("advance upper")
+    assert turn(table) == (0, "plant")
+    assert table.now["steps_taken"] == 0  # the track action is over
+
+
+def test_the_piece_returns_only_after_the_gains_are_resolved():
+    table = mine(pieces=(0, 0, S4)).take("flower 3").take("advance upper")
+    assert of(table, "tracks") == [0, 0, SHOVEL_END]
+    table.take("pass")
+    assert of(table, "tracks") == [0, 0, 0]
+
+
+def test_the_next_move_starts_from_the_beginning_again():
+    table = mine(pieces=(M4U, 0, 0), hand=[MONEY_3]).take("use money 3").take("advance upper")
+    table.take("flower 2").take("advance upper")
+    assert of(table, "tracks") == [M1, 0, 0]
+
+
+def test_a_piece_that_does_not_end_stays_where_it_is():
+    table = mine(pieces=(M1, W1, S1)).take("flower 2").take("advance upper").take("pass")
+    assert of(table, "tracks") == [M2U, W1, S1]
+
+
+def test_prizes_are_taken_from_the_top_and_may_all_go_to_one_player():
+    table = mine(num_players=4, pieces=(M4U, 0, 0), hand=[MONEY_3], coins=20).take("use money 3")
+    table.take("advance upper")
+    assert of(table, "points") == 2 + 18
+    assert table.now["prizes"] == [[15, 12, 9, 6, 3], [24, 20, 16, 12, 8, 4]]
+    table.take("flower 2")
+    for _ in range(5):
+        table.take("advance upper")
+    assert of(table, "points") == 20 + 15
+    assert table.now["prizes"][0] == [12, 9, 6, 3]
+
+
+def test_an_empty_stack_gives_no_prize():
+    table = mine(pieces=(M4U, 0, 0), prizes_taken=[6, 3]).take("flower 2").take("advance upper")
+    assert of(table, "points") == 1
+    assert of(table, "coins") == 6 + 4
+    assert table.now["prizes"] == [[], [12, 8, 4]]
+    assert of(table, "tracks") == [0, 0, 0]
+
+
+def test_others_pieces_on_a_space_do_not_matter():
+    table = position(num_players=3, stack=[0, 1, 2], tracks=[[0, 0, 0], [M1, 0, 0], [M1, 0, 0]])
+    table.take("flower 2").take("advance upper")
+    assert table.now["tracks"] == [[M1, 0, 0]] * 3
+
+
+# --- planting ---
+
+
+@pytest.mark.parametrize("crossing", CROSSINGS)
+def test_plants_go_to_existing_beds_in_range_of_the_gardener(crossing):
+    r, c = crossing
+    reach = [(r, c), (r, c + 1), (r + 1, c), (r + 1, c + 1)]
+    table = mine(hand=[PLANT_3], gardener=crossing).take("use plant_3 1")
+    assert beds(table.legal) == [f"bed {i},{j}" for i, j in reach if (i, j) not in NO_BEDS]
+    table = mine(hand=[WATER_2], gardener=crossing, garden={bed: 1 for bed in BEDS if bed not in NO_BEDS})
+    table.take("use water 2")
+    assert beds(table.legal) == [f"bed {i},{j}" for i, j in reach if (i, j) not in NO_BEDS]
+
+
+@pytest.mark.parametrize(("card", "level"), [("plant_1 3", 1), ("plant_2 2", 2), ("plant_3 1", 3)])
+def test_plants_go_on_empty_beds_or_replace_another_level_but_not_their_own(card, level):
+    kind = [c["action"] for c in DATA["cards"]].index(card)
+    there = {(1, 1): 1, (1, 2): 2, (2, 1): 3, (2, 2): 4}
+    table = mine(hand=[kind], garden=there).take(f"use {card}")
+    possible = [bed for bed in there if there[bed] != level]
+    assert beds(table.legal) == [f"bed {r},{c}" for r, c in possible]
+    for r, c in possible:
+        other = table.copy().take(f"bed {r},{c}")
+        assert planted(other) == {**there, (r, c): level}
+    assert "bed 1,1" in mine(hand=[kind]).take(f"use {card}").legal
+
+
+def test_an_amount_of_plants_is_as_many_single_choices():
+    table = mine(hand=[PLANT_1]).take("use plant_1 3")
+    for left in (3, 2, 1):
+        assert table.now["hand_action"] == ["plant_1", left]
+        table.take(beds(table.legal)[0])
+    assert planted(table) == {(1, 1): 1, (1, 2): 1, (2, 1): 1}
+
+
+def test_a_plant_just_planted_cannot_be_planted_again_at_the_same_level():
+    table = mine(hand=[PLANT_2]).take("use plant_2 2").take("bed 1,1")
+    assert "bed 1,1" not in table.legal
+
+
+def test_plants_do_not_run_out():
+    table = position(num_players=3, stack=[0, 1, 2], hands=[[PLANT_3], [], []])
+    table.state["garden"][1:3][table.state["garden"][1:3] >= 0] = 3
+    assert beds(table.take("use plant_3 1").legal)
+
+
+# --- watering ---
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_watering_raises_levels_1_to_3_by_one(level):
+    table = mine(hand=[WATER_2], garden={(1, 1): level, (2, 2): 1}).take("use water 2")
+    assert ("bed 1,1" in table.legal) == (level in (1, 2, 3))
+    if level in (1, 2, 3):
+        table.take("bed 1,1")
+        assert planted(table) == {(1, 1): level + 1, (2, 2): 1}
+
+
+def test_the_same_plant_may_be_watered_more_than_once():
+    table = mine(hand=[WATER_2], garden={(1, 1): 2}).take("use water 2").take("bed 1,1").take("bed 1,1")
+    assert planted(table) == {(1, 1): 4}
+
+
+# --- the walk action ---
+
+
+@pytest.mark.parametrize(("column", "space", "n"), [(2, 2, 3), (6, 0, 2), (8, 2, 3)])
+def test_a_walk_action_is_free_and_up_to_its_number_of_steps(column, space, n):
+    table = printed(column, space, gardener=(0, 0), coins=0)
+    assert turn(table) == (0, "walk")
+    assert table.legal == ["pass"] + [f"walk {r},{c}" for r, c in CROSSINGS if 0 < r + c <= n]
+    table.take("walk 1,1")
+    assert of(table, "gardeners") == 4
+    assert of(table, "points") == of(table, "coins") == 0  # steps not used give nothing
+    assert turn(table) == (1, "start")
+
+
+def test_a_walk_by_a_card_leaves_the_walk_for_coins():
+    table = mine(hand=[WALK_5]).take("use walk 5").take("walk 3,2")
+    assert of(table, "coins") == 4
+    assert not table.now["walked"]
+    table.take("walk 2,2")
+    assert of(table, "coins") == 3
+    assert not walks(table.legal)
+
+
+def test_a_walk_action_is_one_move():
+    table = mine(hand=[WALK_5]).take("walk 1,2").take("use walk 5").take("walk 1,1")
+    assert flowers(table.legal) == table.legal
+
+
+def test_a_walk_action_may_be_forfeited():
+    table = mine(hand=[WALK_5]).take("use walk 5").take("pass")
+    assert of(table, "gardeners") == 4
+    assert turn(table) == (0, "start")

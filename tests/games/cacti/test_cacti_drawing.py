@@ -1,0 +1,140 @@
+"""Pictures of Cacti, over whole games, packaged cards and others."""
+
+import random
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import tomli_w
+from cacti_tools import Table, choose, made_up, position
+
+
+def words(svg):
+    return [
+        element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")
+    ]
+
+
+def all_positions(seed, **options):
+    table = Table(**options).deal(seed)
+    rng = random.Random(seed)
+    yield table
+    while not table.over:
+        yield table.take(choose("uniform", rng, table.legal))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pictures_of_a_whole_game(seed, tmp_path):
+    options = {}
+    if seed:
+        path = tmp_path / "cards.toml"
+        path.write_text(tomli_w.dumps(made_up(seed)))
+        options["cards"] = str(path)
+    for table in all_positions(seed, **options):
+        now, legal = table.now, table.legal
+        for seat in (None, 0, 1):
+            page, picture = table.game.text(table.state, seat), table.game.svg(table.state, seat)
+            assert ElementTree.fromstring(picture).get("viewBox") == "0 0 900 640"
+            assert "href" not in picture
+            assert "url(" not in picture
+            assert page.isascii()
+            told = words(picture)
+            assert f"player_{now['current_player']}" in page
+            listed = not table.over and seat in (None, now["current_player"])
+            assert ("legal: " in page) == listed
+            assert all(label in page.replace("\n       ", " ") for label in legal) or not listed
+            for player, score in enumerate(now["scores"]):
+                if table.over or seat in (None, player):
+                    assert str(score) in told
+                    assert f"player_{player}: score {score}" in page
+            assert told.count("?") == (0 if seat is None or table.over else 1)
+            assert told.count("hidden") == (0 if seat is None else len(now["basic_in_hand"][1 - seat]))
+
+
+def test_lines_of_text_are_short():
+    for table in all_positions(3):
+        assert max(map(len, table.game.text(table.state).splitlines())) <= 100
+
+
+def test_the_table_is_told():
+    table = position(
+        middle=[0, 0, 2, 3],
+        nurseries=[[1] * 4, [2, 3, 3]],
+        deck=[1, 2],
+        discards=[0, 0],
+        bonus=(2, 3),
+        hands=[["starting"], [4]],
+        arrangement_deck=[7, 1],
+        planted=[[[2, "upper"]], ["starting"]],
+        special=[None, [0, 0, 0]],
+    )
+    page = table.game.text(table.state)
+    rows = {line[:26].strip(): line[26:].split() for line in page.splitlines()}
+    assert rows["middle"] == ["2", "-", "1", "1"]
+    assert rows["player_0: Nursery"] == ["-", "4", "-", "-"]
+    assert rows["player_1: Nursery"] == ["-", "-", "1", "2"]
+    assert rows["under Special Planter"] == ["3", "-", "-", "-"]
+    assert rows["discards"] == ["2", "-", "-", "-"]
+    for line in (
+        "Cacti deck: 2 cards, next: prickly pear, saguaro",
+        "Arrangement deck: 2 cards, top:\n  basic 7: upper 1 prickly pear + 2 saguaro = 3, lower 2 barrel + 3 star = 6",
+        "player_0: score -1 if the game ended now\n",
+        "  = planted 3 + special 0 + bonus 0 - left over 4 (cacti 4 x types 1)\n",
+        "planted: basic 2 upper = 3",
+        "planted: starting = 5",
+    ):
+        assert line in page
+
+
+def test_the_score_is_explained_as_far_as_it_is_open():
+    setup = {
+        "middle": [0, 0, 2, 3],
+        "nurseries": [[1, 1], [2, 2, 3]],
+        "planted": [[[2, "upper"]], ["starting"]],
+        "special": [None, [0, 0]],
+        "deck": [0],
+        "bonus": (1, 2),
+        "max_decisions": 1,
+    }
+    table = position(**setup)
+    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    own, other = (
+        "planted 3 + special 0 + bonus 2 - left over 0",
+        "planted 5 + special 2 (the rest is counted in the end)",
+    )
+    assert f"player_0: score 5 if the game ended now\n  = {own}\n" in page
+    assert f"player_1: 7 points on the table\n  = {other}\n  Bonus Planter: hidden\n" in page
+    assert {own, other, "if the game ended now", "points on the table"} <= set(told)
+    table.take("grow star")
+    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    own = "planted 3 + special 0 + bonus 2 - left over 1 (cacti 1 x types 1)"
+    other = "planted 5 + special 2 + bonus 2 - left over 1 (cacti 1 x types 1)"
+    assert f"player_0: score 4\n  = {own}\n" in page
+    assert f"player_1: score 8\n  = {other}\n" in page
+    assert {own, other, "points"} <= set(told)
+    assert page.startswith("stopped by the cap of 1 decisions, scored as it stands: 4 to 8\n")
+
+
+def test_the_status_says_what_may_be_done():
+    used = position(middle=[0, 1], nurseries=[[], []], special=[[0], None])
+    assert used.game.text(used.state).startswith("player_0 to grow or plant\n")
+    response = position(middle=[0, 1], nurseries=[[], []], asked="response", active=1, current=0)
+    assert response.game.text(response.state).startswith("player_0 to respond to player_1: grow or plant\n")
+
+
+def test_what_can_be_done_stands_out():
+    table = position(middle=[0, 0, 1, 1, 1], nurseries=[[0, 1, 2, 3], []], hands=[["starting"], []])
+    plain = position(middle=[], nurseries=[[], []], hands=[["starting"], []])
+    marked = "#b07800"  # edges of the Starting Arrangement and the Special Planter
+    assert table.game.svg(table.state, 0).count(marked) == 2
+    assert table.game.svg(table.state, 1).count(marked) == 0
+    assert plain.game.svg(plain.state, 0).count(marked) == 0
+
+
+def test_pixels():
+    table = Table().deal(0)
+    from garden_core.svg import to_pixels
+
+    pixels = to_pixels(table.game.svg(table.state))
+    assert pixels.shape == (640, 900, 3)
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50

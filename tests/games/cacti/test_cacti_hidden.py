@@ -1,0 +1,213 @@
+"""Hidden information in Cacti: nobody sees what a player at the table could not, and redrawing is fair."""
+
+import itertools
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+import tomli_w
+from cacti_tools import POLICIES, Table, choose, made_up, position
+from statistics_tools import assert_uniform
+
+from garden_core import kernels
+
+
+def positions(games, cards=lambda seed: {}):
+    """Yield tables at random decisions, and over, of random games."""
+    for seed in range(games):
+        table = Table(**cards(seed)).deal(seed)
+        rng = random.Random(seed)
+        while True:
+            if rng.random() < 0.3 or table.over:
+                yield table
+            if table.over:
+                break
+            table.take(choose(POLICIES[seed % 3], rng, table.legal))
+
+
+def resampled(table, seat, seed):
+    other = table.copy()
+    kernels.resample(other.state, other.params, seat, seed)
+    return other
+
+
+def views(table, seat):
+    """All that a seat sees; the picture, which is slow to draw, now and then."""
+    return (
+        table.observation(seat).tobytes(),
+        table.game.text(table.state, seat),
+        table.game.svg(table.state, seat) if table.now["decisions"] % 5 == 0 else None,
+        table.legal if table.to_move == seat else None,
+        table.rewards,
+    )
+
+
+def files(folder):
+    """Options for a made-up card file a game."""
+
+    def cards(seed):
+        path = folder / f"{seed}.toml"
+        path.write_text(tomli_w.dumps(made_up(seed)))
+        return {"cards": str(path)}
+
+    return cards
+
+
+@pytest.mark.parametrize("packaged", [True, False])
+def test_redrawing_changes_nothing_that_the_seat_sees(packaged, tmp_path):
+    changed = Counter()
+    for table in positions(20, *(() if packaged else [files(tmp_path)])):
+        for seat in range(2):
+            other = resampled(table, seat, table.now["decisions"])
+            assert views(other, seat) == views(table, seat)
+            before, after = table.now, other.now
+            for key in before:
+                changed[key] += before[key] != after[key]
+            assert Counter(after["deck"]) == Counter(before["deck"])
+            assert bool(other.legal) == bool(table.legal)
+            hidden = after["arrangement_deck"] + after["basic_in_hand"][1 - seat]
+            assert sorted(hidden) == sorted(before["arrangement_deck"] + before["basic_in_hand"][1 - seat])
+    redrawn = {key for key, times in changed.items() if times}
+    assert redrawn == {"deck", "arrangement_deck", "basic_in_hand", "bonus", "scores"}
+
+
+def test_redrawing_leaves_positions_that_play_on():
+    rng = random.Random(0)
+    for table in positions(20):
+        other = resampled(table, 0, 9)
+        while not other.over:
+            other.take(rng.choice(other.legal))
+        assert other.now["terminated"]
+
+
+def test_the_end_opens_the_bonus_planters():
+    for table in positions(20):
+        if table.over:
+            for seat in range(2):
+                assert resampled(table, seat, 3).scores == table.scores
+                assert f"{table.scores[0]} to {table.scores[1]}" in table.game.text(table.state, seat)
+
+
+def flipped(table, seat):
+    """Copies of the table with one hidden thing changed that `seat` does not see."""
+    now, other = table.now, 1 - seat
+    state = table.state
+    types = len(table.game.cards.types)
+    changes = [("bonus", other, (now["bonus"][other] + 1) % types)]
+    if len(now["arrangement_deck"]) > 1:
+        changes.append(("arrangement_deck", 0, now["arrangement_deck"][-1] ^ 1))
+        if now["basic_in_hand"][other]:
+            changes.append(("basic_in_hand", other, now["arrangement_deck"][-1]))
+    if now["deck"]:
+        changes += [("deck", i, (state["deck"][i] + 1) % types) for i in (0, len(now["deck"]) - 1)]
+    changes.append(("rng", 0, state["rng"][0] ^ np.uint64(1)))
+    for field, index, value in changes:
+        copy = table.copy()
+        copy.state[field][index] = value
+        yield field, copy
+
+
+def test_flipping_a_hidden_card_changes_nobody_elses_view():
+    for table in positions(12):
+        for seat in range(2):
+            for field, copy in flipped(table, seat):
+                if field == "bonus" and table.over:
+                    continue  # open now
+                assert views(copy, seat) == views(table, seat), field
+
+
+def test_a_seat_sees_its_own_hand():
+    for table in positions(12):
+        for seat in range(2):
+            now, copy = table.now, table.copy()
+            copy.state["bonus"][seat] = (now["bonus"][seat] + 1) % 4
+            assert views(copy, seat)[:3] != views(table, seat)[:3]
+            if now["basic_in_hand"][seat] and len(now["arrangement_deck"]) > 1:
+                copy = table.copy()
+                copy.state["basic_in_hand"][seat] = now["arrangement_deck"][-1]
+                assert views(copy, seat)[:3] != views(table, seat)[:3]
+
+
+def test_an_onlooker_sees_every_card():
+    table = position(
+        middle=[0] * 5, deck=[3, 2], hands=[["starting", 4], [7]], arrangement_deck=[1, 2], bonus=(2, 3)
+    )
+    text = table.game.text(table.state)
+    for words in (
+        "next: star, saguaro",
+        "basic 4:",
+        "basic 7:",
+        "Bonus Planter: saguaro",
+        "Bonus Planter: star",
+    ):
+        assert words in text
+    own = table.game.text(table.state, 1)
+    assert "basic 7:" in own
+    assert "basic 4:" not in own
+    assert "legal" not in own  # what the other may do would tell its hand
+    assert "legal" in table.game.text(table.state, 0)
+
+
+# --- every arrangement of the hidden cards, equally often ---
+
+
+def hidden(table, seat):
+    now = table.now
+    return (
+        tuple(now["deck"]),
+        tuple(now["arrangement_deck"][1:]),
+        tuple(now["basic_in_hand"][1 - seat]),
+        now["bonus"][1 - seat],
+    )
+
+
+DRAWS = 20_000
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_redrawing_reaches_every_arrangement_equally_often(seat):
+    hands = [["starting", 5], [8]] if seat == 0 else [[8], ["starting", 5]]
+    bonus = (0, 2) if seat == 0 else (2, 0)
+    table = position(middle=[0] * 5, deck=[0, 1, 2, 3], hands=hands, arrangement_deck=[3, 6, 10], bonus=bonus)
+    drawn = Counter(hidden(resampled(table, seat, seed), seat) for seed in range(DRAWS))
+    decks = list(itertools.permutations(range(4)))
+    arrangements = [(cards[:2], cards[2:]) for cards in itertools.permutations([6, 8, 10])]
+    possible = [(deck, *cards, bonus) for deck in decks for cards in arrangements for bonus in (1, 2, 3)]
+    assert_uniform(drawn, dict.fromkeys(possible, 1))
+
+
+def test_several_bonus_planters_of_a_type_count_each(tmp_path):
+    data = made_up(0)
+    data["bonus"] = [0, 0, 1, 0]
+    path = tmp_path / "cards.toml"
+    path.write_text(tomli_w.dumps(data))
+    table = Table(cards=str(path)).deal(3)
+    table.state["bonus"][:] = (0, 0)
+    drawn = Counter(resampled(table, 0, seed).now["bonus"][1] for seed in range(6000))
+    assert set(drawn) == {0, 1}
+    assert drawn[1] / 6000 == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_whoever_must_respond_holds_a_card_that_can_be_planted():
+    """The middle is empty, so seat 1 is asked for a response because of its hand alone."""
+    table = position(
+        middle=[],
+        deck=[0] * 9,
+        nurseries=[[], [2, 2, 2, 3, 3]],
+        hands=[["starting", 0], [8]],
+        arrangement_deck=[1, 10, 3, 11],
+        active=0,
+        asked="response",
+        current=1,
+    )
+    halves = {k: [half.cost for half in table.game.cards.halves[2 * k : 2 * k + 2]] for k in (3, 8, 10, 11)}
+    possible = [k for k, costs in halves.items() if any(np.all(np.array(c) <= [0, 0, 3, 2]) for c in costs)]
+    assert possible == [8, 11]
+    drawn = Counter()
+    for seed in range(DRAWS // 4):
+        other = resampled(table, 0, seed)
+        assert other.legal
+        drawn[hidden(other, 0)[1:3]] += 1
+    arrangements = [(cards[:3], cards[3:]) for cards in itertools.permutations([3, 8, 10, 11])]
+    assert_uniform(drawn, dict.fromkeys([cards for cards in arrangements if cards[1][0] in possible], 1))

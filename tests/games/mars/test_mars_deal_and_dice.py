@@ -1,0 +1,266 @@
+"""The rules of Gardens of Mars: the deal, placing the gardeners, dice.
+
+Positions are drawn as `mars_tools` explains. Seats are A, B, C, D, E; A is to move unless a test says otherwise.
+"""
+
+import numpy as np
+import pytest
+from mars_tools import HEXES, INDEX, LOSE_1, Table, garden, hex_label, neighbours, position
+
+from garden_core import Batch
+from mars_env import Mars
+
+# --- the deal ---
+
+
+@pytest.mark.parametrize(("num_players", "each"), [(1, 60), (2, 30), (3, 20), (4, 15), (5, 12)])
+def test_each_player_draws_60_over_n_of_ten_flowers_of_six_colours(num_players, each):
+    for seed in range(20):
+        stocks = np.array(Table(num_players=num_players, cooperative=True).deal(seed).now["stocks"])
+        assert stocks.shape == (num_players, 6)
+        assert (stocks.sum(axis=1) == each).all()
+        assert (stocks.sum(axis=0) == 10).all()
+
+
+def test_the_flowers_are_drawn_at_random():
+    batch = Batch(Mars(), 4000)
+    batch.reset(seed=1)
+    drawn = batch.states["stocks"][:, 0]  # of each colour hypergeometric: mean 5, variance 125 / 59
+    assert abs(drawn.mean(axis=0) - 5).max() < 0.12
+    assert abs(drawn.var(axis=0) - 125 / 59).max() < 0.3
+
+
+@pytest.fixture(scope="module")
+def peaks():
+    """Where four peaks stand: bool (60000, 91)."""
+    batch = Batch(Mars(num_players=1, cooperative=True, peaks=4), 5000)
+    dealt = []
+    for seed in range(12):
+        batch.reset(seed)
+        dealt.append(batch.states["peaks"] == 1)
+    return np.concatenate(dealt)
+
+
+def test_as_many_peaks_as_chosen_stand_on_any_hexes_but_the_centre(peaks):
+    assert (peaks.sum(axis=1) == 4).all()
+    often = peaks.mean(axis=0)
+    assert often[INDEX[0, 0]] == 0
+    assert abs(np.delete(often, INDEX[0, 0]) - 4 / 90).max() < 0.005
+
+
+def test_peaks_fence_off_no_part_of_the_board(peaks):
+    # Four peaks can fence off one hex or two, and would, were they not redrawn, in about 13 of these deals.
+    for hexagon in HEXES:
+        for other in [hexagon, *neighbours(hexagon)]:
+            rim = [INDEX[h] for h in {*neighbours(hexagon), *neighbours(other)} - {hexagon, other}]
+            if len(rim) <= 4:
+                assert not peaks[:, rim].all(axis=1).any(), f"{hexagon} and {other} are fenced off"
+
+
+# --- 1: placing the gardeners ---
+
+
+def test_each_player_in_turn_order_places_one_gardener_and_plants_nothing():
+    table = Table(num_players=3).deal()
+    for seat, label in enumerate(["hex -5,0", "hex 0,5", "hex 2,-1"]):
+        assert (table.now["phase"], table.to_move) == ("place", seat)
+        table.take(label)
+    assert table.now["gardeners"] == [[[-5, 0]], [[0, 5]], [[2, -1]]]
+    assert table.now["flowers"] == []
+    assert (table.now["phase"], table.to_move) == ("move", 0)
+
+
+def test_a_gardener_is_placed_on_any_hex_without_peak_or_gardener_but_not_on_the_centre():
+    table = Table(num_players=2, peaks=3).deal(4)
+    first = table.legal[10]
+    table.take(first)
+    taken = {(0, 0), *map(tuple, table.now["peaks"]), *map(tuple, table.now["gardeners"][0])}
+    assert len(taken) == 5
+    assert table.legal == [hex_label(hexagon) for hexagon in HEXES if hexagon not in taken]
+
+
+def test_second_gardeners_are_placed_in_a_second_round_in_the_same_order():
+    table = Table(gardeners=2).deal()
+    for seat, label in enumerate(["hex 1,0", "hex 2,0", "second hex 3,0", "second hex 4,0"]):
+        assert table.to_move == seat % 2
+        assert {"second" in legal for legal in table.legal} == {seat >= 2}
+        table.take(label)
+    assert table.now["gardeners"] == [[[1, 0], [3, 0]], [[2, 0], [4, 0]]]
+    assert (table.now["phase"], table.to_move) == ("move", 0)
+
+
+# --- 2: dice ---
+
+
+def dice_of_b(board):
+    """A lands on a flower beside it with the last die; return how many dice B rolls."""
+    table = position(board, dice=[1])
+    table.take("hex -5,1")
+    assert table.to_move == 1
+    return len(table.dice)
+
+
+def test_a_player_rolls_as_many_dice_as_neighbouring_hexes_hold_no_flower():
+    board = """
+         . . . . . .
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . . . y . .
+    A . . . . + . B r . .
+     r . . . . . . r . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . .
+    """
+    assert dice_of_b(board) == 3
+
+
+def test_the_centre_counts_as_a_hex_without_a_flower():
+    board = """
+         . . . . . .
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . r r . . .
+    A . . . . + B r . . .
+     r . . . . r r . . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . .
+    """
+    assert dice_of_b(board) == 1
+
+
+def test_a_peak_counts_as_a_hex_without_a_flower():
+    board = """
+         . . . . . .
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . . ^ ^ . .
+    A . . . . + r B r . .
+     r . . . . . r r . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . .
+    """
+    assert dice_of_b(board) == 2
+
+
+def test_a_gardener_counts_unless_it_stands_on_a_flower():
+    board = """
+              .   .   .   .   .   .
+            .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+        .   .   .   .   .   .   .   .   .
+      .   .   .   .   .   .   C   Dr  .   .
+    A   .   .   .   .   +   r   B   r   .   .
+      r   .   .   .   .   .   r   r   .   .
+        .   .   .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+            .   .   .   .   .   .   .
+              .   .   .   .   .   .
+    """
+    assert dice_of_b(board) == 1
+
+
+def test_only_hexes_on_the_board_count():
+    board = """
+         . . . . . .
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . . . . . .
+    A . . . . + . . . . B
+     r . . . . . . . . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . .
+    """
+    assert dice_of_b(board) == 3
+
+
+def test_the_flower_under_the_gardener_itself_does_not_matter():
+    board = """
+              .   .   .   .   .   .
+            .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+        .   .   .   .   .   .   .   .   .
+      .   .   .   .   .   .   .   .   .   .
+    A   .   .   .   .   +   .   Br  .   .   .
+      r   .   .   .   .   .   .   .   .   .
+        .   .   .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+            .   .   .   .   .   .   .
+              .   .   .   .   .   .
+    """
+    assert dice_of_b(board) == 6
+
+
+def test_with_two_gardeners_the_larger_of_the_two_counts():
+    board = """
+              A2  .   .   .   .   .
+            .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+        .   .   .   .   .   .   .   .   .
+      .   .   .   .   .   .   .   .   .   .
+    A1  .   .   .   .   +   .   B1  r   .   .
+      r   .   .   .   .   .   .   r   .   .
+        .   .   .   .   .   .   .   .   .
+          .   .   .   .   .   .   .   .
+            .   .   .   .   .   .   .
+              .   .   .   .   .   B2
+    """
+    assert dice_of_b(board) == 4  # beside B1; 3 beside B2
+    assert dice_of_b(board.replace("B1", "B3").replace("B2", "B1").replace("B3", "B2")) == 4
+
+
+def test_each_value_of_a_die_is_equally_likely():
+    counts = np.zeros(7)
+    for seed in range(1000):
+        for value in Table().deal(seed).take("hex 2,0").take("hex -2,0").dice:
+            counts[value] += 1
+    assert counts.sum() == 6000
+    assert abs(counts[1:] - 1000).max() < 5 * (6000 * 1 / 6 * 5 / 6) ** 0.5
+
+
+SURROUNDED = """
+         . . . . . .
+        . . . . . . .
+       . . . . . . . .
+      . . . . . . . . .
+     . . . . . . r r . .
+    A . . . . + r B r . .
+     r . . . . . r r . .
+      . . . . . . . . .
+       . . . . . . . .
+        . . . . . . .
+         . . . . . C
+"""
+
+
+def test_a_surrounded_player_rolls_no_dice_and_the_turn_ends_without_penalty():
+    table = position(SURROUNDED, dice=[1], scores=[9, 6, 3]).take("hex -5,1")
+    assert table.to_move == 2
+    assert table.dice
+    assert table.scores == [8, 6, 3]
+
+
+def test_a_surrounded_player_uses_dice_that_others_left():
+    table = position(SURROUNDED, dice=[1, 1]).take("hex -5,1")
+    assert table.to_move == 1
+    assert table.legal == ["hex 1,0", "hex 1,1", "hex 2,-1", "hex 2,1", "hex 3,-1", "hex 3,0"]
+
+
+def test_dice_are_not_rolled_again_until_all_of_them_have_been_used():
+    table = garden(3, LOSE_1, dice=[1, 3, 5])
+    assert (table.to_move, table.dice) == (1, [3, 5])
+    assert table.take("hex 0,2").take("plant red").dice == [5]
+    assert table.to_move == 2
+    assert len(table.take("hex 0,5").take("plant red").dice) == 6
+    assert table.to_move == 0

@@ -1,0 +1,270 @@
+"""The PettingZoo environment: the toy game decision by decision, and every game by PettingZoo's own tests."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from pig import HOLD, ROLL, Pig
+
+from botanicus_env import botanicus_v0
+from cacti_env import cacti_v0
+from garden_core import Batch
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from mars_env import mars_v0
+
+with warnings.catch_warnings():  # PettingZoo's own tests import what PettingZoo deprecates
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import api_test, render_test, seed_test
+
+
+def pig_env(seed=1, **arguments):
+    env = GardenEnv(Pig, **arguments)
+    env.reset(seed=seed)
+    return env
+
+
+def in_progress(env):
+    state = env.get_state()
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value for name, value in state.items()
+    }
+
+
+def play_env(env, steps=10_000):
+    """Hold whenever possible, at most `steps` times, until the game is over."""
+    for _ in range(steps):
+        agent = env.agent_selection
+        if env.terminations[agent] or env.truncations[agent]:
+            return
+        env.step(HOLD if env.observe(agent)["action_mask"][HOLD] else ROLL)
+
+
+def test_calls_in_the_wrong_order():
+    env = GardenEnv(Pig)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before step"):
+        env.step(0)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before observe"):
+        env.observe("player_0")
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="unknown agent 'player_2'; agents are player_0, player_1"):
+        env.observe("player_2")
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (HOLD, r"player_0: action 1 \('hold'\) is illegal; legal are 'roll'"),
+        (2, r"player_0: action 2 does not exist \(0 to 1\); legal are 'roll'"),
+        (-1, "player_0: action -1 does not exist"),
+        (None, "player_0: an action must be a whole number, not None"),
+        (0.0, r"player_0: an action must be a whole number, not 0\.0"),
+        (False, "player_0: an action must be a whole number, not False"),
+        ("roll", "player_0: an action must be a whole number, not 'roll'"),
+    ],
+)
+def test_illegal_actions_are_named_and_change_nothing(action, message):
+    env = pig_env()
+    before = in_progress(env)
+    with pytest.raises(ValueError, match=message):
+        env.step(action)
+    assert in_progress(env) == before
+
+
+def test_illegal_action_can_end_the_game():
+    env = pig_env(illegal="terminate", num_players=3)
+    env.step(ROLL)
+    offender = env.agent_selection
+    action = HOLD if not env.observe(offender)["action_mask"][HOLD] else 5
+    env.step(action)
+    assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.agents}
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    told = {}
+    for agent in env.agent_iter():
+        _, told[agent], terminated, _, _ = env.last()
+        assert terminated
+        env.step(None)
+    assert told == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+
+
+def test_agents_leave_by_dead_steps():
+    env = pig_env(num_players=3, goal=10)
+    play_env(env)
+    assert len(env.agents) == 3
+    agent = env.agent_selection
+    with pytest.raises(ValueError, match=f"{agent}'s game is over; its only action is None, not 0"):
+        env.step(0)
+    left = []
+    while env.agents:
+        left.append(env.agent_selection)
+        env.step(None)
+    assert sorted(left) == env.possible_agents
+    with pytest.raises(RuntimeError, match=r"the game is over for all agents; call reset\(\)"):
+        env.step(None)
+    env.reset()
+    assert env.agents == env.possible_agents
+
+
+def test_observe_after_the_end():
+    env = pig_env(num_players=3, goal=10)
+    play_env(env)
+    score = env.states["score"][0].tolist()
+    for _ in range(4):  # also while agents leave, and when none is left
+        for seat, agent in enumerate(env.possible_agents):
+            seen = env.observe(agent)
+            assert seen["observation"][:3].tolist() == [score[(seat + offset) % 3] for offset in range(3)]
+            assert not seen["action_mask"].any()
+        if env.agents:
+            env.step(None)
+    assert env.agents == []
+
+
+def test_observations_are_the_callers_own():
+    env = pig_env()
+    seen = env.observe("player_0")
+    seen["observation"][:] = 9
+    seen["action_mask"][:] = 9
+    assert env.observe("player_0")["action_mask"].tolist() == [1, 0]
+    assert env.observe("player_0")["observation"][0] == 0
+    assert not env.observe("player_1")["action_mask"].any(), "the mask of who is not to move"
+    for agent in env.agents:
+        assert env.observation_space(agent) is env.observation_space(agent)
+        assert env.observation_space(agent).contains(env.observe(agent))
+
+
+def test_cumulative_rewards_are_cleared_for_the_mover_alone():
+    env = pig_env(reward="margin", num_players=3, seed=4)
+    expected = dict.fromkeys(env.agents, 0.0)
+    paid = 0
+    while not any(env.terminations.values()):
+        agent = env.agent_selection
+        assert env.last()[1] == pytest.approx(expected[agent])
+        env.step(HOLD if env.observe(agent)["action_mask"][HOLD] else ROLL)
+        expected[agent] = 0.0
+        for other in env.agents:
+            expected[other] += env.rewards[other]
+        assert env._cumulative_rewards == pytest.approx(expected)
+        paid += any(env.rewards.values())
+    assert paid > 10
+    for agent in env.agent_iter():
+        assert env.last()[1] == pytest.approx(expected[agent])
+        env.step(None)
+
+
+def test_outcome_is_paid_to_all_at_once():
+    env = pig_env(num_players=2, goal=10)
+    while not any(env.terminations.values()):
+        assert set(env.rewards.values()) == {0.0}
+        agent = env.agent_selection
+        env.step(HOLD if env.observe(agent)["action_mask"][HOLD] else ROLL)
+    assert sorted(env.rewards.values()) == [-1.0, 1.0]
+    assert all(type(reward) is float for reward in env.rewards.values())
+    assert {type(value) for value in (*env.terminations.values(), *env.truncations.values())} == {bool}
+
+
+def test_truncated_environment():
+    env = pig_env(max_decisions=2)
+    play_env(env)
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())
+
+
+def test_reset_without_seed_goes_on_as_a_batch_does():
+    env, batch = pig_env(seed=5), Batch(Pig(), 1)
+    batch.reset(seed=5)
+    for _ in range(3):
+        assert env.states[0].tobytes() == batch.states[0].tobytes()
+        env.reset()
+        batch.reset()
+    env.reset(seed=5)
+    batch.reset(seed=5)
+    assert env.states[0].tobytes() == batch.states[0].tobytes()
+    one, other = GardenEnv(Pig), GardenEnv(Pig)
+    one.reset()
+    other.reset()
+    assert one.states.tobytes() != other.states.tobytes(), "the first time from a random seed"
+    with pytest.raises(ValueError, match="seed must be 0"):
+        env.reset(seed=-1)
+
+
+@pytest.mark.parametrize(
+    "way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
+)
+def test_environment_copies_keep_the_game_in_progress(way):
+    env = pig_env(goal=30)
+    play_env(env, 7)
+    other = way(env)
+    play_env(other)
+    assert env.states["decisions"][0] == 7
+    play_env(env)
+    assert in_progress(env) == in_progress(other)
+
+
+def test_get_state_and_set_state():
+    env = pig_env(goal=30)
+    play_env(env, 7)
+    kept = env.get_state()
+    play_env(env)
+    ended = in_progress(env)
+    other = pig_env(goal=30, seed=9)
+    other.set_state(kept)
+    assert other.states["decisions"][0] == 7
+    play_env(other)
+    assert in_progress(other) == ended
+    assert kept["states"]["decisions"][0] == 7, "what was kept stays as it was"
+    with pytest.raises(ValueError, match="from another game"):
+        mars_v0.env().set_state(kept)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"render_mode": "video"}, ValueError, "render_mode must be .*, not 'video'"),
+        ({"illegal": "ignore"}, ValueError, "illegal must be 'raise' or 'terminate', not 'ignore'"),
+        ({"goal": 0}, ValueError, "goal must be"),
+        ({"colour": 1}, TypeError, "no option 'colour'"),
+    ],
+)
+def test_environment_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        GardenEnv(Pig, **arguments)
+
+
+def test_environment_of_a_game_takes_no_options():
+    assert GardenEnv(Pig(goal=50)).game == GardenEnv(Pig, goal=50).game
+    with pytest.raises(TypeError, match="options are chosen already; not taken: goal"):
+        GardenEnv(Pig(), goal=50)
+
+
+# PettingZoo's own warnings for every environment with an action mask in a dict of observations.
+MASKED = [
+    "ignore:Observation is not a NumPy array:UserWarning",
+    "ignore:Observation space for each agent probably should be:UserWarning",
+]
+SIZES = [
+    (mars_v0, {"num_players": 1, "cooperative": True}),
+    *((mars_v0, {"num_players": n}) for n in range(2, 6)),
+    (mars_v0, {"view": "planes", "reward": "margin"}),
+    *((botanicus_v0, {"num_players": n}) for n in range(2, 5)),
+    (cacti_v0, {}),
+    (cacti_v0, {"reward": "margin"}),
+]
+sizes = pytest.mark.parametrize(("module", "options"), SIZES, ids=lambda value: str(value)[:40])
+
+
+@sizes
+@pytest.mark.filterwarnings(*MASKED)
+def test_pettingzoo_api(module, options):
+    api_test(module.env(**options), num_cycles=300)
+
+
+@sizes
+def test_pettingzoo_seed(module, options):
+    seed_test(lambda: module.env(**options), num_cycles=100)
+
+
+@sizes
+def test_pettingzoo_render(module, options):
+    render_test(lambda render_mode: module.env(render_mode=render_mode, **options))

@@ -1,0 +1,370 @@
+"""What the tests of Botanicus share: tables, other data files, choosers of actions."""
+
+import copy
+import itertools
+import json
+import random
+import tomllib
+
+import table
+import tomli_w
+
+from botanicus_env import Botanicus
+from botanicus_env.tables import PACKAGED
+
+DATA = tomllib.loads(PACKAGED.read_text())
+
+
+class Table(table.Table):
+    """One game and its state; `now` is the snapshot."""
+
+    def __init__(self, **options):
+        super().__init__(Botanicus(**options))
+
+
+def made_up(seed):
+    """Another data file's content: other beds, tasks, tracks, prizes, spaces, tiles and cards; few cards with an odd seed."""
+    rng = random.Random(seed)
+    data = copy.deepcopy(DATA)
+
+    def amount_of(kind):
+        return f"{kind} {rng.randint(1, 4)}"
+
+    gains = ["coins", "points", "animal", "card", "plant_1", "plant_2", "plant_3", "plant_4", "water", "walk"]
+    tracks = ["money", "wheelbarrow", "shovel"]
+    anything = [*gains, *tracks, "prize money", "prize shovel"]
+
+    def written(kinds):
+        kind = rng.choice(kinds)
+        return kind if " " in kind else amount_of(kind)
+
+    data["beds"] = [[int(rng.random() < 0.85) for _ in range(4)] for _ in range(5)]
+    data["beds"][rng.randrange(5)] = [1, 1, 1, 1]
+    data["fountain"] = [rng.randrange(4), rng.randrange(3)]
+    data["columns"] = sorted(rng.randint(0, 20) for _ in range(4))
+    data["animals"] = [rng.randint(0, 20) for _ in range(5)]
+
+    def task():
+        plants = [rng.choice([0, 0, 1, 1, 2]) for _ in range(4)]
+        plants[rng.randrange(4)] += not any(plants)
+        return {"plants": plants, "points": rng.randint(0, 20)}
+
+    data["basic"] = [task() for _ in range(5)]
+    data["special"] = [task() for _ in range(rng.randint(20, 32))]
+    data["board"] = [[written([*anything, "pole"]) for _ in range(4)] for _ in range(8)]
+    few = seed % 2
+    kinds = rng.sample([f"{kind} {n}" for kind in [*gains, *tracks] for n in (1, 2)], rng.randint(2, 12))
+    if few:
+        data["board"][1][0] = data["board"][3][1] = "card 4"
+        kinds = kinds[:3]
+    data["cards"] = [{"action": kind, "copies": 1 if few else rng.randint(1, 5)} for kind in kinds]
+    for sort in ("spotted", "striped"):
+        data["tiles"][sort] = [[written(anything), written(anything)] for _ in range(8)]
+    for name in ("money", "shovel"):
+        data["prizes"][name] = [rng.randint(0, 30) for _ in range(rng.randint(1, 8))]
+    for name in tracks:
+        data["tracks"][name] = _track(rng, lambda: written([*gains, "prize money", "prize shovel"]))
+    return data
+
+
+def _track(rng, gain):
+    """A track of 2 to 10 nodes: each leads to the next one, some also to a later one at a cost."""
+    n = rng.randint(2, 10)
+    nodes = []
+    for number in range(n):
+        node = {"name": f"N{number}", "gains": [gain() for _ in range(rng.randint(0, 3)) if number]}
+        if number < n - 1:
+            node["upper"] = {"to": f"N{number + 1}"}
+            if rng.random() < 0.5:
+                node["lower"] = {"to": f"N{rng.randint(number + 1, n - 1)}", "cost": rng.randint(0, 3)}
+        nodes.append(node)
+    return nodes
+
+
+POLICIES = ("uniform", "busy", "collector")
+
+
+def choose(policy, rng, labels):
+    """Return one of the legal `labels`: any; rather not passing; or drawing and keeping cards."""
+    if policy == "uniform" or rng.random() < 0.2:
+        return rng.choice(labels)
+    unwanted = {"busy": ("pass", "walk"), "collector": ("pass", "use", "sell")}[policy]
+    return rng.choice([label for label in labels if not label.startswith(unwanted)] or labels)
+
+
+# --- positions set up by hand ---
+
+
+def position(
+    *,
+    num_players=2,
+    round=1,
+    column=1,
+    stack=None,
+    started=0,
+    flowers=None,
+    tiles=None,
+    covered=None,
+    tasks=None,
+    pile=None,
+    discards=(),
+    prizes_taken=None,
+    gardens=None,
+    gardeners=None,
+    coins=None,
+    points=None,
+    animals=None,
+    hands=None,
+    tracks=None,
+    basic_done=None,
+    special_done=None,
+    seed=0,
+    **options,
+):
+    """Set up the start of a turn (asked "start", whoever is `stack[started]`); nothing checks that it can come about.
+
+    What is not given is as dealt, with all special tasks assigned in the order dealt. For each player: `gardens` a
+    dict {(row, column): level}, `gardeners` a crossing (r, c), `hands` a list of card kinds by index, `tracks` a
+    list of three nodes, `tasks` five indexes of special tasks (after which `dealt` is the same), `basic_done` and
+    `special_done` the rows. `flowers` is four lists, bottom to top, of players or "neutral"; `tiles` 4 x 4 tile
+    indexes by even column; `covered` a list of (place among the even columns, space). `pile` is a list of kinds, top
+    first; without it, it is what is in no hand and not discarded, shuffled. `prizes_taken` counts from the top of
+    the whole stacks of four players.
+    """
+    made = Table(num_players=num_players, **options).deal(seed)
+    while made.now["asked"] == "assign":
+        made.take(made.legal[0])
+    state, n = made.state, num_players
+    state["round_number"], state["column"], state["started"] = round, column, started
+    state["asked"] = 2
+    if stack:
+        state["stack"][:n] = stack
+    state["current_player"] = state["stack"][started]
+    for space, flowers_there in enumerate(flowers or [[]] * 4):
+        state["flowers"][space, : len(flowers_there)] = [4 if f == "neutral" else f for f in flowers_there]
+        state["num_flowers"][space] = len(flowers_there)
+    if tiles:
+        state["tiles"][:] = tiles
+    for place, space in covered or ():
+        state["covered"][place, space] = 1
+    if prizes_taken:
+        state["prizes_taken"][:] = prizes_taken
+    for name, values in (("coins", coins), ("points", points), ("animals", animals), ("piece", tracks)):
+        if values is not None:
+            state[name][:n] = values
+    for p in range(n):
+        if gardens:
+            for (row, bed), level in gardens[p].items():
+                assert state["garden"][p, 4 * row + bed] >= 0, f"there is no bed {row},{bed}"
+                state["garden"][p, 4 * row + bed] = level
+        if gardeners:
+            state["gardener"][p] = 3 * gardeners[p][0] + gardeners[p][1]
+        if tasks:
+            state["dealt"][p] = state["task"][p] = tasks[p]
+        for name, rows in (("basic_done", basic_done), ("special_done", special_done)):
+            for row in rows[p] if rows else ():
+                state[name][p, row] = 1
+        for kind in hands[p] if hands else ():
+            state["hand"][p, kind] += 1
+    _fill_pile(made, pile, discards, hands or [], seed)
+    if made.game.option_values["reward"] == "margin":
+        state["paid"][:n] = made.scores
+    return made
+
+
+def _fill_pile(made, pile, discards, hands, seed):
+    state = made.state
+    for kind in discards:
+        state["discards"][kind] += 1
+    if pile is None:
+        pile = [kind for kind, card in enumerate(made.game.tables.cards) for _ in range(card.copies)]
+        for kind in [*discards, *(kind for hand in hands for kind in hand)]:
+            pile.remove(kind)
+        random.Random(seed).shuffle(pile)
+    state["pile"][: len(pile)] = list(pile)[::-1]
+    state["pile_left"] = len(pile)
+
+
+# --- positions in which seat 0 begins its turn, and what tests ask of them ---
+
+KEYS = (
+    "game num_players round column current_player asked hand_action steps_taken in_play pending gardens gardeners "
+    "coins points animals hands tracks tasks dealt basic_done special_done flowers order stack walked played "
+    "prizes tiles covered pile discards scores decisions terminated truncated"
+)
+ASKED = ["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
+KINDS = ["plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel"]
+TRACKS = ["money", "wheelbarrow", "shovel"]
+CROSSINGS = [(r, c) for r in range(4) for c in range(3)]
+BEDS = [(r, c) for r in range(5) for c in range(4)]
+NO_BEDS = [(1, 3), (3, 0)]
+# Places among the card kinds, the nodes of the tracks and the tiles of the packaged data.
+WATER_2, PLANT_2, PLANT_1, PLANT_3, MONEY_3, WHEELBARROW_2, SHOVEL_2, ANIMAL_1, WALK_5 = range(9)
+COPIES = [3, 2, 3, 2, 2, 2, 2, 1, 1]
+M1, M2U, M2L, M3, M4U, M4L, MONEY_END = range(1, 8)
+W1, W2U, W2L, W3, W4, WHEELBARROW_END = range(1, 7)
+S1, S2U, S2L, S3, S4, SHOVEL_END = range(1, 7)
+FILLER = [17, 14, 19, 13, 15]  # special tasks that no test meets by chance
+
+
+def laid(where=()):
+    """16 tiles, those of `where` ({(place, space): tile}) there and the others in order around them."""
+    tiles = [[None] * 4 for _ in range(4)]
+    for (place, space), tile in dict(where).items():
+        assert (space < 2) == (tile < 8)
+        tiles[place][space] = tile
+    for sort in range(2):
+        rest = [t for t in range(8 * sort, 8 * sort + 8) if t not in dict(where).values()]
+        for place, space in itertools.product(range(4), range(2 * sort, 2 * sort + 2)):
+            if tiles[place][space] is None:
+                tiles[place][space] = rest.pop(0)
+    return tiles
+
+
+def mine(
+    *,
+    num_players=3,
+    hand=(),
+    garden=None,
+    gardener=(1, 1),
+    coins=6,
+    points=0,
+    animals=0,
+    pieces=(0, 0, 0),
+    tasks=FILLER,
+    basic_done=(),
+    special_done=(),
+    tiles=None,
+    **others,
+):
+    """A position in which seat 0 begins its turn and has all this; the others have 6 coins and no more."""
+
+    def own(value, other):
+        return [value, *[other] * (num_players - 1)]
+
+    others.setdefault("stack", list(range(num_players)))
+    return position(
+        num_players=num_players,
+        hands=own(list(hand), []),
+        gardens=own(garden or {}, {}),
+        gardeners=own(gardener, (1, 1)),
+        coins=own(coins, 6),
+        points=own(points, 0),
+        animals=own(animals, 0),
+        tracks=own(list(pieces), [0, 0, 0]),
+        tasks=own(list(tasks), [17, 14, 19, 13, 15]),
+        basic_done=own(list(basic_done), []),
+        special_done=own(list(special_done), []),
+        tiles=laid(tiles or {}),
+        **others,
+    )
+
+
+def printed(column, space, coins=6, **own):
+    """Seat 0 of two has placed its Flower on the neutral one, which costs 3 coins, and so has no tile's action."""
+    flowers_there = [["neutral"] if s == space else [] for s in range(4)]
+    covered = [(column // 2 - 1, space)] if column % 2 == 0 else []
+    table = mine(num_players=2, column=column, flowers=flowers_there, covered=covered, coins=coins + 3, **own)
+    return table.take(f"flower {space}")
+
+
+def put(table, label):
+    """Take the action and forfeit all decisions up to the next turn or to whatever else is left of this one."""
+    table.take(label)
+    while table.now["asked"] not in ("start", "neutral", "over"):
+        table.take("pass")
+    return table
+
+
+def through(table):
+    """Forfeit everything until the turn is another player's."""
+    while table.now["asked"] not in ("start", "neutral", "over"):
+        table.take("pass")
+    return table
+
+
+def starting(*prefixes):
+    """A filter of labels."""
+    return lambda labels: [label for label in labels if label.startswith(prefixes)]
+
+
+walks, beds, resolves, uses, sells, flowers, neutrals = map(
+    starting, ("walk", "bed", "resolve", "use", "sell", "flower", "neutral")
+)
+
+
+def planted(table, seat=0):
+    """The garden of a seat as {(row, column): level}."""
+    return {BEDS[i]: level for i, level in enumerate(table.now["gardens"][seat]) if level > 0}
+
+
+def turn(table):
+    """Whose turn it is, and what is asked."""
+    return table.now["current_player"], table.now["asked"]
+
+
+def of(table, key, seat=0):
+    return table.now[key][seat]
+
+
+def last(**own):
+    return mine(round=3, column=8, **own)
+
+
+def written(data, folder, name="data"):
+    path = folder / f"{name}.toml"
+    path.write_text(tomli_w.dumps(data))
+    return str(path)
+
+
+def changed(**changes):
+    """The packaged data with other values; a key `a__b` stands for data[a][b], numbers index lists."""
+    data = json.loads(json.dumps(DATA))
+    for key, value in changes.items():
+        *way, name = [int(part) if part.isdigit() else part for part in key.split("__")]
+        at = data
+        for part in way:
+            at = at[part]
+        at[name] = value
+    return data
+
+
+def by_formula(now, data):
+    """Each seat's score: points so far, full columns, coins."""
+    scores = []
+    for points, coins, garden in zip(now["points"], now["coins"], now["gardens"], strict=True):
+        for c in range(4):
+            column = [level for level in garden[c::4] if level >= 0]
+            points += data["columns"][max(column) - 1] if all(column) else 0
+        scores.append(points + coins // 3)
+    return scores
+
+
+class Record:
+    """A whole game: its data, snapshots, legal actions, actions taken and rewards."""
+
+    def __init__(self, data, policy, seed, **options):
+        table = Table(**options).deal(seed)
+        rng = random.Random(seed)
+        self.data, self.game, self.n = data, table.game, options["num_players"]
+        self.nows, self.legal, self.taken, self.rewards = [table.now], [table.legal], [], []
+        while not table.over:
+            pick = greedy(table, rng) if policy == "greedy" else choose(policy, rng, self.legal[-1])
+            self.taken.append(pick)
+            table.take(pick)
+            self.nows.append(table.now)
+            self.legal.append(table.legal)
+            self.rewards.append(table.rewards)
+
+    @property
+    def steps(self):
+        """Triples of snapshot before, action, snapshot after."""
+        return zip(self.nows, self.taken, self.nows[1:], strict=False)
+
+
+def greedy(table, rng):
+    """The action after which the own score is highest, any of the best."""
+    me, legal = table.to_move, table.legal
+    if len(legal) == 1:
+        return legal[0]
+    return max(legal, key=lambda label: (table.copy().take(label).scores[me], rng.random()))

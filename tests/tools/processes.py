@@ -1,0 +1,43 @@
+"""Processes that tests start: with this checkout, the examples and the tests' tools on the path."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATHS = [str(ROOT / folder) for folder in (".", "agents", "examples", "tests/tools")]
+
+
+def environment(**changes):
+    """The environment of this process with its path and changes (None: without the variable)."""
+    path = os.pathsep.join([*PATHS, *filter(None, [os.environ.get("PYTHONPATH")])])
+    whole = {**os.environ, "PYTHONPATH": path, **changes}
+    return {name: value for name, value in whole.items() if value is not None}
+
+
+def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes):
+    """Run Python with these arguments; return the finished process, its output as text.
+
+    Args:
+        check: the exit status must be 0.
+        typed: what comes in on standard input.
+        changes: variables of the environment.
+    """
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env=environment(**changes),
+        cwd=cwd,
+        input=typed,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def garden(*arguments, **settings):
+    """Run the command `garden`, as `python`."""
+    return python("-m", "garden_agents", *arguments, **settings)

@@ -1,0 +1,69 @@
+"""Small runs of training for tests: their arguments, and what they leave."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from garden_agents.training import expert_iteration as expert
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.sb3 import Arguments
+
+SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+LEFT = {
+    "config.toml",
+    "metrics.csv",
+    "evaluations.csv",
+    "network.safetensors",
+    "curve.png",
+    "evaluation.json",
+    "game.json",
+    CHECKPOINT,
+}
+
+
+def tiny(**changes) -> Arguments:
+    settings = {
+        "game": "mars",
+        "steps": 1024,
+        "envs": 16,
+        "rollout": 32,
+        "minibatches": 2,
+        "channels": 4,
+        "hidden": 16,
+        "eval_games": 6,
+        "threads": 1,
+        "snapshot_every": 500,
+        "checkpoint_every": 500,
+        "panel": ("random", "greedy"),
+        "panel_games": 4,
+        "evaluations": 2,
+    }
+    return Arguments(**(settings | changes))
+
+
+def tiny_expert(**changes) -> expert.Arguments:
+    settings = {
+        "game": "mars",
+        "minutes": 0.05,
+        "envs": 16,
+        "simulations": 4,
+        "minibatch": 32,
+        "channels": 4,
+        "hidden": 16,
+        "eval_games": 6,
+        "panel": ("random", "greedy"),
+        "panel_games": 4,
+        "evaluations": 2,
+        "options": {"max_decisions": "40"},
+    }
+    return expert.Arguments(**(settings | changes))
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
