@@ -8,6 +8,7 @@ import dis
 import enum
 import functools
 import hashlib
+import operator
 import os
 import re
 import tempfile
@@ -89,9 +90,22 @@ def _make_code_later(dispatcher: Any, private: bool) -> None:
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeroed records of a shape, whose rows kernels can take in both modes (recarray without Numba)."""
-    array = np.zeros(shape, dtype)
-    return array if JIT else array.view(np.recarray)
+    """Zeroed records of a shape, whose rows kernels can take in both modes: fields are attributes of a row."""
+    return np.zeros(shape, dtype if JIT else _with_attributes(dtype))
+
+
+@functools.cache
+def _with_attributes(dtype: np.dtype) -> np.dtype:
+    """The same record type, rows of which have their fields as attributes; four times as fast as `np.record`."""
+
+    def field(form: np.dtype, offset: int) -> property:
+        def write(row: np.void, value: Any) -> None:
+            row.setfield(value, form, offset)
+
+        return property(operator.methodcaller("getfield", form, offset), write)
+
+    fields = {name: field(*place[:2]) for name, place in (dtype.fields or {}).items()}
+    return np.dtype((type("Row", (np.void,), fields), dtype))
 
 
 def fingerprint(*functions: Callable[..., Any]) -> str:

@@ -393,9 +393,10 @@ def _observe_flat(state, params, player, out):
     n = params.num_players
     over = state.terminated or state.truncated
     to_move = player == state.current_player and not over
+    flowers = state.flowers
     for colour in range(NUM_COLOURS):
         for hex_ in range(NUM_HEXES):
-            out[colour * NUM_HEXES + hex_] = state.flowers[hex_] == np.int8(colour)
+            out[colour * NUM_HEXES + hex_] = flowers[hex_] == np.int8(colour)
     at = GARDENER_PLANES * NUM_HEXES
     out[at:] = 0
     each = np.int64(params.gardeners)
