@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all lint check bench soak clean
+.PHONY: train test test-all test-lowest lint check coverage mutants bench soak clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -19,6 +19,12 @@ test: .venv/test
 test-all: .venv/test
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2
 
+# The environments alone, with the lowest versions that pyproject.toml allows.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-lowest.txt --editable . hypothesis pytest pytest-xdist
+	.venv-lowest/bin/python -m pytest -n 2 -m "not slow" tests/core tests/interfaces tests/games
+
 lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -26,6 +32,13 @@ lint: .venv/dev
 
 check: lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# Plain Python, line by line: what Numba compiles is counted too.
+coverage: .venv/test
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term-missing:skip-covered tests/core tests/interfaces tests/games
+
+mutants: .venv/mutants
+	$(BIN)/python -m tests.mutants
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.throughput
@@ -38,13 +51,13 @@ soak: .venv/bench
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .venv-lowest build dist *.egg-info
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 
-.venv/train .venv/bench .venv/test .venv/dev: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
+.venv/train .venv/bench .venv/test .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing garden-envs with what '$*' needs into .venv"
 	$(INSTALL) '.[$*]'
 	@touch $@

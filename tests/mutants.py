@@ -1,0 +1,178 @@
+"""Are the tests strict enough? Small mistakes in the rules must make them fail: `python -m tests.mutants`.
+
+cosmic-ray makes the mutants: an operator replaced, a number changed by one, a condition turned around. A seeded sample
+of each file is tried, one mutant at a time, in a copy of the repository and in plain Python, by the tests that belong to
+the file, up to the first failure. Finished mutants are kept in the output's `.jsonl`, and the same command goes on.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import tyro
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from tqdm import tqdm
+
+from benchmarks import common
+from garden_core import list_games
+
+ROOT = Path(__file__).parents[1]
+TESTS = {
+    **{f"{name}_env/rules.py": [f"tests/games/{name}"] for name in list_games()},
+    "garden_core/rewards.py": ["tests/core/test_rewards.py", "tests/core/test_conformance.py"],
+    "garden_core/rng.py": ["tests/core/test_rng.py"],
+    "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
+}
+LATE = ("agreement", "whole_games", "hidden", "golden", "drawing")  # in the names of tests that take long
+EXCLUDED = {"core/RemoveDecorator"}  # without Numba the decorator does next to nothing
+
+
+@dataclass
+class Arguments:
+    """Try mutants of the rules and of the core, and report those that no test notices."""
+
+    files: tyro.conf.Positional[tuple[str, ...]] = tuple(TESTS)
+    """files to mutate, all that have tests of their own by default"""
+    sample: int = 150
+    """mutants of each file"""
+    seed: int = 0
+    """seed of the sample"""
+    processes: int = 2
+    """mutants tried at the same time"""
+    timeout: float = 600
+    """seconds after which a mutant counts as noticed: its loops do not end"""
+    output: Path = common.RESULTS
+    """folder for mutants.json and mutants.jsonl"""
+
+
+def mutants(source: str) -> Iterator[tuple[str, int]]:
+    """Yield every mutant of a source text, as operator and occurrence."""
+    nodes = list(ast_nodes(get_ast(source)))
+    for name in operator_names():
+        operator = get_operator(name)
+        if name not in EXCLUDED and not operator.arguments():
+            count = sum(1 for node in nodes for _ in operator().mutation_positions(node))
+            yield from ((name, occurrence) for occurrence in range(count))
+
+
+def tests_of(file: str) -> list[str]:
+    """The test files that belong to a file, the quick ones first."""
+    paths = [
+        path for name in TESTS[file] for path in (sorted((ROOT / name).glob("test_*.py")) or [ROOT / name])
+    ]
+    paths.sort(key=lambda path: any(word in path.name for word in LATE))
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def fails(copy: Path, file: str, timeout: float) -> bool:
+    """Whether the tests of a file fail in a copy of the repository."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        *tests_of(file),
+    ]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, check=False, timeout=timeout
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def copied(folder: Path) -> Path:
+    """Copy the files of the repository."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.run(
+        listed, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def main(arguments: Arguments) -> None:
+    """Try the mutants, print those that survive, write the result file.
+
+    Raises:
+        SystemExit: if the tests fail without any mutant.
+    """
+    kept = arguments.output / "mutants.jsonl"
+    done = (
+        {tuple(line["mutant"]): line for line in map(json.loads, kept.read_text().splitlines())}
+        if kept.exists()
+        else {}
+    )
+    jobs = []
+    for file in arguments.files:
+        every = sorted(mutants((ROOT / file).read_text()))
+        sample = random.Random(arguments.seed).sample(every, min(arguments.sample, len(every)))
+        jobs += [(file, *mutant) for mutant in sample]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.processes) as executor:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(arguments.processes):
+            copies.put(copied(Path(folder) / str(number)))
+
+        def attempt(job: tuple[str, str, int]) -> dict[str, Any]:
+            file, operator, occurrence = job
+            source = (ROOT / file).read_text()
+            mutated = mutate_code(source, get_operator(operator)(), occurrence) or source
+            copy = copies.get()
+            try:
+                (copy / file).write_text(mutated)
+                noticed = fails(copy, file, arguments.timeout)
+            finally:
+                (copy / file).write_text(source)
+                copies.put(copy)
+            lines = difflib.unified_diff(source.splitlines(), mutated.splitlines(), lineterm="", n=0)
+            change = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+            return {"mutant": job, "noticed": noticed, "change": change}
+
+        missing = [job for job in jobs if job not in done]
+        for file in {job[0] for job in missing}:
+            if fails(Path(folder) / "0", file, arguments.timeout):
+                raise SystemExit(f"the tests of {file} fail, or take too long, without any mutant")
+        with kept.open("a") as lines, tqdm(total=len(missing), unit="mutant") as bar:
+            for found in executor.map(attempt, missing):
+                done[tuple(found["mutant"])] = found
+                lines.write(json.dumps(found) + "\n")
+                lines.flush()
+                bar.update()
+    measurements = []
+    for file in arguments.files:
+        tried = [done[job] for job in jobs if job[0] == file]
+        survivors = [found for found in tried if not found["noticed"]]
+        measurements.append({"file": file, "mutants": len(tried), "survivors": survivors})
+        print(f"{file}: {len(tried) - len(survivors)} of {len(tried)} noticed")
+        for found in survivors:
+            print("  " + "\n  ".join((" ".join(map(str, found["mutant"][1:])), *found["change"])))
+    common.save(
+        arguments.output, "mutants", {"sample": arguments.sample, "seed": arguments.seed}, measurements
+    )
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
