@@ -177,8 +177,8 @@ def speed_in_short() -> str:
         "training": "PPO training, 2 threads",
     }
     rows = [(game, *(_short(rates[game][what]) for what in columns)) for game in sorted(rates)]
-    text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core of"
-    return f"{text} {_machine(throughput['facts'])}:\n\n" + _table(("game", *columns.values()), rows)
+    text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core"
+    return f"{text} ({_machine(throughput['facts'])}):\n\n" + _table(("game", *columns.values()), rows)
 
 
 def _machine(facts: dict[str, Any]) -> str:
