@@ -57,8 +57,7 @@ class Options:
     quick: bool = False
     """two short windows with small batches, as a test of the benchmark; its figures mean nothing"""
     yardstick: tuple[str, ...] = ()
-    """programs to compare random play with, as GAME=PATH, or PATH if only one game is measured; none if not given. A
-    program is called with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints a line with "X M decisions/s" in it"""
+    """programs to compare random play with (see run_yardstick), as GAME=PATH, or PATH for one game; none if not given"""
     output: Path = RESULTS
     """folder for throughput.json and throughput.png"""
 
@@ -183,7 +182,8 @@ def aec_loop(env: Any) -> Work:
 def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool) -> Work:
     """Return the work of another program's random play, timed by that program.
 
-    The amount is rounded to whole games, as the program deals all its games at once.
+    The program is called with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints a line with "X M decisions/s" in it. The
+    amount is rounded to whole games, as it deals all its games at once.
     """
 
     def work(steps: int) -> tuple[float, float]:

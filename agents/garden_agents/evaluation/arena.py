@@ -359,7 +359,7 @@ class Arguments:
     processes: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     """number of processes, which does not change the results; one for each core if not given"""
     output: Path | None = None
-    """JSON file for the results; the finished jobs are kept in FILE.games.jsonl beside it and not played again"""
+    """JSON file for the results; finished jobs are kept beside it, in .games.jsonl, and not played again; none if not given"""
     picture: Path | None = None
     """file for a plot of the results, .png, .svg or .pdf; beside --output if not given"""
     allow_other_options: bool = False

@@ -54,9 +54,7 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue, with the arguments in its config.toml; of the arguments given here only the limits
-    (minutes, steps) have an effect. Code and networks that the config names (a game module:Class, agents of the panel)
-    must be named here again"""
+    """folder of a run to continue; only its limits (minutes, steps) can be changed, and code in its config is named again"""
 
     network: str = "auto"
     """architecture of the network: board, flat, or auto for board where the game has a board"""
@@ -70,8 +68,7 @@ class TrainingArguments:
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
     """agents that evaluations during the training play against; the network with the highest mean win rate is kept"""
     evaluations: int | None = None
-    """number of evaluations during the training, evenly spaced; if not given one for every five minutes and at least
-    two, or four where only the steps are limited"""
+    """number of evenly spaced evaluations; if not given one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32
     """games against each agent of the panel in an evaluation"""
     eval_games: int = 600
@@ -200,12 +197,12 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
 
 def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
     """Raise ValueError for code and files that a config names and the command line does not."""
-    trusted = [name for name in stored.panel if not is_built_in(name)]
+    external = [name for name in stored.panel if not is_built_in(name)]
     if ":" in stored.game and stored.game != given.game:
         raise ValueError(
             f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
         )
-    if not set(trusted) <= set(given.panel):
+    if not set(external) <= set(given.panel):
         panel = one_line(" ".join(map(short, stored.panel)))
         raise ValueError(
             f"{path} names code, networks or long searches in its panel: to use them, give --panel {panel} on the "

@@ -36,8 +36,7 @@ class Arguments(TrainingArguments):
     method = "ppo"
 
     steps: int | None = None
-    """training length in decisions of the learner, where --minutes does not end it sooner; 2,000,000 if neither is
-    given"""
+    """training length, decisions of the learner; not limited with --minutes and otherwise 2,000,000 if not given"""
 
     outcome: float = 0.0
     """initial share of the outcome in the reward, 0 to 1; the rest is the margin of points"""
@@ -66,8 +65,7 @@ class Arguments(TrainingArguments):
     """final weight of the entropy bonus; interpolated linearly"""
 
     start: Path | None = None
-    """file of a network with the initial weights, for example of another number of players; random weights if not
-    given"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     random_share: float = 0.1
     """share of the opponents that play at random"""
