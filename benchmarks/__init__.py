@@ -1,1 +1,1 @@
-"""Benchmarks: each a module to run, which writes numbers and a plot into `benchmarks/results/`."""
+"""Benchmarks. Each module is run by itself and writes its figures, most also a plot, to `benchmarks/results/`."""

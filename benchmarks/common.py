@@ -1,4 +1,4 @@
-"""What benchmarks share: facts about the machine, timed windows, result files."""
+"""What benchmarks share: description of the machine, timed windows, result files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from garden_core.files import write_atomically
 RESULTS = Path(__file__).parent / "results"
 
 Work = Callable[[int], tuple[float, float]]
-"""Does an amount of work; returns how many units it has done and the seconds that they took."""
+"""Does an amount of work; returns the number of units done and the seconds that they took."""
 
 
 # --- facts ---
 
 
 def facts() -> dict[str, Any]:
-    """Return what the numbers depend on: versions, machine, day."""
+    """Return what the figures depend on: date, commit, versions, machine."""
     packages = ("garden-envs", "numpy", "numba", "gymnasium", "pettingzoo")
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -41,7 +41,7 @@ def facts() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """The project's commit, with "-dirty" where its files have changed since."""
+    """Return the checkout's commit, with "-dirty" if files have changed since; None outside of a repository."""
     describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         root = Path(__file__).parents[1]
@@ -64,13 +64,13 @@ def _system() -> str:
 
 
 class OtherCores:
-    """How many cores other processes have kept busy since this object was made; None where that is not told."""
+    """Mean number of cores that other processes have used since this object was made; None where it is unknown."""
 
     def __init__(self) -> None:
         self._start = self._now()
 
     def __call__(self) -> float | None:
-        """Return the mean so far. A child counts as other until it has been waited for."""
+        """Return the mean so far. A child process counts as another process until it has been waited for."""
         before, now = self._start, self._now()
         if before is None or now is None:
             return None
@@ -91,9 +91,9 @@ class OtherCores:
 
 
 def measure(*works: Work, windows: int = 5, seconds: float = 0.7) -> list[list[float]]:
-    """Time each work in `windows` windows of about `seconds`, taken in turns so that all see the same machine.
+    """Time each work in `windows` windows of about `seconds`; the works take turns, so that all see the same load.
 
-    Returns a list for each work: its units per second, window by window.
+    Returns, for each work, its units per second in each window.
     """
     amounts = [_warm_up(work, seconds) for work in works]
     rounds = [[_rate(*work(n)) for work, n in zip(works, amounts, strict=True)] for _ in range(windows)]
@@ -101,7 +101,7 @@ def measure(*works: Work, windows: int = 5, seconds: float = 0.7) -> list[list[f
 
 
 def _warm_up(work: Work, seconds: float) -> int:
-    """Run `work`, which compiles at the first call, until it is clear what amount takes `seconds`."""
+    """Return the amount of work that takes about `seconds`. The first call compiles and is not timed."""
     work(1)
     amount = 1
     while (spent := work(amount)[1]) < seconds / 4:
@@ -114,7 +114,7 @@ def _rate(done: float, spent: float) -> float:
 
 
 def spread(values: Iterable[float]) -> dict[str, Any]:
-    """Return median, min and max of `values`, and all of them in the order of time, to four digits."""
+    """Return median, min and max of `values`, and all values in their order, to four digits."""
     values = [float(f"{value:.4g}") for value in values]
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
 
@@ -123,7 +123,7 @@ def spread(values: Iterable[float]) -> dict[str, Any]:
 
 
 def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[dict[str, Any]]) -> None:
-    """Write folder/NAME.json, whole or not at all."""
+    """Write NAME.json into `folder`, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}

@@ -1,9 +1,8 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what learns best at equal time.
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, methods compared at equal time.
 
-Trains each game with several seeds by `garden train GAME --minutes M --threads 1 --seed S`, and draws
-how the networks do against random, greedy and a small search, over decisions and over time; or trains once in each of
-the ways in COMPARED, for equal times. A run that was cut off goes on where it stopped; finished ones are taken as they
-are.
+Trains each game with several seeds by `garden train GAME --minutes M --threads 1 --seed S`, and plots the win rates
+against random, greedy and a small search over decisions and over time. With `--compare` it trains each game once with
+each command in COMPARED, for the same time. An interrupted training is resumed, a finished one is not repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from benchmarks import common
 from garden_core import list_games
 
 MINUTES = {"mars": 10.0, "cacti": 3.0}
-OTHERS = 2.0  # minutes for other games
+OTHER_MINUTES = 2.0  # for other games
 KEYS = ("decisions", "seconds")
 DEFAULT = "garden train"
 FLAT = [f"garden train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
@@ -44,32 +43,36 @@ COMPARED = {
 
 @dataclass
 class Arguments:
-    """Train every game with several seeds and draw the learning curves."""
+    """Train every game with several seeds and plot the learning curves."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     seeds: int = 3
-    """runs of each game, with seeds 0, 1, ..."""
+    """number of runs of each game, with seeds 0, 1, ..."""
     minutes: float | None = None
-    """of each training; 10 for mars, 3 for cacti and 2 for the others if not given"""
+    """training time of each run, minutes; 10 for mars, 3 for cacti and 2 for other games if not given"""
     compare: bool = False
-    """compare networks and ways of training, with seed 0, in place of drawing curves"""
+    """compare networks and training methods with seed 0, in place of learning curves"""
     processes: int = 2
-    """trainings at the same time"""
+    """number of trainings at the same time"""
     runs: Path = Path("runs/learning")
-    """folder for the runs"""
+    """folder for the runs' folders"""
     output: Path = common.RESULTS
     """folder for learning.json and learning.png, or compared.json"""
 
 
 def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[str, Any]:
-    """Train once, or take what is there; return the evaluations, one list a column, and the final results.
+    """Train, unless the run is finished already; return its evaluations by column, and the final results.
 
     Args:
-        way: to train, a command without its game.
+        game: name of the game.
+        seed: seed of the training.
+        minutes: training time.
+        way: the training command without its game.
+        folder: folder of the run.
 
     Raises:
-        RuntimeError: if the training fails; it gives the last lines that it wrote.
+        RuntimeError: if the training fails; the message ends with the training's last output.
     """
     if not (folder / "evaluation.json").exists():
         arguments = way.removeprefix(DEFAULT).split()
@@ -91,7 +94,7 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[st
 
 
 def main(arguments: Arguments) -> None:
-    """Train, print the final results, write the result file and the picture."""
+    """Train, print the final results, write the result file and the plot."""
     games = arguments.games or tuple(list_games())
     if arguments.compare:
         jobs = [(game, 0, way) for game in games for way in COMPARED.get(game, FLAT)]
@@ -100,7 +103,7 @@ def main(arguments: Arguments) -> None:
 
     def one(job: tuple[str, int, str]) -> dict[str, Any]:
         game, seed, way = job
-        minutes = MINUTES.get(game, OTHERS) if arguments.minutes is None else arguments.minutes
+        minutes = MINUTES.get(game, OTHER_MINUTES) if arguments.minutes is None else arguments.minutes
         folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", way)])
         found = run(game, seed, minutes, way, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
@@ -118,7 +121,7 @@ def main(arguments: Arguments) -> None:
 
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
-    """Draw the mean of the seeds, and between the lowest and the highest a band."""
+    """Plot the mean over the seeds, in a band from the lowest to the highest seed."""
     games = sorted({found["game"] for found in measurements})
     with plot(path, 2 * len(games), (4.2 * len(games), 3.2), sharey=True) as axes:
         for i, game in enumerate(games):

@@ -1,8 +1,8 @@
-"""How fast tree search is: `python -m benchmarks.search [GAMES...]`.
+"""Speed of tree search: `python -m benchmarks.search [GAMES...]`.
 
-Simulated decisions (down the tree and beyond it) a second on one core, over positions of random games, with 400
-simulations a move: for the default search, on two cores too, for random playouts of the same length and to the end, and
-for search guided by the network that comes with the game, 64 searches in step.
+Measured are simulated decisions per second, in the tree and in rollouts, with 400 simulations for each move, in
+positions of random games: the default search on one core and on two, searches with random rollouts of the same length
+and to the end of the game, and search guided by the network that comes with the game, 64 searches in step.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ SEARCHES: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Arguments:
-    """Measure how many decisions a second search simulates."""
+    """Measure the simulated decisions per second of tree search."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     windows: int = 5
-    """measured windows"""
+    """number of measured windows"""
     seconds: float = 1.0
-    """length of a window"""
+    """length of a window, seconds"""
     output: Path = common.RESULTS
     """folder for search.json"""
 
 
 def positions(game: Game) -> Batch:
-    """Return games in which 0 to 31 random decisions have been made, two games for each number."""
+    """Return 64 games, two for each number of random decisions from 0 to 31."""
     batch = Batch(game, POSITIONS)
     batch.reset(0)
     policy = RandomPolicy(0)
@@ -59,7 +59,7 @@ def positions(game: Game) -> Batch:
 
 
 def work(batch: Batch, agent: MCTSAgent) -> common.Work:
-    """Return what searches `amount` positions, or as often all of them at once, and counts decisions."""
+    """Return the work of searching one position, or all at once where searches run together; its units are decisions."""
     together = agent.network is not None or agent.threads > 1
 
     def search(amount: int) -> tuple[float, float]:

@@ -1,9 +1,9 @@
 """Seconds from a fresh process to the first step: `python -m benchmarks.startup [GAMES...]`.
 
 Every run is a process of its own, which imports the game's package, makes a game (with `env()`, or as a `Batch` of
-64), resets it and takes one step. "empty" runs begin with an empty folder for compiled code, so nearly all of their
-time is compilation; "warm" runs find there what an earlier process has compiled. "process" is the whole process,
-from its start to its end, interpreter included.
+64), resets it and takes one step. An "empty" run starts with an empty cache folder, so that nearly all of its time is
+compilation; a "warm" run finds there what an earlier process compiled. "process" is the whole process from start to
+end, including the interpreter.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Options:
     """Measure the seconds from a fresh process to the first step, with an empty and with a warm cache."""
 
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names of games; all installed ones if none is given."""
+    """names of games; all installed ones if none is given"""
     quick: bool = False
-    """One run of each kind: to see that all works, not for numbers."""
+    """one run of each kind, as a test of the benchmark; its figures mean nothing"""
     output: Path = RESULTS
-    """Folder for startup.json and startup.png."""
+    """folder for startup.json and startup.png"""
 
 
 def main(options: Options) -> None:
@@ -79,7 +79,7 @@ def main(options: Options) -> None:
 
 
 def _measure(point: EntryPoint, interface: str, runs: dict[str, int]) -> dict[str, dict[str, Any]]:
-    """Return for each state of the cache the spread of every part in seconds."""
+    """Return, for the empty and the warm cache, the seconds of every part."""
     program = FIRST_STEP.format(
         package=point.module.partition(".")[0], name=point.name, make=INTERFACES[interface]
     )
@@ -103,7 +103,7 @@ def _run(program: str, cache_folder: str) -> dict[str, float]:
 
 
 def draw(measurements: list[dict[str, Any]], path: Path) -> None:
-    """Plot the parts of every median as one bar, a panel for each state of the cache."""
+    """Plot the medians of the parts as stacked bars, one panel for the empty cache and one for the warm cache."""
     height = 1.3 + 0.18 * len(measurements)
     with plot(path, len(CACHES), (8.4, height), sharey=True) as axes:
         for ax, cache in zip(axes, CACHES, strict=True):

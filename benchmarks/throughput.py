@@ -2,19 +2,18 @@
 
 Four things are measured for each game and number of players, each in windows of about 0.7 s after a warm-up:
 
-- "random play": compiled code alone. A decision is the mask, a uniformly random choice from it and the
+- "random play": compiled code only. A decision is the mask, a uniformly random choice of a legal action and the
   transition, with a new deal after each end (`garden_core.loops.random_play`).
 - "random play, observed": the same, with the observation of the player to move.
-- "Batch.step": steps from Python with the actions given, with checks, masks, observations, rewards, autoreset.
-  The actions of each step are chosen before it by compiled code, at random, and the clock runs during
-  `Batch.step` alone. Choosing reads all masks, as a policy would, and leaves them in the processor's cache.
-- "env()": the AEC loop `agent_iter`, `last`, `step` with resets and the steps of agents whose game is over; the
-  chooser takes a random entry of `mask.nonzero()[0]`, and is inside the clock.
+- "Batch.step": steps from Python with given actions, including checks, masks, observations, rewards and autoreset.
+  Compiled code chooses the actions at random before each step; only `Batch.step` is timed. Choosing reads all
+  masks, as a policy would, and leaves them in the processor's cache.
+- "env()": the AEC loop `agent_iter`, `last`, `step` with resets and the steps of agents whose game is over. The
+  timed loop chooses a random entry of `mask.nonzero()[0]`.
 
-Batches are N games that have been played on for different numbers of decisions, so that every phase of the game
-is present at once, as it is in training. Comparisons take turns with what they are compared to, window by window;
-their ratio is the median of the pairwise ratios. "env()" is compared with PettingZoo's own Connect Four, played
-by the very same loop.
+The N games of a batch have been played for different numbers of decisions, so that every phase of the game occurs at
+the same time, as in a training. Where two programs are compared, their windows alternate; their ratio is the median
+of the ratios of neighbouring windows. "env()" is compared with PettingZoo's own Connect Four in the same loop.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from garden_core.jit import compiled
 from garden_core.rng import bounded, nth_legal
 
 SEED = 20261121
-PHASES = 16  # groups of a batch that are spread over the length of a game
+PHASES = 16  # groups of games in a batch, each advanced by another number of decisions
 COMPILED, OBSERVED, STEP, AEC = "random play", "random play, observed", "Batch.step", "env()"
 LINES, MARKS = ("-", "--", ":", "-."), ("x", "+", "1", "2")  # by number of players
 YARDSTICK, CONNECT_FOUR = "yardstick", "PettingZoo connect_four_v3"
@@ -52,16 +51,15 @@ class Options:
     """Measure decisions per second on one core, from compiled code to the AEC loop."""
 
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
-    """Names of games; all installed ones if none is given."""
+    """names of games; all installed ones if none is given"""
     num_players: tuple[int, ...] = ()
-    """Numbers of players; each game's smallest and largest if none is given."""
+    """numbers of players; each game's smallest and largest if none is given"""
     quick: bool = False
-    """Take two tiny windows of small batches: to see that all works, not for numbers."""
+    """two short windows with small batches, as a test of the benchmark; its figures mean nothing"""
     yardstick: tuple[str, ...] = ()
-    """Programs to compare random play with, as GAME=PATH, or PATH where one game is measured. A program is called
-    with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints "… X M decisions/s …"."""
+    """programs to compare random play with (see run_yardstick), as GAME=PATH, or PATH for one game; none if not given"""
     output: Path = RESULTS
-    """Folder for throughput.json and throughput.png."""
+    """folder for throughput.json and throughput.png"""
 
 
 def main(options: Options) -> None:
@@ -112,13 +110,13 @@ def main(options: Options) -> None:
 
 
 def game_length(game: Game, decisions: int = 50_000) -> int:
-    """Mean number of decisions of a random game."""
+    """Return the mean number of decisions in a random game."""
     rows, rng_states = _dealt(game, 1)
     return max(1, decisions // max(1, loops.random_play(*rows, game.params, decisions, False, rng_states)))
 
 
 def play(game: Game, size: int, length: int, observed: bool) -> Work:
-    """Random play in compiled code; an amount is a number of decisions in each of `size` games."""
+    """Return the work of random play in compiled code; its amount is the number of decisions in each of `size` games."""
     rows, rng_states = _in_play(game, size, length)
 
     def work(steps: int) -> tuple[float, float]:
@@ -130,7 +128,7 @@ def play(game: Game, size: int, length: int, observed: bool) -> Work:
 
 
 def step(game: Game, size: int, length: int) -> Work:
-    """`Batch.step` alone; an amount is a number of steps of all `size` games."""
+    """Return the work of `Batch.step`; its amount is the number of steps of all `size` games."""
     rows, rng_states = _in_play(game, size, length)
     batch, actions = Batch(game, size), np.zeros(size, np.int64)
     batch.reset(SEED)
@@ -151,7 +149,7 @@ def step(game: Game, size: int, length: int) -> Work:
 
 @compiled
 def choose(masks, rng_states, actions):
-    """Choose a legal action for every row, each equally likely."""
+    """Fill `actions` with a uniformly random legal action for every row."""
     for row in range(masks.shape[0]):
         n = 0
         for action in range(masks.shape[1]):
@@ -160,7 +158,7 @@ def choose(masks, rng_states, actions):
 
 
 def aec_loop(env: Any) -> Work:
-    """The loop that PettingZoo's users write, with a cheap random chooser; whole games of at least the amount."""
+    """Return the work of PettingZoo's usual loop with random actions; it plays whole games, so at least the amount."""
     uniform = random.Random(SEED).random
     env.reset(seed=SEED)
 
@@ -182,7 +180,11 @@ def aec_loop(env: Any) -> Work:
 
 
 def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool) -> Work:
-    """Another program's random play, by its own clock. It deals all its games at once, so it plays whole games."""
+    """Return the work of another program's random play, timed by that program.
+
+    The program is called with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints a line with "X M decisions/s" in it. The
+    amount is rounded to whole games, as it deals all its games at once.
+    """
 
     def work(steps: int) -> tuple[float, float]:
         steps = length * max(1, round(steps / length))
@@ -197,14 +199,14 @@ def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool
 
 
 def _dealt(game: Game, size: int) -> tuple[loops.Rows, np.ndarray]:
-    """Return newly dealt games, and generators of random choices."""
+    """Return newly dealt games, and random generators for the choices."""
     batch = Batch(game, size)
     batch.reset(SEED)
     return batch.rows, np.random.default_rng(SEED).integers(2**64, size=(size, 4), dtype=np.uint64)
 
 
 def _in_play(game: Game, size: int, length: int) -> tuple[loops.Rows, np.ndarray]:
-    """The same, with the games spread over all phases."""
+    """Return games spread over all phases, and random generators for the choices."""
     rows, rng_states = _dealt(game, size)
     for phase in range(PHASES):
         part = slice(phase * size // PHASES, (phase + 1) * size // PHASES)
@@ -223,7 +225,7 @@ def _variants(name: str, num_players: tuple[int, ...]) -> list[Game]:
     option = next(option for option in type(make(name)).options if option.name == "num_players")
     possible = []
     for n in range(option.low or 1, (option.high or 1) + 1):
-        with contextlib.suppress(ValueError):  # where the other options' defaults do not go together with n
+        with contextlib.suppress(ValueError):  # n players may not be allowed with the other options' defaults
             possible.append(make(name, num_players=n))
     return possible[:1] + possible[1:][-1:]
 
@@ -231,13 +233,13 @@ def _variants(name: str, num_players: tuple[int, ...]) -> list[Game]:
 def _yardsticks(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Path]:
     pairs = [item.rpartition("=") for item in given]
     if len(names) > 1 and not all(name for name, _, _ in pairs):
-        raise SystemExit("--yardstick: say GAME=PATH where several games are measured")
+        raise SystemExit("--yardstick must be GAME=PATH if several games are measured")
     return {name or names[0]: Path(path) for name, _, path in pairs}
 
 
 def _connect_four() -> Any:
     if importlib.util.find_spec("pygame") is None:
-        print(f"without {CONNECT_FOUR}, which needs: pip install pygame")
+        print(f"{CONNECT_FOUR} is not measured; it needs: pip install pygame")
         return None
     import pettingzoo
 
@@ -262,7 +264,7 @@ def _line(found: dict[str, Any]) -> str:
 
 
 def draw(measurements: list[dict[str, Any]], path: Path) -> None:
-    """Plot rates over batch sizes, a panel for each game, and the AEC loops as bars."""
+    """Plot decisions per second over batch sizes, one panel for each game, and the AEC loops as bars."""
     names = list(dict.fromkeys(found["game"] for found in measurements))
     with plot(path, len(names) + 1, (4.8 * len(names) + 3.8, 4.6)) as axes:
         for ax, name in zip(axes, names, strict=False):
@@ -271,7 +273,7 @@ def draw(measurements: list[dict[str, Any]], path: Path) -> None:
 
 
 def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
-    """Colours tell what is measured, lines and marks the number of players, marks alone the yardstick."""
+    """Plot a game: a colour for each measurement, a line style for each number of players, marks for the yardstick."""
     sizes = sorted({found["num_envs"] for found in measurements})
     whats = dict(zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False))
     for what, colour in whats.items():

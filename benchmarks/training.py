@@ -1,8 +1,8 @@
-"""How fast MaskablePPO trains: `python -m benchmarks.training [GAMES...]`.
+"""Speed of PPO training: `python -m benchmarks.training [GAMES...]`.
 
-The learner's decisions a second, rollout and update together, with a third of the opponents frozen selves, a third
-random and a third greedy: for a flat (64, 64) network with 256 games and 4 epochs x 4 minibatches, and for the default
-network and settings of `garden_agents.training.sb3`; each with one thread of torch and with two.
+Measured are the learner's decisions per second, rollouts and updates together, where a third of the opponents are past
+selves, a third random and a third greedy: with a flat (64, 64) network, 256 games and 4 epochs x 4 minibatches, and with
+the default network and settings of `garden_agents.training.sb3`; each with one thread of torch and with two.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ FLAT = {"network": "flat", "hidden": 64, "envs": 256, "rollout": 32, "epochs": 4
 
 @dataclass
 class Arguments:
-    """Measure how many decisions a second MaskablePPO learns from."""
+    """Measure the decisions per second of a training by MaskablePPO."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     windows: int = 3
-    """measured windows"""
+    """number of measured windows"""
     rollouts: int = 2
-    """rollouts with their updates in a window"""
+    """number of rollouts, with their updates, in a window"""
     output: Path = common.RESULTS
     """folder for training.json"""
 
 
 def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rollouts: int) -> dict[str, Any]:
-    """Return the decisions a second of one game with some of the training's arguments."""
+    """Return the learner's decisions per second in one game; `settings` are arguments of the training."""
     torch.set_num_threads(threads)
     arguments = dataclasses.replace(Defaults(), **settings)
     game = make(name, reward="margin")
@@ -53,7 +53,7 @@ def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rol
         pool.freeze(model.policy)
     env.learner.set_weights(pool.weights)
     decisions = rollouts * arguments.rollout * arguments.envs
-    model.learn(decisions, reset_num_timesteps=False)  # compiles, and gets the games under way
+    model.learn(decisions, reset_num_timesteps=False)  # compiles, and spreads the games over all phases
     others = common.OtherCores()
     rates = []
     for _ in range(windows):

@@ -1,4 +1,4 @@
-"""Make what is generated in README and docs: tables, pictures, pages of rules: `python docs/generate.py`."""
+"""Update the generated parts of README and docs (tables, pictures, pages of rules): `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
 
 
 def card(game: Game) -> str:
-    """Return the identity card."""
+    """Return a game's identity card: players, information, spaces, names in the registries."""
     players = next(option for option in game.options if option.name == "num_players")
     gym_id = gymnasium_id(type(game))
     return _table(
@@ -65,7 +65,7 @@ def options(game: Game) -> str:
 
 
 def actions(game: Game) -> str:
-    """Return the blocks of actions."""
+    """Return the table of the blocks of actions."""
     rows = []
     for where, part in _places(game.action_parts):
         label = game.labels[int(where.split()[0])]
@@ -74,7 +74,7 @@ def actions(game: Game) -> str:
 
 
 def observation(game: Game) -> str:
-    """Return what lies where in an observation."""
+    """Return the table of the parts of an observation."""
     rows = [(where, part.values, part.meaning) for where, part in _places(game.observation_parts)]
     return _table(("entries", "values", "meaning"), rows)
 
@@ -85,7 +85,7 @@ def summary(game: Game) -> str:
 
 
 def _places(parts: tuple[Part, ...]) -> list[tuple[str, Part]]:
-    """Return each part with its first and last index."""
+    """Return each part with its range of indexes."""
     places, at = [], 0
     for part in parts:
         last = at + part.size - 1
@@ -98,6 +98,7 @@ def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {
         "speed": speed,
+        "speed in short": speed_in_short,
         "ratings": ratings,
         "pairs": pairs,
         "networks": networks,
@@ -117,7 +118,7 @@ def generated() -> dict[str, Callable[[], str]]:
 
 
 def speed() -> str:
-    """Return the speed table of README, from the result files."""
+    """Return the table of all speeds, from the result files."""
     throughput, startup, training = (_result(name) for name in ("throughput", "startup", "training"))
     rows: list[tuple[Any, ...]] = []
     for found in throughput["measurements"]:
@@ -154,21 +155,44 @@ def speed() -> str:
             rows.append(
                 (found["game"], f"first game and step of `env()`, {found['cache']} cache", f"{first:.2f} s")
             )
-    facts = throughput["facts"]
-    machine = (
-        f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
-    )
-    return f"On {machine}, one thread (training: two):\n\n" + _table(("game", "what", "median"), rows)
+    head = ("game", "what", "median")
+    return f"On {_machine(throughput['facts'])}, one thread (training: two):\n\n" + _table(head, rows)
+
+
+def speed_in_short() -> str:
+    """Return one line of speeds for each game, from the result files."""
+    throughput, training = _result("throughput"), _result("training")
+    rates: dict[str, dict[str, float]] = {}
+    for found in throughput["measurements"]:
+        if found["num_players"] == 2 and found["num_envs"] == (1 if found["what"] == "env()" else 1024):
+            rates.setdefault(found["game"], {})[found["what"]] = found["decisions_per_second"]["median"]
+    for found in training["measurements"]:
+        if (found["network"], found["threads"]) == ("default", 2):
+            rates[found["game"]]["training"] = found["decisions_per_second"]["median"]
+    columns = {
+        "random play": "compiled random play",
+        "random play, observed": "with observations",
+        "Batch.step": "`Batch.step` from Python",
+        "env()": "PettingZoo loop in Python",
+        "training": "PPO training, 2 threads",
+    }
+    rows = [(game, *(_short(rates[game][what]) for what in columns)) for game in sorted(rates)]
+    text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core"
+    return f"{text} ({_machine(throughput['facts'])}):\n\n" + _table(("game", *columns.values()), rows)
+
+
+def _machine(facts: dict[str, Any]) -> str:
+    return f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
 
 
 def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
-    """Return game, number of players and content of every arena's result file."""
+    """Return, for every arena's result file, the game, the number of players and the content."""
     found = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("arena-*.json"))]
     return [(each["game"], each["options"]["num_players"], each) for each in found]
 
 
 def ratings() -> str:
-    """Return the ratings of all arenas."""
+    """Return the table of ratings of all arenas."""
     rows = [
         (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
         for game, players, arena in _arenas()
@@ -178,7 +202,7 @@ def ratings() -> str:
 
 
 def pairs() -> str:
-    """Return who won how often against whom in all arenas."""
+    """Return the table of win rates of all pairs in all arenas."""
     rows = [
         (
             game,
@@ -198,7 +222,7 @@ def pairs() -> str:
 
 
 def networks() -> str:
-    """Return the networks that come with the games, what made them, and where they are judged."""
+    """Return the table of networks that come with the games, with their training and their arena's results."""
     rows = []
     for path in sorted(ROOT.glob("*_env/networks/*.safetensors")):
         with safe_open(path, "np") as file:
@@ -215,7 +239,7 @@ def networks() -> str:
 
 
 def curves() -> str:
-    """Return what the trainings of the learning curves ended with."""
+    """Return the table of final win rates of the learning curves."""
     rows = []
     for found in _result("learning")["measurements"]:
         rates = {r["opponent"]: f"{r['win_rate']:.1%}" for r in found["final"]}
@@ -226,7 +250,7 @@ def curves() -> str:
 
 
 def compared() -> str:
-    """Return what several networks and ways of training reach in equal times."""
+    """Return the table that compares networks and training methods at equal times."""
     rows = []
     for found in _result("compared")["measurements"]:
         decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
@@ -248,7 +272,7 @@ def compared() -> str:
 
 
 def search() -> str:
-    """Return how fast search is."""
+    """Return the table of speeds of tree search."""
     rows = [
         (found["game"], found["search"], _short(found["decisions_per_second"]["median"]))
         for found in _result("search")["measurements"]
@@ -257,7 +281,7 @@ def search() -> str:
 
 
 def soak() -> str:
-    """Return what was seen over millions of random decisions."""
+    """Return the table of results of `make soak`."""
     rows = [
         (
             found["game"],
@@ -286,7 +310,7 @@ def _short(rate: float) -> str:
 
 
 def filled(text: str) -> str:
-    """Return `text` with the content of every generated part made anew."""
+    """Return `text` with all generated parts updated."""
     parts = generated()
 
     def fill(match: re.Match[str]) -> str:
@@ -296,7 +320,7 @@ def filled(text: str) -> str:
 
 
 def pictures() -> dict[Path, str]:
-    """Return the picture of each game in the middle of random play, as its second player sees it, by file."""
+    """Return, by file, a picture of each game in the middle of random play, as its second player sees it."""
     made = {}
     for game in map(make, list_games()):
         batch, random = Batch(game, 1, autoreset=False), RandomPolicy(1)
@@ -311,7 +335,7 @@ def pictures() -> dict[Path, str]:
 
 
 def rules() -> dict[Path, str]:
-    """Return the full rules of each game that has them in its package, by file."""
+    """Return, by file, the full rules of each game that has them in its package."""
     made = {}
     for game in map(make, list_games()):
         if game.rules_text != game.summary:
@@ -321,8 +345,9 @@ def rules() -> dict[Path, str]:
 
 
 def pages() -> list[Path]:
-    """Return README and the pages in docs."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    """Return the pages for people: at the top of the project and in docs."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*top, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 if __name__ == "__main__":

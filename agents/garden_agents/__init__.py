@@ -1,4 +1,7 @@
-"""Baseline agents, their training and an arena; run from a checkout: `garden train --help`."""
+"""Baseline agents, with the commands that train them, compare them and play against them.
+
+The command is `garden train|play|arena|replay|warm-up`, or `python -m garden_agents` with the same words.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-# Idle threads of torch's OpenMP then sleep instead of spinning: beside one busy process, two threads keep
-# most of their speed where they would fall to a third (GNU's OpenMP; read once, when torch is imported).
+# Idle threads of GNU's OpenMP, which torch uses, then sleep instead of spinning. Beside one busy process, two
+# threads keep most of their speed; spinning they fall to a third. Torch reads this once, when it is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 
 def load(game: str | Game, num_players: int | None = None, **arguments: Any) -> NetworkAgent:
     """Return the trained agent that comes with a game; see `garden_agents.networks.network_agent.load`."""
-    from garden_agents.networks import network_agent  # and with it torch, which nothing else here needs
+    from garden_agents.networks import network_agent  # imports torch: only when a network is loaded
 
     return network_agent.load(game, num_players, **arguments)

@@ -13,19 +13,22 @@ usage: garden COMMAND ...
 
 commands, each with its own --help:
   train GAME              train an agent by self-play; --method ppo (default) or expert-iteration
-  play GAME               play in the terminal, against agents or several people at one keyboard
-  arena GAME AGENT ...    a round robin between agents: win rates and ratings
-  replay FILE             check a recorded game and show its moves, or a position
-  warm-up [GAME ...]      compile everything ahead of use
+  play GAME               play in the terminal, against agents or with several people at one keyboard
+  arena GAME AGENT ...    play a round robin between agents: win rates and ratings
+  replay FILE             verify a recorded game and show its moves, or one position
+  warm-up [GAME ...]      compile the games now, all installed ones by default
 """
-EXTRA = "train"  # of the package: it has what the commands need beyond the environments
+EXTRA = "train"  # optional dependencies of the package that the commands need
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run a command, by default that of the process's command line.
+    """Run a command.
+
+    Args:
+        words: the command and its arguments; those of the process by default.
 
     Raises:
-        SystemExit: when it is over, with a message if it went wrong.
+        SystemExit: with a message if the command fails; without one after --help.
     """
     words = sys.argv[1:] if words is None else list(words)
     if not words or words[0] in ("-h", "--help"):
@@ -46,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> None:
 def _train(words: list[str]) -> None:
     from garden_agents.training import arguments
 
-    method, words = _taken(words, "--method", arguments.METHODS)
+    method, words = _split_option(words, "--method", arguments.METHODS)
     training = importlib.import_module(f"garden_agents.training.{_MODULES[method]}")
     arguments.command_line(training.train, training.Arguments, words)
 
@@ -54,8 +57,8 @@ def _train(words: list[str]) -> None:
 _MODULES = {"ppo": "sb3", "expert-iteration": "expert_iteration"}
 
 
-def _taken(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:
-    """Take an option with its value out of a command line; return the value, by default the first, and the rest."""
+def _split_option(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the value of an option, the first of `choices` by default, and the command line without the option."""
     words = [
         part for word in words for part in (word.split("=", 1) if word.startswith(f"{option}=") else [word])
     ]
@@ -97,7 +100,7 @@ def _warm_up(words: list[str]) -> None:
     from garden_core.warm_up import warm_up
 
     if words and words[0] in ("-h", "--help"):
-        print("usage: garden warm-up [GAME ...]\n\ncompile everything ahead of use, by default for all games")
+        print("usage: garden warm-up [GAME ...]\n\ncompile the games now, all installed ones by default")
         return
     try:
         for name in words or list_games():

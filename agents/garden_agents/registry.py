@@ -1,4 +1,4 @@
-"""Games and agents by name, as command lines give them."""
+"""Games and agents by name, as written on command lines."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ def make_game(
     options: dict[str, str],
     data_files: Mapping[str, DataFile] | None = None,
 ) -> Game:
-    """Return the game with options given as text on a command line.
+    """Return the game with options written as text on a command line.
 
     Args:
-        name: of an installed game, or "module:Class".
-        data_files: by option, in place of the paths in `options`; given when these come from a file, whose paths are
-            not to be opened.
+        name: name of an installed game, or "module:Class".
+        num_players: number of players; the game's default if None.
+        options: other options of the game, by name.
+        data_files: data files by option, used in place of the paths in `options`. Give them when `options` come from
+            a file: paths that a file names are never opened.
 
     Raises:
         ValueError, TypeError: as `garden_core.make`, or for a path in a file's options.
@@ -54,7 +56,7 @@ def make_game(
 
 
 def is_built_in(name: str) -> bool:
-    """Whether an agent's name opens no file, imports no code but the project's own, and stands for no endless search."""
+    """Whether an agent of this name opens no file, imports only the project's code, and searches for a limited time."""
     return _BUILT_IN.fullmatch(name) is not None
 
 
@@ -70,16 +72,20 @@ def load_agent(
 ) -> Policy:
     """Return the agent called `name`.
 
-    - "random" and "greedy";
-    - "mcts:400", tree search with so many simulations a move, or "mcts:0.5s" with so much time;
-    - "ppo", the trained network that comes with the game, and "ppo-mcts:100", search that it guides;
-    - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" behind it, search likewise;
-    - "module:attribute", a callable `make(game, seed) -> policy`, where a policy is a callable
+    - "random" and "greedy": the built-in policies;
+    - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, for each move;
+    - "ppo": the trained network that comes with the game; "ppo-mcts:100": tree search guided by it;
+    - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
+      guided by that network;
+    - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`.
 
     Args:
-        allow_other_options: take networks that were made for other options or data too.
-        threads: of a search without a network.
+        name: as above.
+        game: the game that the agent is to play.
+        seed: seed of the agent's random choices.
+        allow_other_options: accept a network that was trained with other options or data.
+        threads: threads of a search without a network.
 
     Raises:
         ValueError: if there is no such agent, or its network was made for another game, other options or data.
@@ -102,15 +108,13 @@ def load_agent(
             raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
         if network is not None and network.value_target == "margin":
             raise ValueError(
-                f"{name}: this network value_target margins, as its reward was mostly margin when it was kept; only one "
-                "that value_target outcomes can guide search: try a higher --outcome"
+                f"{name}: its value head predicts margins, as its reward was mostly margin when it was kept; search "
+                "needs one that predicts outcomes: train with a higher --outcome"
             )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
     if name == "ppo" or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
-        from garden_agents.networks import (
-            network_agent,  # torch is loaded where a network plays, and not for the others
-        )
+        from garden_agents.networks import network_agent  # imports torch: only when a network is loaded
 
         other = {"allow_other_options": allow_other_options}
         if name == "ppo":
@@ -119,6 +123,6 @@ def load_agent(
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     raise ValueError(
-        f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations a move), mcts:0.5s (time), ppo, "
-        "ppo-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
+        f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
+        "move), ppo, ppo-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
     )

@@ -1,1 +1,1 @@
-"""How strong agents are: matches, round robins, ratings, pictures of results."""
+"""Measuring the strength of agents: matches, round robins, ratings, plots."""

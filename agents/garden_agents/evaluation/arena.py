@@ -1,11 +1,12 @@
-"""Round robin between named agents: who wins how often, with 95 % intervals, and ratings.
+"""Round robin between named agents: win rates with 95 % intervals, and ratings.
 
     garden arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
 
-Every pair meets in all seats equally often. With more than two players an agent meets another as one against a
-table of the other, in each seat in turn: with n equal players it would win 1/n of those games. The games are cut
-into jobs with seeds of their own, so that the results depend on neither the number of processes nor the other
-agents; with --output they are kept as they finish, and the same command goes on after an interruption.
+Every pair plays in all seats equally often. With more than two players an agent sits alone at a table whose other
+seats are all taken by its opponent, in each seat in turn; against an equal opponent it would win 1/n of these games.
+The games are divided into jobs. A job's seeds depend only on the arena's seed, the two names and the job's number, so
+the results depend neither on the number of processes nor on the other agents. With --output every finished job is
+saved, and the same command continues after an interruption.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ from garden_core.policies import Policy
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
-BLOCK = 50  # games of a job, rounded up to a multiple of the number of players
+BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
-KEPT_LIMIT = 500_000_000  # bytes of a file of finished games
+KEPT_LIMIT = 500_000_000  # largest size of a file of finished jobs, bytes
 
 
 # --- jobs ---
 
 
 class Job(NamedTuple):
-    """A block of the games of a pair."""
+    """Some of the games of a pair: block number `block`, of `games` games."""
 
     agent: str
     opponent: str
@@ -67,14 +68,14 @@ _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
 class _Kept(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of the file of finished games."""
+    """A line of the file of finished jobs."""
 
     job: tuple[str, str, int, int]
     sources: tuple[str, str]
     played: tuple[list[list[_Number]], list[list[_Number]]]
 
     def fits(self, num_players: int) -> bool:
-        """Whether places and scores are those of so many games at a table of so many players."""
+        """Whether places and scores have the job's number of games, and each game's places are possible ones."""
         games, (placed, points) = self.job[3], self.played
         whole = len(placed) == len(points) == games and all(
             len(row) == num_players for row in placed + points
@@ -83,7 +84,7 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Played(NamedTuple):
-    """The finished games of a job: places and scores by seat, (games, num_players)."""
+    """The results of a job: places and scores, each (games, num_players)."""
 
     places: list[list[int]]
     scores: list[list[int]]
@@ -92,7 +93,7 @@ class Played(NamedTuple):
 def _jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     pairs = list(itertools.combinations(names, 2))
     if num_players > 2:
-        pairs += [(b, a) for a, b in pairs]  # one A among Bs is not one B among As
+        pairs += [(b, a) for a, b in pairs]  # one A among Bs is another game than one B among As
     total, block = (-(-number // num_players) * num_players for number in (games, BLOCK))
     return [
         Job(*pair, start // block, min(block, total - start))
@@ -102,12 +103,12 @@ def _jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
 
 
 def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> Played:
-    """Play a job with new agents; its seeds follow from `seed`, the names and the block alone.
+    """Play a job with newly made agents; all seeds follow from `seed`, the names and the block's number.
 
-    Uses one thread of torch, which stays set, as the number can change a network's last digits.
+    Sets torch to one thread for the rest of the process, as the number of threads can change a network's last digits.
 
     Raises:
-        RuntimeError: if an agent fails or answers with illegal actions; it names both.
+        RuntimeError: if an agent raises, or answers with an illegal action; it names the agent and its opponent.
     """
     digest = hashlib.sha256(json.dumps([seed, job.agent, job.opponent, job.block]).encode()).digest()
     seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
@@ -136,7 +137,7 @@ def _named(name: str, policy: Policy) -> Policy:
 def _finished(
     game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any]
 ) -> Generator[tuple[Job, Played], None, None]:
-    """Play jobs; yield each when it is finished. Closing the generator stops the processes."""
+    """Yield each job with its results when it is finished. Closing the generator stops the processes."""
     if processes == 1:
         for job in jobs:
             yield job, play_job(game, job, seed, **settings)
@@ -145,7 +146,7 @@ def _finished(
     spawn = multiprocessing.get_context("spawn")
     waiting = iter(jobs)
     running: dict[Future[Played], Job] = {}
-    # Ctrl-C is for the parent to deal with, which may get it alone.
+    # The processes ignore Ctrl-C: this process ends them, also where it alone gets the signal.
     with ProcessPoolExecutor(processes, spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
         try:
             while True:
@@ -176,18 +177,22 @@ def round_robin(
     keep: Path | None = None,
     allow_other_options: bool = False,
 ) -> tuple[list[Result], list[Rating]]:
-    """Let every pair meet in `games` games, rounded up so that all seats are equally often taken.
+    """Play a round robin; return the results of each pair, and the ratings.
 
-    The results depend on the arguments up to `seed` alone. If `processes` > 1 they are spawned, so a script that
-    calls this needs `if __name__ == "__main__":`.
+    The results depend on `game`, `names`, `games` and `seed` only. With `processes` > 1 these are spawned, so a script
+    that calls this function needs `if __name__ == "__main__":`.
 
     Args:
-        names: as `load_agent` takes them.
-        keep: a file for the finished games; what it has already is not played again.
-        allow_other_options: take networks that were made for other options or data, too.
+        game: the game with its options.
+        names: names of the agents, see `garden_agents.registry.load_agent`.
+        games: games of each pair, rounded up to a multiple of the number of players.
+        seed: seed of the games and of the agents' choices.
+        processes: number of processes that share the jobs.
+        keep: file of finished jobs, which are not played again; None for no file.
+        allow_other_options: accept networks that were trained with other options or data.
 
     Raises:
-        ValueError: before any game, for arguments out of range, an unknown agent or a `keep` that does not fit.
+        ValueError: before any game, for arguments out of range, an unknown agent, or a file `keep` of other games.
         RuntimeError: if an agent fails or a process dies.
     """
     if game.cooperative or game.num_players < 2:
@@ -230,7 +235,7 @@ def round_robin(
 
 
 def _source(name: str, policy: Policy) -> str:
-    """Digest of what an agent is known to be made of: the files of its modules, the weights of its network."""
+    """Return a digest of an agent: of the files of its modules, and of the weights of its network."""
     network = getattr(policy, "network", None) or policy
     digest = hashlib.sha256()
     for module in (policy.__module__, network.__module__, *name.split(":")[:-1]):
@@ -244,8 +249,8 @@ def _source(name: str, policy: Policy) -> str:
 
 
 def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Job, Played]:
-    """Return the jobs in `path`, which is made if it is missing: a line that says of what, then one for each."""
-    advice = f"choose another --output, or delete {path} to play anew"
+    """Return the finished jobs in a file, which is made if it is missing: a header line, then one line per job."""
+    advice = f"choose another --output, or delete {path} to start again"
     here = {
         "game": game.name,
         **{f"option {key}": value for key, value in game.option_values.items()},
@@ -260,8 +265,10 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
         raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
     except ValueError:
         text = "damaged\n"
-    lines = text.split("\n")[:-1] or [json.dumps(here)]  # without one that a crash cut short
-    damaged = ValueError(f"{path} is damaged, or no file of games; {advice}")
+    lines = text.split("\n")[:-1] or [
+        json.dumps(here)
+    ]  # without an incomplete last line, as a crash leaves it
+    damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
     try:
         there, *rest = map(json.loads, lines)
         kept = msgspec.convert(rest, list[_Kept])
@@ -292,7 +299,7 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
 
 
 def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], title: str) -> None:
-    """Draw who wins how often against whom, and the ratings, in the rows of the same agents, best first."""
+    """Draw the win rates of all pairs as a table, and beside it the ratings; one line for each agent, best first."""
     from matplotlib.colors import TwoSlopeNorm
 
     n, fair = len(ratings), 1 / len(results[0].by_seat)
@@ -335,32 +342,32 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
 
 @dataclass
 class Arguments:
-    """Let agents meet in a round robin."""
+    """Play a round robin between agents: win rates and ratings."""
 
     game: tyro.conf.Positional[str]
     """name of an installed game, or module:Class"""
     agents: tyro.conf.Positional[list[str]]
     """two or more of: random, greedy, mcts:400, ppo, ppo-mcts:100, a run's folder, module:attribute"""
     games: int = 600
-    """games of each pair (rounded up so that all seats are equally often taken)"""
+    """games of each pair, rounded up to a multiple of the number of players"""
     num_players: int | None = None
-    """players at the table; the game's default if not given"""
+    """number of players; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example --options peaks 2"""
+    """other options of the game, name and value in turn, for example --options peaks 2"""
     seed: int = 0
-    """of the games and of the agents' choices"""
+    """seed of the games and of the agents' choices"""
     processes: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    """games are shared among so many; the results are the same"""
+    """number of processes, which does not change the results; one for each core if not given"""
     output: Path | None = None
-    """file for the results as JSON; the games go beside it, and what is there already is not played again"""
+    """JSON file for the results; finished jobs are kept beside it, in .games.jsonl, and not played again; none if not given"""
     picture: Path | None = None
-    """file for a picture of the results; beside the output if not given"""
+    """file for a plot of the results, .png, .svg or .pdf; beside --output if not given"""
     allow_other_options: bool = False
-    """take networks that were made for other options or data, too"""
+    """accept networks that were trained with other options or data"""
 
 
 def _make_room(output: Path | None, drawing: Path | None) -> None:
-    """Make the folders of the files to come; what cannot be written is told of before any game."""
+    """Make the output folders; raise for a file that cannot be written, before any game is played."""
     if drawing is not None and drawing.suffix not in PICTURES:
         raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {drawing.name!r}")
     for path in (output, drawing):
@@ -371,10 +378,10 @@ def _make_room(output: Path | None, drawing: Path | None) -> None:
 
 
 def main(arguments: Arguments) -> list[Result]:
-    """Play the round robin, print its tables, write its files.
+    """Play the round robin, print its tables and write its files.
 
     Raises:
-        SystemExit: for arguments that do not fit, or after Ctrl-C.
+        SystemExit: for arguments that are not valid, or after Ctrl-C.
         RuntimeError: if an agent fails or a process dies.
     """
     output, keep, drawing = arguments.output, None, arguments.picture
@@ -384,30 +391,26 @@ def main(arguments: Arguments) -> list[Result]:
         _make_room(output, drawing)
         game = make_game(arguments.game, arguments.num_players, arguments.options)
         results, ratings = round_robin(
-            game, arguments.agents, arguments.games, arguments.seed, arguments.processes, keep,
+            game,
+            arguments.agents,
+            arguments.games,
+            arguments.seed,
+            arguments.processes,
+            keep,
             arguments.allow_other_options,
-        )  # fmt: skip
+        )
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
     except KeyboardInterrupt:
-        raise SystemExit("stopped" + (f"; the same command goes on from {keep}" if keep else "")) from None
+        raise SystemExit("stopped" + (f"; the same command continues from {keep}" if keep else "")) from None
     print(f"{table(results)}\n\n{ratings_table(ratings)}")
     if output is not None:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
-        command = [
-            *(
-                "garden",
-                "arena",
-                arguments.game,
-                *arguments.agents,
-                "--games",
-                str(arguments.games),
-            ),
-            *("--num-players", str(game.num_players), *options, "--seed", str(arguments.seed)),
-            *["--allow-other-options"] * arguments.allow_other_options,
-        ]
+        command = ["garden", "arena", arguments.game, *arguments.agents, "--games", str(arguments.games)]
+        command += ["--num-players", str(game.num_players), *options, "--seed", str(arguments.seed)]
+        command += ["--allow-other-options"] * arguments.allow_other_options
         report = {
             "command": shlex.join(command),
             "game": game.name,

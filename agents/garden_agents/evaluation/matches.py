@@ -1,4 +1,4 @@
-"""Games between agents: playing many at once, who won how often, with 95 % intervals."""
+"""Matches between agents: many games at once, win rates with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -34,14 +34,18 @@ def play(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> np.ndarray:
-    """Play one game for each row of `lineups`, all at once; return the final states, records (G,).
+    """Play G games at once, one for each line of `lineups`; return the final states, records (G,).
 
     Args:
-        lineups: int (G, num_players), by seat an index into `agents`.
-        on_finished: called after each decision with the number of games that have just ended; what it raises ends all.
+        game: the game with its options.
+        agents: the policies.
+        lineups: int (G, num_players): who sits where, as indexes into `agents`.
+        seed: seed of the games.
+        on_finished: called after each step of all games with the number of games that it ended; what it raises is
+            passed on, and ends the match.
 
     Raises:
-        ValueError: if an agent's answer is wrong; it names the agent.
+        ValueError: if an agent answers with an illegal action; it names the agent.
     """
     batch = Batch(game, len(lineups), autoreset=False)
     batch.reset(seed)
@@ -52,20 +56,20 @@ def play(
         for index in np.unique(asked):
             actions[asked == index] = ask(agents[index], batch, running[asked == index])
         batch.step(actions, running)
-        over = batch.terminated[running] | batch.truncated[running]
+        finished = batch.terminated[running] | batch.truncated[running]
         if on_finished is not None:
-            on_finished(int(over.sum()))
-        running = running[~over]
+            on_finished(int(finished.sum()))
+        running = running[~finished]
     return batch.states
 
 
 def alone(games: int, num_players: int) -> np.ndarray:
-    """Return lineups, int (games, num_players), of agent 0 alone among copies of agent 1, in each seat in turn."""
+    """Return lineups, int (games, num_players): agent 0 among copies of agent 1, in seat 0, 1, …, in turn."""
     return (np.arange(num_players) != np.arange(games)[:, None] % num_players).astype(np.int64)
 
 
 def places(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return int (G, num_players): how many seats are ahead of each; 0 for whoever won or tied for it."""
+    """Return int (G, num_players): the number of seats that finished ahead of each seat, 0 for a winner."""
     standings = np.zeros((len(states), game.max_players), np.int32)
     loops.standings_rows(states, game.params, standings)
     standings = standings[:, : game.num_players]
@@ -73,7 +77,7 @@ def places(game: Game, states: np.ndarray) -> np.ndarray:
 
 
 def shares_of(placed: np.ndarray) -> np.ndarray:
-    """Return float (G, num_players): each seat's share of the win, 1 if first alone, 1/k if k are first."""
+    """Return float (G, num_players): each seat's share of the win: 1 for a sole winner, 1/k for each of k tied ones."""
     first = placed == 0
     return first / first.sum(axis=1, keepdims=True)
 
@@ -86,7 +90,7 @@ def scores(game: Game, states: np.ndarray) -> np.ndarray:
 
 
 def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of a win rate (E. B. Wilson, 1927); `wins` may count ties as ½."""
+    """Return the 95 % confidence interval of a win rate (E. B. Wilson, 1927); `wins` may have fractions, for ties."""
     if games == 0:
         return 0.0, 1.0
     rate = wins / games
@@ -97,7 +101,7 @@ def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:
 
 @dataclass
 class Result:
-    """How one agent did against another, alone at a table of it; by seat and in all."""
+    """Results of one agent at tables whose other seats are all taken by another agent."""
 
     agent: str
     opponent: str
@@ -107,7 +111,7 @@ class Result:
     mean_score: float
     opponents_mean_score: float
     by_seat: list[float]
-    """Win rate in each seat; every seat had games / num_players."""
+    """Win rate in each seat, over games / num_players games."""
 
 
 def meet(
@@ -118,14 +122,20 @@ def meet(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> Result:
-    """Let the first agent meet the second, in every seat equally often (`games` is rounded up to that)."""
+    """Play the first agent against the second, in every seat equally often; `games` is rounded up accordingly."""
     n = game.num_players
     states = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
     return result_of(names, places(game, states), scores(game, states))
 
 
 def result_of(names: tuple[str, str], placed: np.ndarray, points: np.ndarray) -> Result:
-    """Sum up games in the order of `alone`: the first agent is in seat 0, 1, … n - 1, 0, …"""
+    """Return the results of finished games whose lineups are those of `alone`.
+
+    Args:
+        names: names of the two agents.
+        placed: int (G, num_players), see `places`.
+        points: int (G, num_players), see `scores`.
+    """
     games, n = placed.shape
     first = alone(games, n) == 0
     won, own = shares_of(placed)[first], points[first]
@@ -142,7 +152,7 @@ def result_of(names: tuple[str, str], placed: np.ndarray, points: np.ndarray) ->
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a table in text."""
+    """Return the results as a text table."""
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [
         f"{'agent':<{width}} {'against':<{width}}  games win rate   95 % interval        scores  by seat, %"
@@ -158,5 +168,5 @@ def table(results: Sequence[Result]) -> str:
 
 
 def short(name: str, width: int) -> str:
-    """Return a name with its beginning left out where it is too long."""
+    """Return a name, its beginning cut off if it is longer than `width`."""
     return name if len(name) <= width else f"…{name[1 - width :]}"

@@ -1,4 +1,4 @@
-"""Pictures of results: one style for all."""
+"""Plots in the project's style."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 
 @contextlib.contextmanager
 def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -> Iterator[Any]:
-    """Yield an array of `columns` axes, side by side; save them to `path` in the end."""
+    """Yield an array of `columns` axes, side by side; save the figure to `path` when the block ends."""
     import font_lato
     import matplotlib
     from matplotlib import font_manager
-    from matplotlib.figure import Figure  # paints with Agg, whatever the machine's backend
+    from matplotlib.figure import Figure  # draws with Agg, whatever backend is configured
 
     font_manager.fontManager.addfont(font_lato.font_files["Lato"])
     style: dict[Any, Any] = {
@@ -43,6 +43,5 @@ def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -
         yield figure.subplots(1, columns, squeeze=False, **subplots)[0]
         drawn = io.BytesIO()
         figure.savefig(drawn, format=path.suffix.removeprefix("."))
-    write_atomically(
-        path, drawn.getvalue()
-    )  # a link that waits at `path` in a stranger's folder is not followed
+    # A link at `path`, in a folder that somebody else has prepared, is replaced and not followed.
+    write_atomically(path, drawn.getvalue())

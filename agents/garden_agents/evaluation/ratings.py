@@ -1,4 +1,4 @@
-"""Ratings of agents from all their games, for any number of players."""
+"""Ratings of agents from the places in their games, for any number of players."""
 
 from __future__ import annotations
 
@@ -11,35 +11,38 @@ from openskill.models import PlackettLuce
 
 __all__ = ["Rating", "rate", "ratings_table", "zero"]
 
-PASSES = 5  # over all games
+PASSES = 5  # times that all games are read
 
 
 @dataclass
 class Rating:
-    """An agent's strength on Elo's scale; how far off it may be is 2 sigma."""
+    """An agent's strength on Elo's scale."""
 
     agent: str
     rating: float
     uncertainty: float
+    """2 sigma of the rating."""
 
 
 def rate(names: Sequence[str], lineups: np.ndarray, placed: np.ndarray, seed: int = 0) -> list[Rating]:
-    """Rate agents by all games; best first, "random" (without it the lowest) at 0.
+    """Return the agents' ratings, best first; the rating of "random", or else the lowest one, is 0.
 
-    The model is Plackett and Luce's as openskill fits it (R. Weng and C.-J. Lin, 2011), scaled as Elo: whoever is
-    400 points stronger comes in before the other ten times as often as after it. An agent that loses no game, or
-    wins none, is further off than its rating says.
+    The model is Plackett and Luce's as openskill fits it (R. Weng and C.-J. Lin, 2011) on Elo's scale: a lead of 400
+    points means finishing ahead ten times as often as behind. The rating of an agent that wins, or loses, every game
+    is only a bound.
 
-    openskill is set so that all games weigh alike and their order matters little: no drift (tau), the model's own
-    information (gamma), and several passes in orders drawn from `seed`, of which the first only finds about where
-    the ratings lie. As the others count every game, sigma is multiplied by the root of their number. Of an agent's
-    several seats at a table a pass counts one, drawn at random. In simulated fields 2 sigma covered the truth in 90
-    to 100 % (widely spread fields come out up to 6 % wider still); openskill's defaults, reading the games once,
-    moved by a sigma with their order.
+    openskill is configured so that all games have the same weight and their order matters little: no drift (tau), no
+    damping (gamma), and several passes over the games, each in a random order. The first pass only gives starting values.
+    The other passes count every game again, so sigma is multiplied by the square root of their number. Where an agent
+    has several seats in a game, each pass counts one of them, drawn at random. In simulations the interval of 2 sigma
+    covered the true strength in 90 to 100 % of the cases; where strengths differed widely the ratings were spread up to
+    6 % too far. With openskill's defaults and one pass, ratings moved by one sigma with the order of the games.
 
     Args:
-        lineups: int (G, num_players), by seat an index into `names`.
-        placed: int (G, num_players), the seats' `places`.
+        names: names of the agents.
+        lineups: int (G, num_players): who sat where, as indexes into `names`.
+        placed: int (G, num_players), see `garden_agents.evaluation.matches.places`.
+        seed: seed of the orders and of the drawn seats.
     """
     beta = 400 / math.log(10) / math.sqrt(2)
     model = PlackettLuce(mu=0, sigma=350, beta=beta, tau=0, gamma=lambda *_: 1.0)
@@ -48,7 +51,9 @@ def rate(names: Sequence[str], lineups: np.ndarray, placed: np.ndarray, seed: in
     for number in range(PASSES):
         if number == 1:
             for rating in found:
-                rating.sigma = min(350, 4 * rating.sigma)  # the first pass then weighs a sixteenth
+                rating.sigma = min(
+                    350, 4 * rating.sigma
+                )  # so that the first pass has a sixteenth of the weight
         orders = rng.random(lineups.shape).argsort(axis=1)
         agents = np.take_along_axis(lineups, orders, axis=1).tolist()
         ranks = np.take_along_axis(placed, orders, axis=1).astype(float).tolist()
@@ -66,7 +71,7 @@ def rate(names: Sequence[str], lineups: np.ndarray, placed: np.ndarray, seed: in
 
 
 def ratings_table(ratings: Sequence[Rating]) -> str:
-    """Return the ratings as a table in text."""
+    """Return the ratings as a text table."""
     width = max(5, *(len(r.agent) for r in ratings))
     lines = [f"{'agent':<{width}}  rating  2 sigma   on Elo's scale, {zero(ratings)} = 0"]
     lines += [f"{r.agent:<{width}} {r.rating:>7.0f} {f'± {r.uncertainty:.0f}':>8}" for r in ratings]
@@ -74,5 +79,5 @@ def ratings_table(ratings: Sequence[Rating]) -> str:
 
 
 def zero(ratings: Sequence[Rating]) -> str:
-    """Return who is at 0."""
+    """Return the name of the agent whose rating is 0, for headings."""
     return "random" if any(r.agent == "random" for r in ratings) else f"the lowest, {ratings[-1].agent},"

@@ -1,4 +1,4 @@
-"""What a network is told of a board beside the observation: groups and neighbourhoods, worked out from it."""
+"""Features of each cell of a board, computed from the observation: planes, group sizes, empty neighbours."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ SCALE = 0.1  # counts up to a few tens become numbers of about 1
 
 
 def num_cell_features(board: Board) -> int:
-    """Return F, the numbers told of a cell: its planes, a group size per colour, empty neighbours."""
+    """Return F, the number of features of a cell: board planes, a group size for each colour, empty neighbours."""
     return board.planes + board.colours + 1
 
 
 def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
     """Return float32 (N, cells, F) for observations int8 (N, ...).
 
-    For each cell the board planes; for each colour the size x 0.1 of the group that a piece there belongs to, or
-    would make if it came there; and the number x 0.1 of neighbouring cells without a coloured piece.
+    The features of a cell are, in this order, the board planes; for each colour the size, x 0.1, of the group that
+    the piece on this cell belongs to, or would join if it were placed there; and the number, x 0.1, of neighbouring
+    cells without a coloured piece.
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
@@ -32,6 +33,7 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
 
 @compiled
 def fill_cell_features(observation, neighbours, planes, colours, scratch, out):
+    """Fill `out`, float32 (N, cells, F); `scratch`, int64 (3, cells), is overwritten."""
     cells, around = neighbours.shape
     group, sizes, stack = scratch[0], scratch[1], scratch[2]
     for i in range(observation.shape[0]):
@@ -62,7 +64,11 @@ def fill_cell_features(observation, neighbours, planes, colours, scratch, out):
 
 @compiled
 def _groups(plane, neighbours, group, sizes, stack):
-    """Number the connected groups of the ones in `plane` (-1 elsewhere) and count their cells."""
+    """Find the connected groups of ones in `plane`.
+
+    Fills `group` with the index of each cell's group, -1 where the plane is 0, and `sizes` with each group's number of
+    cells. `stack` is overwritten.
+    """
     count = 0
     group[:] = -1
     for start in range(plane.shape[0]):
@@ -86,7 +92,7 @@ def _groups(plane, neighbours, group, sizes, stack):
 
 @compiled
 def _new_group(cell, k, neighbours, group, sizes):
-    """Return the size of the group at the k-th neighbour, 0 if there is none or an earlier one is of it too."""
+    """Return the size of the k-th neighbour's group; 0 if it has none, or an earlier neighbour is in the same group."""
     neighbour = np.int64(neighbours[cell, k])
     if neighbour < 0 or group[neighbour] < 0:
         return 0

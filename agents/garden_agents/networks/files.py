@@ -1,4 +1,7 @@
-"""Tensors in safetensors files with a JSON text beside them: written whole, read without running code, checked."""
+"""Safetensors files of tensors and JSON metadata.
+
+A file is written whole or not at all. Reading one runs no code and checks everything in it.
+"""
 
 from __future__ import annotations
 
@@ -20,32 +23,37 @@ __all__ = ["check_weights", "load_weights", "read", "weights_of", "write"]
 _ALIASES = (
     "pi_features_extractor.",
     "vf_features_extractor.",
-)  # Stable-Baselines3's other names of one module
-_NAMED = 5  # names of tensors that a message lists
-_LIMIT = 2_000_000_000  # bytes that a file may have
+)  # Stable-Baselines3 lists one module three times
+_MOST_NAMES = 5  # names of tensors that a message lists
+_LIMIT = 2_000_000_000  # largest size of a file, bytes
 
 T = TypeVar("T")
 
 
 def write(path: Path, tensors: Mapping[str, torch.Tensor], key: str, content: dict[str, Any]) -> None:
-    """Write tensors and plain data, whole or not at all; `key` is the metadata's entry for the data.
+    """Write a file, whole or not at all.
+
+    Args:
+        path: the file.
+        tensors: tensors by name.
+        key: name of the metadata entry that holds `content`.
+        content: plain data, kept as JSON.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
-        ValueError: if it is more than `read` takes.
+        ValueError: if the file would be larger than `read` accepts.
     """
-    held = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-    file = save(held, {key: json.dumps(content)})
+    file = save({n: t.detach().contiguous() for n, t in tensors.items()}, {key: json.dumps(content)})
     if len(file) > _LIMIT:
         raise ValueError(f"{path} would have {len(file):,} bytes; {_LIMIT:,} are allowed")
     write_atomically(path, file)
 
 
 def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], T, dict[str, Any]]:
-    """Return the tensors of a file, its data as a `form` (a msgspec Struct), and the data as it is in the file.
+    """Return a file's tensors, its data converted to `form` (a msgspec Struct), and its data unconverted.
 
     Raises:
-        ValueError: if it cannot be read, is no such file, or its data does not fit the form.
+        ValueError: if the file cannot be read, is no safetensors file, or its data does not fit `form`.
     """
     try:
         content = read_regular(path, _LIMIT)  # not mapped: a file cut short later would end the process
@@ -58,22 +66,22 @@ def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], 
         return tensors, msgspec.convert(data, form), data
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
-    except KeyError as error:  # of the library, which knows more types of numbers than torch
+    except KeyError as error:  # safetensors knows number types that torch lacks
         raise ValueError(f"its weights are of another type: {one_line(error)}") from None
     except (SafetensorError, ValueError, RecursionError) as error:
         raise ValueError(one_line(error)) from None
 
 
 def weights_of(policy: Any) -> dict[str, torch.Tensor]:
-    """Return a policy network's weights, each once."""
+    """Return a network's weights by name, each tensor once."""
     return {name: tensor for name, tensor in policy.state_dict().items() if not name.startswith(_ALIASES)}
 
 
 def check_weights(found: Mapping[str, torch.Tensor], needed: Mapping[str, torch.Tensor]) -> None:
-    """Check that tensors have the names, shapes and dtypes that are needed, and that all numbers are finite.
+    """Check that the tensors have the names, shapes and dtypes of `needed`, and that all numbers are finite.
 
     Raises:
-        ValueError: if not; it names some of those at fault.
+        ValueError: if not; it names some of the tensors at fault.
     """
     other = sorted(found.keys() ^ needed.keys())
     other += [n for n in needed if n in found and found[n].shape != needed[n].shape]
@@ -90,14 +98,15 @@ def check_weights(found: Mapping[str, torch.Tensor], needed: Mapping[str, torch.
 
 
 def load_weights(policy: Any, weights: Mapping[str, torch.Tensor]) -> None:
-    """Give a policy network its weights.
+    """Set a network's weights.
 
     Raises:
-        ValueError: if they are not of this network, or not finite.
+        ValueError: if they belong to another network, or are not finite.
     """
     check_weights(weights, weights_of(policy))
-    policy.load_state_dict(weights, strict=False)  # the aliases are not among them
+    policy.load_state_dict(weights, strict=False)  # not strict: the aliases are left out
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(one_line(name, 100) for name in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    listed = ", ".join(one_line(name, 100) for name in names[:_MOST_NAMES])
+    return listed + (", …" if len(names) > _MOST_NAMES else "")

@@ -1,7 +1,7 @@
-"""Trained networks: playing with them, and keeping them in files that hold no code.
+"""Trained networks as agents, and their files.
 
-A file is in the format safetensors: the weights, and as metadata a JSON text that says how the network is built,
-which game it plays and where it comes from.
+A network's file has the format safetensors, which holds no code: the weights, and as metadata a JSON description of
+the architecture, the game and the training that made it.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ __all__ = [
 ]
 
 VALUE_TARGETS = ("outcome", "margin", "score")
+"""What a value head can predict: the outcome, the margin, or in cooperative games the team's score."""
 NOT_COMPARED = ("reward", "max_decisions")
-"""Options that a network neither sees nor depends on: it may play with others than those it was made for."""
+"""Options that may differ from those of the training, as a network does not depend on them."""
 
 WIDEST = 16_384
-"""Channels, and width of hidden layers, that a network may have."""
+"""Largest number of channels, and largest width of a hidden layer."""
 Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
 
 
 class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
-    """How a network is built: the arguments of `garden_agents.networks.policies.policy_for`."""
+    """A network's architecture: the arguments of `garden_agents.networks.policies.policy_for`."""
 
     kind: Literal["auto", "board", "flat"]
     channels: Width
@@ -53,7 +54,7 @@ class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Description(msgspec.Struct):
-    """What a network's file says of it."""
+    """The metadata of a network's file."""
 
     game: str
     cooperative: bool
@@ -67,11 +68,17 @@ class _Description(msgspec.Struct):
 
 
 class NetworkAgent:
-    """A network as a policy for a batch; plays its most likely action, or draws with `sampled`.
+    """A network as a policy for a batch.
+
+    Args:
+        policy: the network, as `new_policy` returns it.
+        sampled: draw actions by their probabilities; without it the most likely action is played.
+        seed: seed of these draws.
+        config: metadata of the network's file; None for a network that has none yet.
 
     Attributes:
-        config: how the network is built, and where it comes from; {} for one that is being trained.
-        value_target: what its value is of, "outcome", "margin" or, in cooperative games, the team's "score".
+        config: metadata of the network's file; {} for a network that is being trained.
+        value_target: what its value head predicts, one of VALUE_TARGETS.
     """
 
     def __init__(
@@ -91,13 +98,16 @@ class NetworkAgent:
         """Load a network from its file, or from the folder of a run.
 
         Args:
-            allow_other_options: take a network that was made for another number of players, other options or other
-                data, if observations and actions have the same shapes. It may play badly.
+            path: the file or folder.
+            game: the game that the network is to play.
+            seed, sampled: see the class.
+            allow_other_options: accept a network that was trained with another number of players, other options or
+                other data, if its observations and actions have the same shapes. It may play badly.
 
         Raises:
-            ValueError: if there is no such file, it is broken, its weights are not finite, or it is of a network for
-                another game, for other observations, actions, options or data, or for play against others where the
-                game is cooperative, or the reverse.
+            ValueError: if the file is missing, damaged or has weights that are not finite, or its network was made
+                for another game, other observations or actions, other options or data, or for the cooperative
+                variant where this game is not (or the reverse).
         """
         path = path / NETWORK if is_folder(path) else path
         try:
@@ -105,10 +115,7 @@ class NetworkAgent:
             _check_widths(made.network, weights)
         except ValueError as error:
             raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        wanted = {
-            "game": game.name, "cooperative": game.cooperative, "observation": list(game.observation_shape),
-            "actions": game.num_actions,
-        }  # fmt: skip
+        wanted = _interface(game)
         found = {key: getattr(made, key) for key in wanted}
         if found != wanted:
             raise ValueError(f"{path} holds a network for {one_line(found)}, but {game} needs {wanted}")
@@ -124,10 +131,10 @@ class NetworkAgent:
 
     @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Choose an action, int64 (len(rows),), for the player to move in each of `rows`.
+        """Return an action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
-            ValueError: if weights are so large that the answer is not finite.
+            ValueError: if the weights are so large that the logits are not finite.
         """
         logits = _finite(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows]))
         return (sample(logits, self._generator) if self.sampled else logits.argmax(1)).numpy()
@@ -136,18 +143,22 @@ class NetworkAgent:
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1.
 
+        Args:
+            observation: int8 (N, *observation_shape).
+            mask: int8 (N, num_actions).
+
         Raises:
-            ValueError: if weights are so large that the answer is not finite.
+            ValueError: if the weights are so large that the answer is not finite.
         """
         logits, values = map(
             _finite, self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
         )
-        if self.value_target == "score":  # as search sees it
+        if self.value_target == "score":  # the scale of garden_agents.search.tree.seat_values
             values = values / (1 + values.abs())
         return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
 
     def estimate(self, batch: Batch, row: int) -> str:
-        """Return in words what the network thinks of a position: value and the three likeliest actions."""
+        """Return the network's value of the position in `row` and its three most likely actions, in words."""
         probabilities, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
         if batch.action_mask[row].sum() == 1:
             return "the only action"
@@ -165,23 +176,23 @@ def _finite(answer: torch.Tensor) -> torch.Tensor:
 
 
 def new_policy(game: Game, network: dict[str, Any]) -> Any:
-    """Return an untrained network; `network` has the arguments of `policy_for`: kind, channels, hidden."""
+    """Return an untrained network; `network` holds the arguments of `policy_for`: kind, channels, hidden."""
     policy, arguments = policy_for(game, **network)
     observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
     return policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
 
 
 def empty_policy(game: Game, network: dict[str, Any]) -> Any:
-    """Return a network whose weights have shapes alone, on torch's device "meta".
+    """Return a network on torch's device "meta": its weights have shapes but no memory.
 
-    It takes neither memory nor time, whatever widths a stranger's file claims: compare shapes before you build.
+    Use it to check the shapes in a file that is not trusted, before memory is allocated for them.
     """
     with torch.device("meta"), torch.random.fork_rng(devices=[]):
         return new_policy(game, network)
 
 
 def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> None:
-    """Check that a network is as wide as its weights are, before it is built: a false width could fill the memory."""
+    """Check that the widths in the description occur in the weights, as a false width could exhaust the memory."""
     sizes = {size for tensor in weights.values() for size in tensor.shape}
     for name in ("hidden",) if network.kind == "flat" else ("hidden", "channels"):
         width = getattr(network, name)
@@ -190,7 +201,7 @@ def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> N
 
 
 def _check_options(path: Path, made: _Description, game: Game) -> None:
-    """Refuse a network that was made for other options or data."""
+    """Raise ValueError for a network that was made for other options or data."""
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
     other = {
@@ -211,14 +222,18 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
 def save_network(
     path: Path, game: Game, policy: Any, network: dict[str, Any], value_target: str, origin: dict[str, Any]
 ) -> None:
-    """Write a network, whole or not at all.
+    """Write a network's file, whole or not at all.
 
     Args:
-        value_target: one of VALUE_TARGETS, see `NetworkAgent`.
-        origin: where it comes from (command, seed, versions, ...).
+        path: the file.
+        game: the game that the network plays.
+        policy: the network.
+        network: its architecture, the arguments of `policy_for`.
+        value_target: what its value head predicts, one of VALUE_TARGETS.
+        origin: the training that made it (command, seed, versions, ...).
 
     Raises:
-        ValueError: for another `value_target`, or weights that are not finite.
+        ValueError: for an unknown `value_target`, or weights that are not finite.
         OSError: if the disk is full or the folder cannot be written.
     """
     if value_target not in VALUE_TARGETS:
@@ -227,15 +242,28 @@ def save_network(
     check_weights(weights, weights)
     names = {name: Path(file.name).name for name, file in game.data.items()}
     config = {
-        "game": game.name, "cooperative": game.cooperative, "options": {**game.option_values, **names},
-        "tables": game.tables_digest, "observation": list(game.observation_shape), "actions": game.num_actions,
-        "network": network, "value_target": value_target, "origin": origin,
-    }  # fmt: skip
+        **_interface(game),
+        "options": {**game.option_values, **names},
+        "tables": game.tables_digest,
+        "network": network,
+        "value_target": value_target,
+        "origin": origin,
+    }
     write(path, weights, "config", config)
 
 
+def _interface(game: Game) -> dict[str, Any]:
+    """Return what of a game must fit a network exactly."""
+    return {
+        "game": game.name,
+        "cooperative": game.cooperative,
+        "observation": list(game.observation_shape),
+        "actions": game.num_actions,
+    }
+
+
 def shipped(game: Game) -> dict[int, Path]:
-    """Return the files of the networks that come with a game, by number of players."""
+    """Return the network files that come with a game, by number of players."""
     folder = Path(inspect.getfile(type(game))).parent / "networks"
     return {int(path.stem): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
@@ -250,12 +278,13 @@ def load(
     """Return the trained agent that comes with a game.
 
     Args:
-        game: its name, or the game itself.
-        num_players: where the name is given; the game's default if None.
+        game: the game, or its name.
+        num_players: number of players where `game` is a name; the game's default if None.
         seed, sampled, allow_other_options: see `NetworkAgent.load`.
 
     Raises:
-        ValueError: if none comes with the game for so many players, or the game has other options or data.
+        ValueError: if no network comes with the game for this number of players, or it was trained with other options
+            or data.
     """
     if isinstance(game, str):
         game = make(game, **({} if num_players is None else {"num_players": num_players}))

@@ -1,6 +1,6 @@
-"""Policy and value networks: one that treats all cells of a board alike, a flat one for other games.
+"""Network architectures: one that shares its weights between the cells of a board, and a flat one for other games.
 
-Both read the flat observation and are policies of sb3-contrib's MaskablePPO (`policy_for`).
+Both read the flat observation, have a policy head and a value head, and fit sb3-contrib's MaskablePPO (`policy_for`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,21 @@ from garden_core.game import Board, Game
 
 __all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]
 
-_NEVER = torch.tensor(-1e8)  # the logit of an action that is not legal
-_LOWEST = -1e7  # of one that is, however large weights are
+_ILLEGAL = torch.tensor(-1e8)  # logit of an illegal action
+_LOWEST = -1e7  # lowest logit of a legal action; lower ones are clamped, so that legal stays above illegal
 
 
 def policy_for(game: Game, kind: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
-    """Return policy class and policy_kwargs: `kind` is "auto" (by the game), "board" or "flat".
+    """Return the policy class and policy_kwargs for MaskablePPO.
+
+    Args:
+        game: the game to be played.
+        kind: "board", "flat", or "auto" for "board" where the game has a board.
+        channels: channels of a cell in the board network.
+        hidden: width of the hidden layers.
 
     Raises:
-        ValueError: for another name, or "board" with a game that has none.
+        ValueError: for another `kind`, or "board" with a game that has no board.
     """
     board = game.board
     if kind == "auto":
@@ -44,7 +50,7 @@ def policy_for(game: Game, kind: str, channels: int, hidden: int) -> tuple[type,
 
 
 class _Masked(MaskableActorCriticPolicy):
-    """sb3-contrib's policy, with the masked distribution of a batch made once instead of three times."""
+    """sb3-contrib's policy with faster masking: it computes the masked distribution once, not three times."""
 
     def logits_and_values(
         self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None
@@ -54,7 +60,7 @@ class _Masked(MaskableActorCriticPolicy):
         return _masked(self.action_net(latent_pi), mask), self.value_net(latent_vf)
 
     def masked_logits(self, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        """Return the logits alone, for whoever plays the policy; observation int8 (N, ...)."""
+        """Return the logits without the values, which play does not need; observation int8 (N, ...)."""
         features = self.features_extractor(torch.as_tensor(observation).float())
         return _masked(self.action_net(self.mlp_extractor.forward_actor(features)), mask)
 
@@ -69,7 +75,7 @@ class _Masked(MaskableActorCriticPolicy):
     def evaluate_actions(
         self, obs: torch.Tensor, actions: torch.Tensor, action_masks: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return values, the actions' log probabilities and the entropy of the choice."""
+        """Return values, the actions' log probabilities and the distribution's entropy."""
         logits, values = self.logits_and_values(obs, action_masks)
         log_probabilities = logits.log_softmax(1)
         entropy = -(logits.softmax(1) * log_probabilities).sum(1)
@@ -79,14 +85,14 @@ class _Masked(MaskableActorCriticPolicy):
 def sample(logits: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
     """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
     uniform = torch.rand(logits.shape, generator=generator)
-    uniform.clamp_(min=1e-9)  # not 0, for which even the only legal action loses
+    uniform.clamp_(min=1e-9)  # at 0 the noise is -inf, and an illegal action would win
     return (logits - (-uniform.log()).log()).argmax(1)
 
 
 def _masked(logits: torch.Tensor, mask: np.ndarray | torch.Tensor | None) -> torch.Tensor:
-    return (
-        logits if mask is None else torch.where(torch.as_tensor(mask) != 0, logits.clamp(min=_LOWEST), _NEVER)
-    )
+    if mask is None:
+        return logits
+    return torch.where(torch.as_tensor(mask) != 0, logits.clamp(min=_LOWEST), _ILLEGAL)
 
 
 def _chosen(log_probabilities: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
@@ -106,15 +112,16 @@ class _FlatTrunk(BaseFeaturesExtractor):
 
 
 class FlatPolicy(_Masked):
-    """Two hidden layers, shared by policy and value."""
+    """Two hidden layers, shared by the policy head and the value head."""
 
 
 class _Trunk(BaseFeaturesExtractor):
-    """Two layers that all cells share; between them the whole position is summed up and told to every cell.
+    """Two layers applied to every cell with the same weights, and between them a summary of the whole board.
 
-    Each cell is given what `cell_features` tells of it. The summary is made of the mean and maximum over cells,
-    of the cells under the board's marks, and of the scalars. Returns the cells, (N, cells, channels), and the
-    summary, (N, hidden); Stable-Baselines3 passes them on to the two heads as they are.
+    The first layer reads each cell's features (`cell_features`) and the scalars. The summary layer reads the mean and
+    the maximum over the cells, the cells that the board's marked planes point to, and the scalars. The second layer
+    reads each cell and the summary. Returns the cells, (N, cells, channels), and the summary, (N, hidden);
+    Stable-Baselines3 passes both on to the two heads unchanged.
     """
 
     def __init__(self, observation_space: spaces.Box, board: Board, channels: int, hidden: int) -> None:
@@ -132,16 +139,17 @@ class _Trunk(BaseFeaturesExtractor):
 
     def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         scalars = observation[:, self.split :] * SCALE
-        told = torch.from_numpy(cell_features(self.board, observation.to(torch.int8).numpy()))
-        x = self.first(told).add_(self.from_scalars(scalars)[:, None]).relu_()
-        marked = told[:, :, list(self.board.marks)].transpose(1, 2)
-        summary = [x.mean(1), x.max(1).values, (marked @ x).flatten(1), (marked @ told).flatten(1), scalars]
+        features = torch.from_numpy(cell_features(self.board, observation.to(torch.int8).numpy()))
+        x = self.first(features).add_(self.from_scalars(scalars)[:, None]).relu_()
+        marked = features[:, :, list(self.board.marks)].transpose(1, 2)
+        at_marks = (marked @ x).flatten(1), (marked @ features).flatten(1)
+        summary = [x.mean(1), x.max(1).values, *at_marks, scalars]
         whole = torch.relu(self.whole(torch.cat(summary, 1)))
         return self.second(x).add_(self.from_whole(whole)[:, None]).relu_(), whole
 
 
 class _BoardActions(nn.Module):
-    """Logits: actions on the board from the features of their cell, the others from the summary."""
+    """Policy head: the logit of an action on a cell is read from that cell, other logits from the summary."""
 
     def __init__(self, board: Board, channels: int, hidden: int, num_actions: int) -> None:
         super().__init__()
@@ -154,7 +162,7 @@ class _BoardActions(nn.Module):
 
 
 class _BoardValue(nn.Module):
-    """Value from the summary and the mean over cells."""
+    """Value head: reads the summary and the mean over the cells."""
 
     def __init__(self, channels: int, hidden: int) -> None:
         super().__init__()
@@ -167,7 +175,7 @@ class _BoardValue(nn.Module):
 
 
 class BoardPolicy(_Masked):
-    """A trunk shared by policy and value and by all cells; the policy for a cell is read off at that cell."""
+    """A trunk whose weights all cells share, with a policy head that reads each cell and a value head."""
 
     def __init__(
         self, *args: Any, board: Board, channels: int = 32, hidden: int = 128, **kwargs: Any
@@ -187,7 +195,10 @@ class BoardPolicy(_Masked):
         num_actions = int(self.action_space.n)
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
         self.value_net = _BoardValue(self.channels, self.hidden)
-        for name, parameter in self.action_net.named_parameters():  # start close to uniform play
+        for (
+            name,
+            parameter,
+        ) in self.action_net.named_parameters():  # so that the first policy is close to uniform
             if "logits" in name and parameter.dim() > 1:
                 nn.init.orthogonal_(parameter, gain=0.01)
             elif "logits" in name:
@@ -196,6 +207,6 @@ class BoardPolicy(_Masked):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         data = super()._get_constructor_parameters()
-        for taken in ("net_arch", "features_extractor_class", "features_extractor_kwargs"):
-            data.pop(taken, None)
+        for name in ("net_arch", "features_extractor_class", "features_extractor_kwargs"):
+            data.pop(name, None)
         return data | {"board": self.board, "channels": self.channels, "hidden": self.hidden}

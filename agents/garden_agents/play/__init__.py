@@ -1,1 +1,1 @@
-"""Playing against agents."""
+"""Playing against agents, and showing recorded games."""

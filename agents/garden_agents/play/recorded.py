@@ -1,4 +1,4 @@
-"""A recorded game in the terminal: checked by playing it again, shown move by move or at one position."""
+"""A recorded game in the terminal: verified by playing it again, shown move by move or at one position."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ __all__ = ["Arguments", "main"]
 
 @dataclass
 class Arguments:
-    """Check a recorded game and show its moves, or a position."""
+    """Verify a recorded game and show its moves, or one position."""
 
     file: tyro.conf.Positional[Path]
-    """replay's file, as `garden play --save`, `garden train` and `garden_core.replay` write it"""
+    """replay file, as `garden play --save`, `garden train` and `garden_core.replay` write it"""
     game: str | None = None
-    """module:Class of a game that is not installed, as a file's word imports no code"""
+    """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     data: Path | None = None
-    """data file, in place of the content in the replay"""
+    """data file of the game, in place of the data in the replay; that in the replay by default"""
     position: int | None = None
-    """number of decisions before the position to show, negative ones counted from the end; all moves by default"""
+    """number of decisions before the position to show, negative counted from the end; all moves are shown by default"""
     seat: int | None = None
-    """seat that looks at the position; an onlooker who sees everything by default"""
+    """seat that the position is shown to; all hidden information is shown by default"""
     picture: Path | None = None
-    """SVG file for a picture of the position, of the last one by default"""
+    """SVG file for a picture of the position, by default of the last one; no picture if not given"""
 
 
 def main(arguments: Arguments) -> None:
     """Show a replay.
 
     Raises:
-        SystemExit: for a file that cannot be trusted or played, or arguments that do not fit.
+        SystemExit: for a file that is no valid replay, or arguments that are not valid.
     """
     a = arguments
     try:

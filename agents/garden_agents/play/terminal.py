@@ -1,9 +1,9 @@
-"""Play a game in the terminal, against agents or several people at one keyboard.
+"""Play a game in the terminal, against agents or with several people at one keyboard.
 
     garden play mars --seats human greedy --save game.json
 
-A person sees the position as their seat does. For --show-estimate an agent has a method `estimate(batch, row) ->
-str`, what it thinks of the position in that row; it is called after the agent chose there, before the step.
+A person sees what their seat may see. With --show-estimate, agents that can report their evaluation of the position do
+so: an agent's method `estimate(batch, row) -> str` is called after it chose an action in that row and before the step.
 """
 
 from __future__ import annotations
@@ -36,47 +36,51 @@ from garden_core.rng import game_seed
 __all__ = ["Arguments", "Table", "find", "main", "set_up"]
 
 ADVISER = "mcts:400"
-MANY = 40  # more actions than this that differ only in their last word are counted, not listed
-COLUMNS = 100  # of text at most; fewer if the terminal is narrower
-DRAWS = 200  # of what a person cannot see, to find out whether a description depends on it
+MANY = 40  # if more actions than this differ only in their last word, they are counted instead of listed
+COLUMNS = 100  # widest text; narrower in a narrow terminal
+DRAWS = (
+    200  # determinizations that are tried, to find out whether a description depends on hidden information
+)
 HELP = f"""\
-Type an action's number, its name, or as much of it as no other in the list has; or
+Type an action's number, its name, or enough of its name to tell it from the others in the list; or
   rules      the rules in short; rules all: the full rules
   hint       what {ADVISER} would do
-  save FILE  keep the game so far, and again when it ends or you leave
-  quit       leave, as do Ctrl-D and Ctrl-C
-  help       this"""
+  save FILE  save the game now, and again when it ends or you leave
+  quit       leave the game; so do Ctrl-D and Ctrl-C
+  help       this text"""
 
 
 @dataclass
 class Arguments:
-    """Play a game in the terminal, against agents or several people at one keyboard."""
+    """Play a game in the terminal, against agents or with several people at one keyboard."""
 
     game: tyro.conf.Positional[str]
     """name of an installed game, or module:Class"""
     seats: list[str] = field(default_factory=lambda: ["human", "greedy"])
-    """one name a seat: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
+    """name of each seat's player: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
     num_players: int | None = None
-    """players at the table; as many as there are seats if not given"""
+    """number of players; as many as there are names in --seats if not given"""
     options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example --options peaks 2"""
+    """other options of the game, name and value in turn, for example --options peaks 2"""
     seed: int | None = None
-    """of the game and the agents' choices; a random one if not given"""
+    """seed of the game and of the agents' choices; a random one if not given"""
     save: Path | None = None
-    """file for the replay, written when the game ends or you leave"""
+    """file for the replay, written when the game ends or you leave; none if not given"""
     resume: Path | None = None
-    """go on with the unfinished game in this file, with its options, and save it there again"""
+    """replay file of an unfinished game to continue, with its options; it is saved there again"""
     show_estimate: bool = False
-    """show what agents think of the position; this can give their hidden cards away"""
+    """show the agents' evaluations of the position, which can reveal their hidden cards"""
     allow_other_options: bool = False
-    """take networks that were made for other options or data, too"""
+    """accept networks that were trained with other options or data"""
 
 
 def find(text: str, labels: Sequence[str]) -> int:
-    """Return the index of the label meant by its number from 1 on, its name, or the beginning of it or of a word.
+    """Return the index of the one label that matches what somebody typed.
+
+    That is its number, counted from 1, the whole label, its beginning, or the beginning of one of its words.
 
     Raises:
-        ValueError: if none or several are meant; the message tells what would do.
+        ValueError: if no label matches, or several do; the message says what can be typed.
     """
     text = " ".join(text.lower().split())
     if text.isdecimal() and 1 <= int(text) <= len(labels):
@@ -94,7 +98,13 @@ def find(text: str, labels: Sequence[str]) -> int:
 
 
 class Table:
-    """A game in the terminal, as far as `replay` has it; `agents` has None for each seat of a person."""
+    """A game in the terminal.
+
+    Args:
+        arguments: the command's arguments.
+        replay: the game so far.
+        agents: the policy on each seat, None for a person.
+    """
 
     def __init__(self, arguments: Arguments, replay: Replay, agents: Sequence[Policy | None]) -> None:
         self.arguments, self.agents, self.path = arguments, agents, arguments.save or arguments.resume
@@ -113,83 +123,79 @@ class Table:
         self.state = self.batch.states[0]
 
     def play(self) -> None:
-        """Play to the end, or until somebody leaves, save the game if it has a file, and tell how it went."""
+        """Play to the end, or until somebody leaves; print the result, and save the game if it has a file."""
         try:
             while not (self.state["terminated"] or self.state["truncated"]):
                 self._turn()
-            self._tell_end()
+            self._print_end()
         except (EOFError, KeyboardInterrupt):
             words = [self.arguments.game, "--seats", *self.arguments.seats, "--resume", str(self.path)]
-            again = f"to go on: garden play {shlex.join(words)}"
+            again = f"to continue: garden play {shlex.join(words)}"
             print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
         finally:
             if self.path:
                 self.save(self.path)
 
     def _turn(self) -> None:
-        """Let the player to move choose, and carry it out."""
+        """Have the player to move choose an action, and carry it out."""
         seat = int(self.state["current_player"])
         agent = self.agents[seat]
-        action, thought = (self._choose(seat), "") if agent is None else self._ask(agent)
+        action, estimate = (self._choose(seat), "") if agent is None else self._ask(agent)
         before = self.state.copy()
         self.batch.step([action])
-        told = self._tell(action, self._open_description(before, seat, action))
+        move = self._sentence(action, self._open_description(before, seat, action))
         self.actions.append(self.game.labels[action])
-        self.moves.append(wrapped(f"{self.names[seat]}: {told}", indent=4) + thought)
+        self.moves.append(wrapped(f"{self.names[seat]}: {move}", indent=4) + estimate)
         self.seen[seat] = len(self.moves)
         print(self.moves[-1], flush=True)
 
-    def _tell(self, action: int, description: str) -> str:
+    def _sentence(self, action: int, description: str) -> str:
         """Return an action's label and description as one sentence."""
         label = self.game.labels[action]
         return description if description.startswith(label) else f"{label}: {description}"
 
     def _open_description(self, state: np.void, seat: int, action: int) -> str:
-        """Return what the action of `seat` does, or its label if that would tell a person what they cannot see."""
+        """Return what the action of `seat` does; only its label if that would reveal hidden information to a person."""
         label, description = self.game.labels[action], self.game.describe(state, action)
         if self.game.information == "perfect" or description == label:
             return description
         others = [other for other, agent in enumerate(self.agents) if agent is None and other != seat]
-        return (
-            description
-            if all(self._is_open(description, state, action, other) for other in others)
-            else label
-        )
+        is_open = all(self._is_open(description, state, action, other) for other in others)
+        return description if is_open else label
 
     def _is_open(self, description: str, state: np.void, action: int, seat: int) -> bool:
-        """Whether an action is described alike wherever it is legal when what `seat` cannot see is redrawn."""
+        """Whether the description is the same in all determinizations for `seat` in which the action is legal."""
         redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
-        told = set()
+        descriptions = set()
         for draw in range(DRAWS):
             redrawn[0] = state
             kernels.resample(redrawn[0], self.game.params[0], seat, draw)
             kernels.legal_actions(redrawn[0], self.game.params[0], mask)
             if mask[action]:
-                told.add(self.game.describe(redrawn[0], action))
-        return told == {description}
+                descriptions.add(self.game.describe(redrawn[0], action))
+        return descriptions == {description}
 
     def _ask(self, agent: Policy) -> tuple[int, str]:
-        """Return the agent's choice, and what it thinks if that is to be shown."""
+        """Return the agent's action, and its evaluation of the position if that is to be shown."""
         action = int(ask(agent, self.batch, np.zeros(1, np.int64))[0])
         estimate = getattr(agent, "estimate", None) if self.arguments.show_estimate else None
         return action, "" if estimate is None else "\n" + textwrap.indent(estimate(self.batch, 0), "    ")
 
     def _choose(self, seat: int) -> int:
-        """Show the position to the person on `seat` and return the action that they type."""
+        """Show the position to the person on `seat`; return the action that they choose."""
         if self.secret and self.at_keyboard != seat:
             self._pass_keyboard(seat)
         actions = np.flatnonzero(self.batch.action_mask[0])
         labels = [self.game.labels[action] for action in actions]
         described = [self.game.describe(self.state, int(action)) for action in actions]
-        text = self.game.text(self.state, seat).partition("\n\nlegal: ")[0]  # they are listed below
-        points = zip(self.names, self._tally(kernels.public_points), strict=True)
-        told = ", ".join(f"{name} {own}" for name, own in points)
-        what = (
-            "points so far"
-            if self.game.information == "perfect"
-            else "points on the table, which all can see"
-        )
-        print("", "-" * 79, text, "", wrapped(f"{what}: {told}", indent=4), "", sep="\n")
+        text = self.game.text(self.state, seat).partition("\n\nlegal: ")[
+            0
+        ]  # legal actions are listed below, with their descriptions
+        by_name = zip(self.names, self._by_seat(kernels.public_points), strict=True)
+        points = ", ".join(f"{name} {own}" for name, own in by_name)
+        perfect = self.game.information == "perfect"
+        what = "points so far" if perfect else "points on the table, which all can see"
+        print("", "-" * 79, text, "", wrapped(f"{what}: {points}", indent=4), "", sep="\n")
         print(f"{self.names[seat]} can choose (or: help, rules, hint, save FILE, quit)")
         list_actions(labels, described)
         while True:
@@ -203,9 +209,9 @@ class Table:
                 elif line.lower().split() == ["rules", "all"]:
                     pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
                 elif line.lower() == "hint":
-                    action, thought = self._ask(self.adviser)
-                    told = self._tell(action, self.game.describe(self.state, action))
-                    print(wrapped(f"{ADVISER} would choose {told}", indent=4) + thought)
+                    action, estimate = self._ask(self.adviser)
+                    move = self._sentence(action, self.game.describe(self.state, action))
+                    print(wrapped(f"{ADVISER} would choose {move}", indent=4) + estimate)
                 elif command.lower() == "save":
                     self.save(Path(rest.strip()).expanduser() if rest else self.path)
                 elif line.lower() == "quit":
@@ -216,16 +222,16 @@ class Table:
                 print(error)
 
     def _pass_keyboard(self, seat: int) -> None:
-        """Hide what the last person saw, wait for the next, and tell them what they missed."""
+        """Clear the screen, wait for the next person, and print the moves since their last one."""
         if sys.stdout.isatty():
-            print("\033[H\033[2J\033[3J", end="")  # the screen, and what was scrolled off it
+            print("\033[H\033[2J\033[3J", end="")  # the screen and the scrollback
         typed(f"{self.names[seat]}, take the keyboard and press Enter: ")
         self.at_keyboard = seat
         if self.seen[seat] < len(self.moves):
             print("since your last move:", *self.moves[self.seen[seat] :], sep="\n")
 
     def _help(self) -> str:
-        """Return what can be typed, and what the game's actions mean."""
+        """Return the help text: what can be typed, and what the game's actions mean."""
         lines, first = [HELP, "The game's actions:"], 0
         for part in self.game.action_parts:
             name = self.game.labels[first] + (" …" if part.size > 1 else "")
@@ -234,7 +240,7 @@ class Table:
         return "\n".join(lines)
 
     def _rules(self) -> str:
-        """Return the rules in short, if the game tells them, and where there is more."""
+        """Return the rules in short, if the game has them, and where to find more."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in self.game.summary.strip().split("\n\n")]
         if self.game.rules_text != self.game.summary:
             paragraphs.append('Type "rules all" for the full rules.')
@@ -242,44 +248,49 @@ class Table:
         if page.exists():
             paragraphs.append(f"More is in docs/{page.name}.")
         if not self.game.summary:
-            paragraphs[0] = f"{self.game.title} tells no rules in short."
+            paragraphs[0] = f"{self.game.title} has no rules in short."
         return "\n\n".join(map(wrapped, paragraphs))
 
-    def _tally(self, count: Callable[..., None]) -> list[int]:
-        """Return what a kernel counts for each seat."""
-        out = np.zeros(len(self.state["paid"]), np.int32)
-        count(self.state, self.game.params[0], out)
+    def _by_seat(self, kernel: Callable[..., None]) -> list[int]:
+        """Return each seat's number by `kernels.points`, `public_points` or `standings`."""
+        out = np.zeros(self.game.max_players, np.int32)
+        kernel(self.state, self.game.params[0], out)
         return out[: self.game.num_players].tolist()
 
     def save(self, path: Path | None) -> None:
-        """Write the replay to `path`, the game's file from now on; ValueError if that is another's, or None."""
+        """Write the replay to `path`, which is the game's file from now on.
+
+        Raises:
+            ValueError: if `path` is None, or a file that is not this game's.
+            OSError: if the file cannot be written.
+        """
         if path is None or (path.exists() and path != self.path):
             raise ValueError(f"save FILE needs the name of a new file, not {path or 'none'}")
         Replay.of(self.game, self.seed, self.actions).save(path)
         self.path = path
         print(f"saved in {path}")
 
-    def _tell_end(self) -> None:
-        """Print the final position, who won, and how every score came about."""
-        scores, ranks = self._tally(kernels.points), self._tally(kernels.standings)
+    def _print_end(self) -> None:
+        """Print the final position, the places, and the parts of every score."""
+        scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
         sheets = self.game.score_sheet(self.game.snapshot(self.state))
         print("", "-" * 79, self.game.text(self.state), "", sep="\n")
         if self.state["truncated"]:
             print(f"stopped by the cap of {self.state['decisions']} decisions: scored as it stands")
         if self.game.cooperative:
             print(f"the team has {min(scores)} points, the least that one of its players has")
-        for seat in sorted(range(len(ranks)), key=lambda seat: -ranks[seat]):
-            place = 1 + sum(rank > ranks[seat] for rank in ranks)
-            tied = " (tied)" if ranks.count(ranks[seat]) > 1 else ""
+        for seat in sorted(range(len(standings)), key=lambda seat: -standings[seat]):
+            place = 1 + sum(other > standings[seat] for other in standings)
+            tied = " (tied)" if standings.count(standings[seat]) > 1 else ""
             first = "" if self.game.cooperative else f"{place}.{tied} "
             parts = sum_in_words(sheets[seat])
             print(wrapped(f"{first}{self.names[seat]}: {scores[seat]} points{parts}", indent=4))
-        if not self.game.cooperative and len(set(scores)) < len(set(ranks)):
+        if not self.game.cooperative and len(set(scores)) < len(set(standings)):
             print("equal points are ranked by the rules for ties")
 
 
 def sum_in_words(sheet: dict[str, int]) -> str:
-    """Return the parts of a score as ` = planted 14 + special 4 - left over 4`; nothing for "score" alone."""
+    """Return the parts of a score as ` = planted 14 + special 4 - left over 4`; "" if the only part is "score"."""
     if list(sheet) == ["score"]:
         return ""
     parts = [
@@ -290,17 +301,17 @@ def sum_in_words(sheet: dict[str, int]) -> str:
 
 
 def columns() -> int:
-    """Return how many columns text may have."""
+    """Return the width of the text, columns."""
     return min(COLUMNS, shutil.get_terminal_size().columns)
 
 
 def wrapped(text: str, indent: int = 0) -> str:
-    """Return one paragraph over as many lines as it needs, all but the first indented."""
+    """Return one paragraph wrapped to the width, all lines but the first indented."""
     return textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def full_rules(text: str) -> str:
-    """Return the text of a game's rules with its paragraphs and items wrapped anew; tables stay as they are."""
+    """Return the text of a game's rules, its paragraphs and list items wrapped to the width; tables are unchanged."""
     lines = re.sub(r"(?<=\S)\n *(?![\n|#]|- )", " ", text.strip()).splitlines()
     return "\n".join(
         line if line.startswith("|") else wrapped(line, 2 if line.startswith("- ") else 0) for line in lines
@@ -308,15 +319,15 @@ def full_rules(text: str) -> str:
 
 
 def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:
-    """Print the actions with their numbers, from 1 on, and descriptions; many of a kind are told in a line."""
+    """Print the actions with numbers from 1 on and their descriptions; more than MANY of a kind share one line."""
     kinds = [label.rpartition(" ")[0] for label in labels]
     rest = [text.removeprefix(label).lstrip(" ,:") for text, label in zip(described, labels, strict=True)]
     many = [kind for kind in dict.fromkeys(kinds) if kind and kinds.count(kind) > MANY]
     for kind in many:
         alike = [number for number, own in enumerate(kinds) if own == kind]
         typical = alike[len(alike) // 2]
-        told = f"{kind} …: any of {len(alike)}, such as {typing_of(typical, labels)}"
-        print(wrapped(f"{told}: {rest[typical]}" if rest[typical] else told, indent=4))
+        line = f"{kind} …: any of {len(alike)}, such as {typing_of(typical, labels)}"
+        print(wrapped(f"{line}: {rest[typical]}" if rest[typical] else line, indent=4))
     listed = [number for number, kind in enumerate(kinds) if kind not in many]
     width = max((len(labels[number]) for number in listed), default=0)
     if any(rest[number] for number in listed):
@@ -331,7 +342,7 @@ def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:
 
 
 def typing_of(number: int, labels: Sequence[str]) -> str:
-    """Return what to type for an action: its label, or its last word too if that fits no other."""
+    """Return what to type for an action: its label, and its last word where that is enough."""
     last = labels[number].split()[-1]
     try:
         alone = find(last, labels) == number
@@ -341,7 +352,11 @@ def typing_of(number: int, labels: Sequence[str]) -> str:
 
 
 def typed(prompt: str) -> str:
-    """Return a typed line, EOFError if there is none; print a piped one, so that the output can be read."""
+    """Return a line of input; if it comes from a pipe, print it too, so that the output is readable.
+
+    Raises:
+        EOFError: at the end of the input.
+    """
     line = input(prompt)
     if not sys.stdin.isatty():
         print(line)
@@ -349,7 +364,11 @@ def typed(prompt: str) -> str:
 
 
 def set_up(arguments: Arguments) -> Table:
-    """Return the table, its game dealt or taken up again; SystemExit tells what is wrong with the arguments."""
+    """Return the table with a new game, or with the one to continue.
+
+    Raises:
+        SystemExit: for arguments that are not valid.
+    """
     names, resume, path = arguments.seats, arguments.resume, arguments.save or arguments.resume
     seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
     try:
@@ -375,15 +394,15 @@ def set_up(arguments: Arguments) -> Table:
 
 
 def main(arguments: Arguments) -> None:
-    """Play a game; what goes wrong takes one line, as the game is saved where it has a file.
+    """Play a game. Errors are reported in one line; the game is saved first, if it has a file.
 
     Raises:
-        SystemExit: for arguments that do not fit, an agent that answers wrongly, or a file that cannot be written.
+        SystemExit: for arguments that are not valid, an agent's illegal action, or a file that cannot be written.
     """
     if sys.stdin.isatty() and importlib.util.find_spec("readline"):  # Windows has none
         import readline
 
-        readline.set_auto_history(False)  # nobody can call up what another has typed
+        readline.set_auto_history(False)  # so that nobody can recall another person's input
     try:
         set_up(arguments).play()
     except ValueError as error:

@@ -26,20 +26,19 @@ from garden_core.rng import seed_rngs
 
 __all__ = ["MCTSAgent", "Network"]
 
-CLOCK = 16  # simulations between two looks at the clock
-
-ROOTS = 64  # searches in step at most: their trees are kept at the same time
+CLOCK = 16  # simulations between two checks of the time limit
+ROOTS = 64  # most searches that run in step; all their trees are in memory at once
 
 
 class Network(Protocol):
-    """What guides a search: probabilities and values for the player to move."""
+    """What can guide a search: priors and values for the player to move."""
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
+        """Return the actions' probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
 
 
 class _Memory:
-    """What searches write to, for `rows` trees of `nodes` nodes."""
+    """The arrays that searches write to, for `rows` trees of `nodes` nodes each."""
 
     def __init__(self, game: Game, rows: int, nodes: int) -> None:
         self.game = game
@@ -52,8 +51,9 @@ class _Memory:
         self.leaves = records(rows, game.state_dtype)
         self.observations = np.zeros((rows, game.observation_size), np.int8)
         self.leaf_masks = np.zeros((rows, game.num_actions), np.int8)
-        own = scratch(game)
-        self.scratch = own._replace(masks=np.concatenate([own.masks, own.masks[:1]]))
+        policies = scratch(game)
+        masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
+        self.scratch = policies._replace(masks=masks)
         self.values = np.zeros(game.max_players, np.float32)
 
     @property
@@ -62,15 +62,18 @@ class _Memory:
         return self.trees.path.shape
 
     def grow(self) -> None:
-        """Make room for twice as many nodes; the trees stay as they are."""
-        rows, nodes = self.shape
-        wider = records((rows, 2 * nodes), self.trees.nodes.dtype), np.zeros((rows, 2 * nodes), np.int64)
-        wider[0][:, :nodes], wider[1][:, :nodes] = self.trees.nodes, self.trees.path
-        self.trees = Tree(wider[0], self.trees.used, wider[1])
+        """Double the number of nodes, keeping the trees."""
+        count, size = self.shape
+        nodes, path = (
+            records((count, 2 * size), self.trees.nodes.dtype),
+            np.zeros((count, 2 * size), np.int64),
+        )
+        nodes[:, :size], path[:, :size] = self.trees.nodes, self.trees.path
+        self.trees = Tree(nodes, self.trees.used, path)
 
 
 def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
-    """Fill in what the searches of `rows` found."""
+    """Fill `visits` and `values` from the roots of the trees."""
     roots = memory.trees.nodes[: len(rows)]
     root_visits(roots, visits)
     players = batch.current_player[rows]
@@ -78,22 +81,22 @@ def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, v
 
 
 class MCTSAgent:
-    """Tree search as a policy for a batch; row i draws from the generator of (seed, i).
+    """Tree search as a policy for a batch.
 
     Args:
-        simulations: of each move.
-        seconds: time for each move, in place of `simulations`; what is played then depends on the machine.
-        threads: searches of a batch that run at the same time, each on a core of its own; with a network, whose own
-            threads are torch's, they go in step instead. What is played does not depend on it.
-        exploration: the PUCT exploration constant.
-        prior: "greedy", by greedy play's values of the actions, or "equal"; unused with a network.
-        rollout: "random" or "greedy", the policy that plays on from the tree; unused with a network.
-        depth: decisions that a simulation plays on outside the tree; unused with a network.
-        network: what gives priors and values in place of rollouts.
-        seed: of all draws.
+        simulations: simulations for each move.
+        seconds: seconds for each move, in place of `simulations`; the moves then depend on the machine's speed.
+        threads: searches that run at the same time, one for each row. Moves do not depend on it. Unused with a
+            network: its searches run in step, so that it evaluates the leaves of all rows in one pass.
+        exploration: PUCT exploration constant.
+        prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
+        rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
+        depth: length of a rollout, decisions; unused with a network.
+        network: network for priors and values, in place of rollouts.
+        seed: seed of all random choices; row i has a generator of its own, seeded by (seed, i).
 
     Raises:
-        ValueError: for arguments out of range, or while searching for a network's answer of another shape.
+        ValueError: for arguments out of range; while searching, for an answer of the network of another shape.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class MCTSAgent:
         self._rng_states = np.zeros((0, 4), np.uint64)
         self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
-        """By row, what the last search found."""
+        """Visits and value of the last search, by row."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the action taken most often, int64 (len(rows),), for the player to move in each of `rows`."""
@@ -140,7 +143,9 @@ class MCTSAgent:
         """Search for the player to move in each of `rows`.
 
         Args:
-            noise: float (len(rows), num_actions) or None; mixed into a network's priors at the root, a quarter.
+            batch: the games.
+            rows: indexes of the rows, int (n,).
+            noise: float (n, num_actions) or None: noise that makes up a quarter of a network's priors at the root.
 
         Raises:
             ValueError: for noise without a network, or rows named twice.
@@ -148,11 +153,11 @@ class MCTSAgent:
             RuntimeError: before the batch's first reset.
 
         Returns:
-            How often each action was taken, int32 (len(rows), num_actions), and the mean value for the player,
-            float64 (len(rows),), from -1 to 1. An only legal action is not searched: once, value 0.
+            The visits of each action, int32 (n, num_actions), and the mean value for the player to move, float64 (n,),
+            from -1 to 1. Where only one action is legal there is no search: one visit, value 0.
         """
         if noise is not None and self.network is None:
-            raise ValueError("noise is for the priors of a network, and there is none")
+            raise ValueError("noise is for the priors of a network, and this search has none")
         if len(self._rng_states) < batch.num_envs:
             self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rngs(self._rng_states, np.uint64(self.seed))
@@ -160,33 +165,33 @@ class MCTSAgent:
         rows = as_rows(rows, batch.num_envs, "asked")
         visits = batch.action_mask[rows].astype(np.int32)
         values = np.zeros(len(rows))
-        unclear = np.flatnonzero(visits.sum(1) > 1)
+        open_rows = np.flatnonzero(visits.sum(1) > 1)  # more than one legal action
         if self.network is None:
-            self._share_out(batch, rows, unclear, visits, values)
+            self._search_in_threads(batch, rows, open_rows, visits, values)
         else:
-            for start in range(0, len(unclear), ROOTS):
-                part = unclear[start : start + ROOTS]
+            for start in range(0, len(open_rows), ROOTS):
+                part = open_rows[start : start + ROOTS]
                 visits[part], values[part] = self._search_rows(
                     batch, rows[part], None if noise is None else noise[part]
                 )
         return visits, values
 
-    def _share_out(
-        self, batch: Batch, rows: np.ndarray, unclear: np.ndarray, visits: np.ndarray, values: np.ndarray
+    def _search_in_threads(
+        self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, visits: np.ndarray, values: np.ndarray
     ) -> None:
-        """Searches without a network, shared out among the threads."""
+        """Search without a network in rows[open_rows], in `threads` threads; fill those rows' visits and values."""
 
         def search(i: int) -> int:
             return self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
 
-        if self.threads == 1 or len(unclear) < 2:
-            self.decisions += sum(map(search, unclear))
+        if self.threads == 1 or len(open_rows) < 2:
+            self.decisions += sum(map(search, open_rows))
         else:
             with ThreadPoolExecutor(self.threads) as executor:
-                self.decisions += sum(executor.map(search, unclear))
+                self.decisions += sum(executor.map(search, open_rows))
 
     def _search_row(self, batch: Batch, row: int, visits: np.ndarray, values: np.ndarray) -> int:
-        """One search without a network; return the decisions that it simulated."""
+        """Search without a network in one row; return the number of simulated decisions."""
         memory = self._take_memory(batch.game, 1)
         decisions = 0
         until = time.perf_counter() + (self.seconds or 0.0)
@@ -196,10 +201,10 @@ class MCTSAgent:
             if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
-            decisions += simulate(
-                *tree, *memory.scratch, batch.states, batch.game.params, row, count, self.prior, self.exploration,
-                self.depth, self.rollout, memory.values, memory.leaves, self._rng_states,
-            )  # fmt: skip
+            where = batch.states, batch.game.params, row
+            how = count, self.prior, self.exploration, self.depth, self.rollout
+            work = memory.values, memory.leaves, self._rng_states
+            decisions += simulate(*tree, *memory.scratch, *where, *how, *work)
             done += count
         _read(batch, np.array([row]), memory, visits, values)
         self._free.append(memory)
@@ -208,11 +213,11 @@ class MCTSAgent:
     def _search_rows(
         self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All searches in step, their leaves evaluated by the network; `seconds` is shared out between them."""
+        """Search in all `rows` in step, guided by the network; the time limit is `seconds` for each row."""
         n = len(rows)
         memory = self._take_memory(batch.game, n)
         until = time.perf_counter() + (self.seconds or 0.0) * n
-        step = 0  # the first evaluates the roots, every other one is a simulation
+        step = 0  # step 0 evaluates the roots; each later step is a simulation
         while step < 2 or (step <= self.simulations if self.seconds is None else time.perf_counter() < until):
             if step + 1 >= memory.shape[1]:
                 memory.grow()
@@ -227,32 +232,30 @@ class MCTSAgent:
         return visits, values
 
     def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> None:
-        """Go down all trees once, evaluate the leaves, and back up their values."""
+        """Descend all trees once, evaluate the leaves and back up their values."""
         assert self.network is not None
         n, params = len(rows), batch.game.params
         trees = Tree(*(part[:n] for part in memory.trees))
         lengths, leaves = memory.lengths[:n], memory.leaves[:n]
         observations, masks = memory.observations[:n], memory.leaf_masks[:n]
-        descend_rows(
-            *trees, *memory.scratch, batch.states, params, rows, self.exploration, lengths, leaves, observations,
-            masks, self._rng_states,
-        )  # fmt: skip
+        where = batch.states, params, rows, self.exploration
+        descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
         if probabilities.shape != masks.shape or values.shape != (n,):
             raise ValueError(
                 f"evaluate must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {values.shape}"
             )
+        evaluated = leaves, masks, probabilities, values
         back_up_rows(
-            trees.nodes, trees.path, lengths, params, leaves, masks, probabilities, values, memory.values,
-            memory.scratch.points,
-        )  # fmt: skip
+            trees.nodes, trees.path, lengths, params, *evaluated, memory.values, memory.scratch.points
+        )
         self.decisions += int(lengths.sum())
 
     def _take_memory(self, game: Game, rows: int) -> _Memory:
-        """Return memory that no other search writes to, with empty trees."""
+        """Return arrays that no other search writes to, with empty trees."""
         nodes = max(self.simulations + 2, 4 * CLOCK)
         try:
-            memory = self._free.pop()  # one step, which threads cannot divide
+            memory = self._free.pop()  # an atomic operation, so threads never get the same arrays
         except IndexError:
             return _Memory(game, rows, nodes)
         if memory.game is not game or memory.shape[0] < rows or memory.shape[1] < nodes:
@@ -261,7 +264,7 @@ class MCTSAgent:
         return memory
 
     def estimate(self, batch: Batch, row: int) -> str:
-        """Return in words what the last search in a row found: value and the three actions taken most."""
+        """Return the value that the last search in `row` found and its three most visited actions, in words."""
         if row not in self._last:
             self(batch, np.array([row]))
         if batch.action_mask[row].sum() == 1:

@@ -1,13 +1,13 @@
-"""The tree of Monte Carlo tree search, in compiled code, for any game and number of players.
+"""Monte Carlo tree search in compiled code, for any game and any number of players.
 
-Source: information-set Monte Carlo tree search with a single observer (P. Cowling, E. Powley, D. Whitehouse,
-"Information Set Monte Carlo Tree Search", 2012), which selects by how often an action was available; the
-selection itself is PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017). Hidden cards and
-chance are redrawn in every simulation (a determinization); the tree is one of actions, with a value for every seat.
+The method is information-set Monte Carlo tree search with a single observer (P. Cowling, E. Powley, D. Whitehouse,
+"Information Set Monte Carlo Tree Search", 2012): each simulation redraws hidden cards and chance (a determinization), a
+node stands for a sequence of actions and has a value for every seat, and selection counts how often an action was
+available. Actions are selected by PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017).
 
-Priors and values come from a network, if there is one: the searches of a batch then go in step, and the leaves of
-all of them are evaluated in one pass. Else priors come from greedy play's values of the actions, and values
-from a rollout of some decisions and the points at its end.
+With a network, priors and values come from it; the searches of a batch run in step, so that it evaluates all their
+leaves in one pass. Without one, priors come from greedy play's action values, and the value of a leaf from the points
+after a rollout of a few decisions.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ __all__ = [
 
 EQUAL, GREEDY, NETWORK = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
-SHARPNESS = 10.0  # of greedy priors: the exponent for values that differ by reward_divisor x players
+SHARPNESS = 10.0
+"""Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""
 
 
 class Tree(NamedTuple):
-    """The memory of one search.
+    """The arrays of one search; with a leading dimension, those of several.
 
     Attributes:
         nodes: records (nodes,) of `node_type`.
-        used: int64 (1,), nodes in use; 0 begins a new search.
-        path: int64 (nodes,), the nodes of the simulation going on.
+        used: int64 (1,), number of nodes in use; set it to 0 for a new search.
+        path: int64 (nodes,), indexes of the nodes that the current simulation has visited, from the root on.
     """
 
     nodes: np.ndarray
@@ -53,18 +54,14 @@ class Tree(NamedTuple):
 
 
 def node_type(game: Game) -> np.dtype:
-    """Return the record of a node."""
+    """Return the record type of a node."""
     return np.dtype(
         [
-            (
-                "totals",
-                "f8",
-                game.max_players,
-            ),  # by seat, the sum of the values of all simulations through the node
+            ("totals", "f8", game.max_players),  # by seat, sum of the values of its simulations
             ("priors", "f4", game.num_actions),  # prior probability of each action
-            ("children", "i4", game.num_actions),  # the node that an action leads to, or -1
-            ("visits", "i4"),  # simulations through the node
-            ("available", "i4"),  # simulations in which it could have been chosen
+            ("children", "i4", game.num_actions),  # index of the node that an action leads to, or -1
+            ("visits", "i4"),  # simulations that went through the node
+            ("available", "i4"),  # simulations in which its action was legal at the parent
             ("expanded", "i4"),  # 1 if the priors are filled
         ],
         align=True,
@@ -73,9 +70,10 @@ def node_type(game: Game) -> np.dtype:
 
 @compiled
 def seat_values(state, params, values, points):
-    """Fill `values` with the value of every seat, -1 to 1.
+    """Fill `values`, float32 (max players,), with the value of every seat, -1 to 1; `points` is overwritten.
 
-    The outcome of a finished game, else x / (1 + |x|) of the margin x; in cooperative games that of the team's score.
+    The value is the outcome where the game is over, otherwise x / (1 + |x|) where x is the margin / reward_divisor.
+    In cooperative games x is the team's score / reward_divisor, also when the game is over.
     """
     n = params.num_players
     if params.cooperative or not (state.terminated or state.truncated):
@@ -103,11 +101,11 @@ def _open_node(node):
 
 @compiled
 def _fill_priors(node, kind, state, params, legal, scratch, rng_state):
-    """Share out 1 among the legal actions: equally, or by greedy play's values of them."""
+    """Fill the priors of the legal actions: equal ones, or a softmax of greedy play's action values."""
     masks = scratch.masks
     # the default prior, for actions that are legal only in other determinizations
     node.priors[:] = np.float32(1.0 / masks.shape[1])
-    if legal == 1:  # there is nothing to choose yet
+    if legal == 1:  # needs no priors; the node is expanded once a determinization offers a choice
         return
     node.expanded = 1
     if kind != GREEDY:
@@ -134,30 +132,31 @@ def _fill_priors(node, kind, state, params, legal, scratch, rng_state):
 
 @compiled
 def _select(nodes, node, player, mask, exploration):
-    """Choose a legal action by its mean value for the player, its prior, and how seldom it was taken (PUCT)."""
+    """Return the legal action of the highest PUCT score: its mean value for the player plus an exploration bonus."""
     here = nodes[node]
     mean = here.totals[player] / max(here.visits, 1)
     best, chosen = -np.inf, -1
     for action in range(mask.shape[0]):
         if mask[action]:
-            child = here.children[action]
-            value, taken, could = mean, 0, here.visits
-            if child >= 0:
-                below = nodes[child]
-                below.available += 1
-                taken, could = below.visits, below.available
-                value = below.totals[player] / taken
-            score = value + exploration * here.priors[action] * np.sqrt(could + 1.0) / (1 + taken)
-            if chosen < 0 or score > best:  # a score that is no number must not leave nothing chosen
+            index = here.children[action]
+            value, visits, available = mean, 0, here.visits
+            if index >= 0:
+                child = nodes[index]
+                child.available += 1
+                visits, available = child.visits, child.available
+                value = child.totals[player] / visits
+            score = value + exploration * here.priors[action] * np.sqrt(available + 1.0) / (1 + visits)
+            if chosen < 0 or score > best:  # the first action is chosen even if all scores are NaN
                 best, chosen = score, action
     return chosen
 
 
 @compiled
 def _descend(player, state, params, tree, prior, exploration, scratch, rng_state):
-    """Redraw `state`, a copy of the root, for `player`; go down the tree and add a node, leaving `state` there.
+    """Descend the tree by one simulation and add a node.
 
-    Returns the length of `tree.path`.
+    `state` is a copy of the root's state; it is redrawn for `player`, and is the new node's state in the end. Returns
+    the number of actions taken; `tree.path` holds one node more.
     """
     nodes, used, path = tree
     if used[0] == 0:
@@ -165,12 +164,13 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
         used[0] = 1
     kernels.resample(state, params, player, next_uint64(rng_state))
     mask = scratch.masks[2]
-    node, length, grown = 0, 0, False
+    node, length, added = 0, 0, False
     path[0] = 0
-    while not grown and not (state.terminated or state.truncated):
+    while not added and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
         if not nodes[node].expanded:
-            # wait for the network to evaluate this node: the root, or one where an earlier redraw ended the game
+            # wait for the network to evaluate this node: the root, or one where the game had ended in every
+            # earlier determinization
             if prior == NETWORK:
                 break
             _fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
@@ -181,8 +181,8 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
             used[0] += 1
             nodes[node].children[action] = child
             _open_node(nodes[child])
-            nodes[child].available = nodes[node].visits + 1  # as if it could always have been taken so far
-            grown = True
+            nodes[child].available = nodes[node].visits + 1  # as if its action had always been legal
+            added = True
         kernels.apply_action(state, params, action)
         node = child
         length += 1
@@ -192,7 +192,7 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
 
 @compiled
 def _back_up(nodes, path, length, seats, values):
-    """Add the seats' values to the nodes of a path."""
+    """Add the seats' values to the nodes of a path, path[0] to path[length]."""
     for i in range(length + 1):
         node = nodes[path[i]]
         node.visits += 1
@@ -202,13 +202,30 @@ def _back_up(nodes, path, length, seats, values):
 
 @compiled
 def simulate(
-    nodes, used, path, work, masks, points, action_values,
-    states, params, row, simulations, prior, exploration, depth, rollout, values, leaf, rng_states,
-):  # fmt: skip
-    """Go on with the search from `states[row]`; return the decisions made in its simulations.
+    nodes,
+    used,
+    path,
+    work,
+    masks,
+    points,
+    action_values,
+    states,
+    params,
+    row,
+    simulations,
+    prior,
+    exploration,
+    depth,
+    rollout,
+    values,
+    leaf,
+    rng_states,
+):
+    """Add `simulations` simulations to the search from `states[row]`; return the number of simulated decisions.
 
-    The first arrays are those of `Tree` and `Scratch`. `rollout` is the built-in policy that plays on from a new node
-    for `depth` decisions at most.
+    The first three arrays are those of `Tree`, the next four those of `Scratch`. From a new node the built-in policy
+    `rollout` plays at most `depth` decisions. `values`, float32 (max players,), and `leaf`, records (1,), are
+    overwritten.
     """
     tree, scratch = Tree(nodes, used, path), Scratch(work, masks, points, action_values)
     state, rng_state = leaf[0], rng_states[row]
@@ -232,12 +249,28 @@ def simulate(
 
 @compiled
 def descend_rows(
-    nodes, used, paths, work, masks, points, action_values,
-    states, params, rows, exploration, lengths, leaves, observations, leaf_masks, rng_states,
-):  # fmt: skip
-    """One step of all searches: go down each tree, and show what the player to move sees at the leaf.
+    nodes,
+    used,
+    paths,
+    work,
+    masks,
+    points,
+    action_values,
+    states,
+    params,
+    rows,
+    exploration,
+    lengths,
+    leaves,
+    observations,
+    leaf_masks,
+    rng_states,
+):
+    """Descend the tree of each of `rows` once, to the leaf that the network is to evaluate.
 
-    The first arrays are those of `Tree`, with a row for each search, and of `Scratch`.
+    The first three arrays are those of `Tree`, with a leading dimension for the searches; the next four are those of
+    `Scratch`. Fills, for each search, the path's length, the leaf's state, and the observation and action mask of the
+    player to move there.
     """
     scratch = Scratch(work, masks, points, action_values)
     for i in range(rows.shape[0]):
@@ -265,8 +298,8 @@ def _expand(node, mask, probabilities):
 def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points):
     """Expand each leaf and back up its value: the network's estimate, or the outcome of a finished game.
 
-    `estimates`, float32 (N,), is for the player to move; the others share the opposite, or in cooperative games have the
-    same.
+    `estimates`, float32 (N,), holds the values for the player to move at each leaf. The other n - 1 seats have its
+    opposite / (n - 1) each; in cooperative games all seats have the same value. `values` and `points` are overwritten.
     """
     n = params[0].num_players
     for i in range(leaves.shape[0]):
@@ -285,7 +318,7 @@ def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilitie
 
 @compiled
 def root_visits(nodes, out):
-    """Fill `out`, int32 (N, num_actions), with how often each action was taken at the root of each tree."""
+    """Fill `out`, int32 (N, num_actions), with the visits of each action at the root of each tree."""
     for i in range(out.shape[0]):
         for action in range(out.shape[1]):
             child = nodes[i, 0].children[action]

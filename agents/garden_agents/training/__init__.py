@@ -1,1 +1,1 @@
-"""Ways of training a network, and what they share: arguments, the run's folder, opponents, checkpoints."""
+"""Methods of training a network, and what they share: arguments, run folder, opponent pool, checkpoints."""

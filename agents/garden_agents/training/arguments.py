@@ -1,4 +1,4 @@
-"""What every way of training can be given, and the config.toml that keeps it with a run."""
+"""Arguments that all training methods share, and the config.toml that records them with a run."""
 
 from __future__ import annotations
 
@@ -28,53 +28,51 @@ from garden_core.registry import game_class, list_games
 __all__ = ["CONFIG", "METHODS", "TrainingArguments", "command_line", "open_run", "plain"]
 
 CONFIG = "config.toml"
-CONFIG_LIMIT = 2_000_000  # bytes of config.toml, data files included
+CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
 METHODS = ("ppo", "expert-iteration")  # the first is the default
-DEFAULTS = "training.toml"  # a game's own defaults, beside its class
+DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
 T = TypeVar("T", bound="TrainingArguments")
 
 
 @dataclass
 class TrainingArguments:
-    """What every method of training can be given."""
+    """Arguments that all training methods share."""
 
     method: ClassVar[str]
-    """Name of the method, for `garden train --method`."""
+    """Name of the method, see `garden train --method`."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
     num_players: int | None = None
-    """players at the table; the game's default if not given"""
+    """number of players; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, for example: --options peaks 2 gardeners 2"""
+    """other options of the game, name and value in turn, for example: --options peaks 2 gardeners 2"""
     minutes: float | None = None
-    """of training, resumed ones included and evaluations not"""
+    """training time in minutes, summed over resumes, evaluations excluded"""
     seed: int = 0
-    """of the games, the networks and all draws"""
+    """seed of the games, the initial weights and all random choices"""
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """go on with the run in this folder, by its own config; of the other arguments only limits (minutes, steps) count.
-    Code and networks that the config names (a game module:Class, agents of the panel) must be named here again"""
+    """folder of a run to continue; only its limits (minutes, steps) can be changed, and code in its config is named again"""
 
     network: str = "auto"
-    """auto (board where the game has one), board or flat"""
+    """architecture of the network: board, flat, or auto for board where the game has a board"""
     channels: int = 32
-    """channels of the board network"""
+    """number of channels of the board network"""
     hidden: int = 128
     """width of the hidden layers"""
     threads: int = 2
-    """of torch and of search; 1 is safer on a busy machine"""
+    """number of threads of torch and of search; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that the network plays against while it trains; the best network by these is kept"""
+    """agents that evaluations during the training play against; the network with the highest mean win rate is kept"""
     evaluations: int | None = None
-    """how often that is done, evenly spread over the training; one for every five minutes, but at least two, or four
-    where the steps are limited"""
+    """number of evenly spaced evaluations; if not given one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32
-    """games against each of the panel"""
+    """games against each agent of the panel in an evaluation"""
     eval_games: int = 600
-    """games against random and against greedy at the end; 0 for none"""
+    """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
     def __post_init__(self) -> None:
         self._at_least(1, "channels", "hidden", "threads", "panel_games")
@@ -103,17 +101,17 @@ class TrainingArguments:
                 raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
 
     def evaluation_count(self, minutes: float | None) -> int:
-        """Return how often the network is evaluated in a training of so many minutes (None: limited by steps)."""
+        """Return the number of evaluations in a training of `minutes` (None: limited by steps only)."""
         if self.evaluations is not None:
             return self.evaluations
         return 4 if minutes is None else max(2, round(minutes / 5))
 
     @classmethod
     def for_game(cls, game: str, **given: Any) -> Self:
-        """Return the arguments for a game: its own defaults (`training.toml` beside its class) and those given.
+        """Return the arguments given, and for all others the game's own defaults (`training.toml` beside its class).
 
         Raises:
-            ValueError: if there is no such game, or its file has an argument that this method lacks.
+            ValueError: if there is no such game, or its file has an argument that this method does not have.
         """
         path = Path(inspect.getfile(game_class(game))).parent / DEFAULTS
         defaults = parsed(read(path).content).get(cls.method, {}) if path.exists() else {}
@@ -124,17 +122,17 @@ class TrainingArguments:
 
     @property
     def architecture(self) -> dict[str, Any]:
-        """How the network is built, as `garden_agents.networks.network_agent.new_policy` takes it."""
+        """The network's architecture, the arguments of `garden_agents.networks.policies.policy_for`."""
         return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
-    """Return the folder of a run, its arguments, its game, and the command that makes it anew.
+    """Return a run's folder, its arguments, its game, and the command that repeats it.
 
-    A run that is resumed has the arguments in its folder, but for the limits `steps` and `minutes`, if one is given.
+    A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given.
 
     Raises:
-        SystemExit: if no game is named, if the folder holds a run already, or none to resume.
+        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none.
         ValueError: for a config that is damaged, or names code or networks that the command line does not name.
     """
     data_files = None
@@ -145,7 +143,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
         if (folder / CHECKPOINT).exists():
             raise SystemExit(
-                f"{folder} holds a run already: go on with --resume {folder}, or choose another --run"
+                f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
             )
     else:
         folder = arguments.resume
@@ -174,14 +172,14 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
 
 
 class _Config(msgspec.Struct):
-    """What config.toml must hold for a run to go on."""
+    """The part of config.toml that resuming a run needs."""
 
     arguments: dict[str, Any]
     data_files: dict[str, str] = {}
 
 
 def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
-    """Return the arguments of a run, and its data files by option."""
+    """Return a run's arguments, and its data files by option."""
     try:
         content = parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT)
         config = msgspec.convert(content, _Config)
@@ -192,27 +190,32 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no config of this kind of training: {one_line(error)}") from None
+        raise ValueError(f"{path} is no config of this training method: {one_line(error)}") from None
     files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
     return arguments, files
 
 
 def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
-    """Refuse code and other files that a config names and the caller does not."""
-    named = [name for name in stored.panel if not is_built_in(name)]
+    """Raise ValueError for code and files that a config names and the command line does not."""
+    external = [name for name in stored.panel if not is_built_in(name)]
     if ":" in stored.game and stored.game != given.game:
         raise ValueError(
             f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
         )
-    if not set(named) <= set(given.panel):
-        again = one_line(" ".join(map(short, stored.panel)))
+    if not set(external) <= set(given.panel):
+        panel = one_line(" ".join(map(short, stored.panel)))
         raise ValueError(
-            f"{path} names code, networks or long searches in its panel: to use them, give --panel {again} on the command line too"
+            f"{path} names code, networks or long searches in its panel: to use them, give --panel {panel} on the "
+            "command line too"
         )
 
 
 def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], words: Sequence[str]) -> None:
-    """Train by the words of a command line; mistakes in them, and files that are damaged, take one line."""
+    """Run `train` with the arguments on a command line.
+
+    Raises:
+        SystemExit: with a message of one line, for wrong arguments, damaged files and after Ctrl-C.
+    """
     program = "garden train" if kind.method == METHODS[0] else f"garden train --method {kind.method}"
     try:
         arguments = tyro.cli(kind, args=words, prog=program)
@@ -226,11 +229,13 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     except MemoryError as error:
         raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
     except KeyboardInterrupt:
-        raise SystemExit("stopped; the same command with --resume and the run's folder goes on") from None
+        raise SystemExit(
+            "stopped; to continue, give the same command with --resume and the run's folder"
+        ) from None
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml keeps them: without what is not given, and without folders."""
+    """Return arguments as config.toml holds them: without those that are None, and without the run's folder."""
     values = dataclasses.asdict(arguments)
     kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
     return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}

@@ -1,6 +1,6 @@
-"""Checkpoints of training: network, optimizer, past selves and plain data in one safetensors file.
+"""Checkpoints of a training: network, optimizer, past selves and progress in one safetensors file.
 
-Reading one runs no code, whoever wrote it: there are tensors and JSON in it, and both are checked.
+Loading one runs no code, whoever wrote it: the file holds tensors and JSON, and both are checked.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class Progress(msgspec.Struct, forbid_unknown_fields=True):
-    """How far a training has come.
+    """The progress of a training.
 
     Attributes:
-        decisions: taken so far.
-        seconds: of training so far.
-        ahead: by opponent of the pool, how often the learner has come out ahead of it lately.
-        met: by opponent of the pool, whether it was met.
+        decisions: decisions of the learner so far.
+        seconds: seconds of training so far.
+        ahead: for each opponent of the pool, the recent rate of games in which the learner finished ahead of it.
+        met: for each opponent of the pool, whether the learner has played against it.
     """
 
     decisions: Count
@@ -40,12 +40,14 @@ class Progress(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def save(path: Path, policy: Any, optimizer: Any, progress: Progress, past: Sequence[Any] = ()) -> None:
-    """Write a checkpoint; an old one stays whole until the new one is complete.
+    """Write a checkpoint; an older one is replaced once the new one is complete.
 
     Args:
+        path: the file.
         policy: the network.
-        optimizer: of the network.
-        past: frozen copies of the network.
+        optimizer: the network's optimizer.
+        progress: progress of the training.
+        past: past selves, frozen copies of the network.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
@@ -59,10 +61,10 @@ def save(path: Path, policy: Any, optimizer: Any, progress: Progress, past: Sequ
 
 
 def check(path: Path, policy: Any) -> None:
-    """Check that a checkpoint holds a network like `policy`, whose weights may be shapes alone.
+    """Check that a checkpoint's network has the same weights' names and shapes as `policy`, which may be on "meta".
 
     Raises:
-        ValueError: if it cannot be read, is damaged, or is of another network.
+        ValueError: if the file cannot be read or is damaged, or its network is another one.
     """
     try:
         tensors, _, _ = read(path, _KEY, Progress)
@@ -72,10 +74,10 @@ def check(path: Path, policy: Any) -> None:
 
 
 def load(path: Path, policy: Any, optimizer: Any) -> tuple[Progress, list[dict[str, torch.Tensor]]]:
-    """Restore network and optimizer from a checkpoint; return the progress and the weights of past selves.
+    """Restore network and optimizer from a checkpoint; return the progress and the weights of the past selves.
 
     Raises:
-        ValueError: if it cannot be read, is damaged, or is of another network; nothing has changed then.
+        ValueError: if the file cannot be read or is damaged, or its network is another one; nothing has changed then.
     """
     try:
         tensors, progress, _ = read(path, _KEY, Progress)
@@ -111,7 +113,7 @@ def _count(tensors: Mapping[str, torch.Tensor], name: str) -> int:
 def _optimizer_state(
     tensors: Mapping[str, torch.Tensor], optimizer: Any
 ) -> dict[int, dict[str, torch.Tensor]]:
-    """Return Adam's state by parameter: for each that was updated its step and two moments."""
+    """Return Adam's state, for each parameter that was updated: the step and two moments."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     updated = [number for number in range(len(parameters)) if f"{number}.step" in tensors]
     needed = {}

@@ -1,10 +1,10 @@
 """Train a network by expert iteration: `garden train mars --method expert-iteration --minutes 30`.
 
-Search plays games against itself; the network learns to choose as search chose and to foresee how the games ended;
-search is then guided by the network, and so on (T. Anthony et al., "Thinking fast and slow with deep learning and
-tree search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
-through self-play", 2018). Chance and hidden cards are search's affair (`garden_agents.search`). In the beginning, while the
-network knows nothing, search plays on greedily instead of asking it.
+Tree search plays games against itself. The network learns to predict the search's visits (policy) and the outcome of
+the games (value), and then guides the search (T. Anthony et al., "Thinking fast and slow with deep learning and tree
+search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
+self-play", 2018). The search redraws chance and hidden cards (`garden_agents.search`). In a first part of the training,
+the warm-up, the search uses greedy rollouts in place of the untrained network.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -31,38 +32,38 @@ __all__ = ["Arguments", "train"]
 
 @dataclass
 class Arguments(TrainingArguments):
-    """Train a network by expert iteration on one game, evaluate it, and keep everything in a folder.
+    """Train a network by expert iteration, evaluate it, and keep everything in a folder.
 
-    Without `minutes` it takes 30.
+    The training takes 30 minutes if --minutes is not given.
     """
 
     method = "expert-iteration"
 
     envs: int = 64
-    """games played at once"""
+    """number of games played at once"""
     simulations: int = 32
-    """of each move"""
+    """number of simulations for each move"""
     exploration: float = 1.5
-    """of search: how much actions are preferred that look promising and were seldom taken"""
+    """PUCT exploration constant"""
     noise: float = 0.3
-    """of the network's priors in search: the concentration of Dirichlet noise, x 10 / legal actions"""
+    """concentration of the Dirichlet noise in the root's priors, x 10 / number of legal actions; 0 for no noise"""
     temperature: float = 0.5
-    """moves are drawn by visits ** (1 / temperature)"""
+    """temperature of the moves, which are drawn with weights visits ** (1 / temperature)"""
     warmup_share: float = 0.2
-    """share of the time in which search plays on greedily, before the network guides it"""
+    """share of the training time in which search uses greedy rollouts, before the network guides it"""
 
     positions: int = 200_000
-    """kept to learn from, the latest ones"""
+    """size of the replay buffer, positions; the oldest are dropped"""
     reuse: float = 4.0
-    """how often the network learns from each position"""
+    """mean number of updates that each position is used in"""
     minibatch: int = 512
-    """positions in an update"""
+    """number of positions in an update"""
     learning_rate: float = 2e-3
-    """of AdamW, when training begins"""
+    """initial learning rate (AdamW)"""
     final_learning_rate: float = 2e-4
-    """the same when it ends; in between it changes evenly"""
+    """final learning rate; interpolated linearly"""
     search_value_share: float = 0.5
-    """share of search's own value in what the value learns; the rest is the outcome"""
+    """share of the search's value at the root in the value target; the rest is the outcome of the game"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,31 +76,49 @@ class Arguments(TrainingArguments):
 
 
 class _Positions:
-    """The latest positions: what the player to move saw, what search chose, and how it ended."""
+    """Replay buffer of positions.
+
+    Attributes:
+        observation: int8 (size, *observation_shape), the observation of the player to move.
+        mask: int8 (size, num_actions), its action mask.
+        visits: float16 (size, num_actions), the share of the search's visits of each action.
+        value: float32 (size,), the value target.
+        added: number of positions added so far.
+    """
 
     def __init__(self, game: Game, size: int) -> None:
         self.observation = np.zeros((size, *game.observation_shape), np.int8)
         self.mask = np.zeros((size, game.num_actions), np.int8)
-        self.choice = np.zeros((size, game.num_actions), np.float16)
+        self.visits = np.zeros((size, game.num_actions), np.float16)
         self.value = np.zeros(size, np.float32)
         self.added = 0
 
-    def add(self, observation: np.ndarray, mask: np.ndarray, choice: np.ndarray, value: float) -> None:
-        """Add a position in place of the oldest."""
+    def add(self, observation: np.ndarray, mask: np.ndarray, visits: np.ndarray, value: float) -> None:
+        """Add a position; it replaces the oldest one when the buffer is full."""
         i = self.added % len(self.value)
-        self.observation[i], self.mask[i], self.choice[i], self.value[i] = observation, mask, choice, value
+        self.observation[i], self.mask[i], self.visits[i], self.value[i] = observation, mask, visits, value
         self.added += 1
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[torch.Tensor, ...]:
-        """Return `n` random positions."""
+        """Return observations, masks, shares of visits and value targets of `n` random positions."""
         rows = rng.integers(min(self.added, len(self.value)), size=n)
         return tuple(
-            torch.from_numpy(a[rows]) for a in (self.observation, self.mask, self.choice, self.value)
+            torch.from_numpy(a[rows]) for a in (self.observation, self.mask, self.visits, self.value)
         )
 
 
+class _Decision(NamedTuple):
+    """A decision of an unfinished game: what a position needs, except for the outcome."""
+
+    observation: np.ndarray
+    mask: np.ndarray
+    visits: np.ndarray
+    player: int
+    value: float
+
+
 class _Games:
-    """Games that search plays against itself; finished ones go to `positions`."""
+    """Games that search plays against itself; the positions of finished games go to the replay buffer."""
 
     def __init__(
         self, game: Game, arguments: Arguments, positions: _Positions, rng: np.random.Generator
@@ -107,32 +126,30 @@ class _Games:
         self.game, self.arguments, self.positions, self.rng = game, arguments, positions, rng
         self.batch = Batch(game, arguments.envs)
         self.batch.reset(int(rng.integers(2**32)))
-        self.told: list[list[tuple[np.ndarray, np.ndarray, np.ndarray, int, float]]] = [
-            [] for _ in range(arguments.envs)
-        ]
+        self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
+        """The decisions of the unfinished game in each row, without those that had only one legal action."""
         seats = game.max_players
-        self.ended, self.tally = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
+        self.values, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
     def step(self, search: MCTSAgent) -> None:
-        """Make one move in every game."""
+        """Take one action in every game."""
         batch, a = self.batch, self.arguments
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
         noise = self._noise(masks) if search.network else None
         visits, values = search.search(batch, batch.all_rows, noise)
         for row in np.flatnonzero(masks.sum(1) > 1):
-            choice = visits[row] / visits[row].sum()
-            seen = batch.observation[row].copy()
-            self.told[row].append((seen, masks[row], choice, int(players[row]), float(values[row])))
+            shares = visits[row] / visits[row].sum()
+            observation, player = batch.observation[row].copy(), int(players[row])
+            decision = _Decision(observation, masks[row], shares, player, float(values[row]))
+            self.trajectories[row].append(decision)
         weights = (visits / visits.max(1, keepdims=True)) ** (1 / a.temperature)
-        drawn = (
-            weights.cumsum(1) >= self.rng.random((len(weights), 1)) * weights.sum(1, keepdims=True)
-        ).argmax(1)
-        batch.step(drawn)
+        thresholds = self.rng.random((len(weights), 1)) * weights.sum(1, keepdims=True)
+        batch.step((weights.cumsum(1) >= thresholds).argmax(1))
         for row in np.flatnonzero(batch.terminated | batch.truncated):
             self._finish(int(row))
 
     def _noise(self, masks: np.ndarray) -> np.ndarray | None:
-        """Return Dirichlet noise over the legal actions, float (N, num_actions); None if there is to be none."""
+        """Return Dirichlet noise over the legal actions, float (N, num_actions); None if `noise` is 0."""
         if self.arguments.noise == 0:
             return None
         concentration = self.arguments.noise * 10 / masks.sum(1, keepdims=True)
@@ -140,15 +157,17 @@ class _Games:
         return noise / noise.sum(1, keepdims=True)
 
     def _finish(self, row: int) -> None:
+        """Add the positions of the finished game in `row` to the replay buffer."""
         game, share = self.game, self.arguments.search_value_share
-        seat_values(self.batch.last_states[row], game.params[0], self.ended, self.tally)
-        for observation, mask, choice, player, value in self.told[row]:
-            self.positions.add(observation, mask, choice, share * value + (1 - share) * self.ended[player])
-        self.told[row] = []
+        seat_values(self.batch.last_states[row], game.params[0], self.values, self.points)
+        for decision in self.trajectories[row]:
+            target = share * decision.value + (1 - share) * self.values[decision.player]
+            self.positions.add(decision.observation, decision.mask, decision.visits, target)
+        self.trajectories[row] = []
 
 
 class _Training:
-    """The loop: games, updates, evaluations, checkpoints."""
+    """The training loop: games, updates, evaluations, checkpoints."""
 
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
         self.arguments, self.run, self.game = arguments, run, game
@@ -159,15 +178,20 @@ class _Training:
             self.policy.parameters(), arguments.learning_rate, weight_decay=1e-4
         )
         self.positions = _Positions(game, arguments.positions)
-        self.learned = 0
-        """Positions that the network has learned from."""
+        self.used = 0
+        """Positions used in updates so far, with repeats."""
         self.decisions = 0
+        """Decisions of the games so far."""
         a, network = arguments, NetworkAgent(self.policy)
-        self.teacher = MCTSAgent(a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed)
-        self.student = MCTSAgent(a.simulations, exploration=a.exploration, network=network, seed=a.seed)
+        self.rollout_search = MCTSAgent(
+            a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed
+        )
+        self.network_search = MCTSAgent(
+            a.simulations, exploration=a.exploration, network=network, seed=a.seed
+        )
 
     def go(self) -> None:
-        """Train until the time is over; save a checkpoint at the end, also if Ctrl-C ends it.
+        """Train until the time is over or Ctrl-C is pressed, and save a checkpoint.
 
         Raises:
             SystemExit: after Ctrl-C.
@@ -176,9 +200,9 @@ class _Training:
         with tqdm(total=round(limit), unit="s", desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             games = _Games(self.game, self.arguments, self.positions, self.rng)
-            for search in (self.teacher, self.student):
-                games.step(search)  # compiles, which is not to count
-            seat_values(games.batch.states[0], self.game.params[0], games.ended, games.tally)
+            for search in (self.rollout_search, self.network_search):
+                games.step(search)  # compiles before the clock starts
+            seat_values(games.batch.states[0], self.game.params[0], games.values, games.points)
             self.run.warm_up(self.policy)
             with Interruption() as interruption:
                 self.run.check = interruption.check
@@ -188,7 +212,7 @@ class _Training:
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
-                f"go on with: garden train --method expert-iteration --resume {self.run.folder}"
+                f"continue with: garden train --method expert-iteration --resume {self.run.folder}"
             )
 
     def _loop(self, games: _Games, limit: float) -> None:
@@ -200,7 +224,7 @@ class _Training:
         self.run.report("training")
         while (now := self.run.seconds) < limit:
             self.run.check()
-            games.step(self.teacher if now < limit * a.warmup_share else self.student)
+            games.step(self.rollout_search if now < limit * a.warmup_share else self.network_search)
             self.decisions += a.envs
             losses = self._learn(now / limit)
             if losses and now >= next_log:
@@ -214,22 +238,25 @@ class _Training:
             self.bar.update(round(min(now, limit)) - self.bar.n)
 
     def _learn(self, done: float) -> tuple[float, float] | None:
-        """Make the updates that the new positions are worth; return the last losses of policy and value."""
+        """Update the network until every position is used `reuse` times on average.
+
+        Returns the last losses of policy and value, or None if there was no update.
+        """
         a = self.arguments
         for group in self.optimizer.param_groups:
             group["lr"] = a.learning_rate + (a.final_learning_rate - a.learning_rate) * min(1.0, done)
         losses = None
         self.policy.set_training_mode(True)
-        while self.positions.added >= 4 * a.minibatch and self.learned < a.reuse * self.positions.added:
-            observation, mask, choice, value = self.positions.draw(self.rng, a.minibatch)
+        while self.positions.added >= 4 * a.minibatch and self.used < a.reuse * self.positions.added:
+            observation, mask, visits, value = self.positions.draw(self.rng, a.minibatch)
             logits, values = self.policy.logits_and_values(observation.float(), mask)
-            policy_loss = -(choice.float() * logits.log_softmax(1)).sum(1).mean()
+            policy_loss = -(visits.float() * logits.log_softmax(1)).sum(1).mean()
             value_loss = (values[:, 0] - value).square().mean()
             self.optimizer.zero_grad()
             (policy_loss + value_loss).backward()
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
             self.optimizer.step()
-            self.learned += a.minibatch
+            self.used += a.minibatch
             self.run.check()
             losses = policy_loss.item(), value_loss.item()
         self.policy.set_training_mode(False)
@@ -247,7 +274,7 @@ class _Training:
         self.run.log(row)
 
     def save(self) -> None:
-        """Write the checkpoint; the positions are not kept, as new games bring new ones."""
+        """Write the checkpoint. It does not hold the replay buffer; new games fill it again."""
         save(
             self.run.folder / CHECKPOINT,
             self.policy,
@@ -256,10 +283,10 @@ class _Training:
         )
 
     def load(self) -> None:
-        """Go on from the checkpoint; the run too.
+        """Restore the training and the run from the checkpoint.
 
         Raises:
-            ValueError: if the checkpoint cannot be read, is damaged, or is of another network.
+            ValueError: if the checkpoint cannot be read or is damaged, or its network is another one.
         """
         progress, _ = load(self.run.folder / CHECKPOINT, self.policy, self.optimizer)
         self.decisions = progress.decisions
@@ -268,15 +295,17 @@ class _Training:
 
 
 def train(arguments: Arguments) -> Path:
-    """Train, evaluate and write the run's folder; return it.
+    """Train, evaluate and write the run's folder; return its path.
 
     Raises:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
     folder, arguments, game, command = open_run(arguments)
     torch.set_num_threads(arguments.threads)
-    empty = empty_policy(game, arguments.architecture)  # a network that cannot be is an error before a folder
-    if arguments.resume is not None:  # before memory is taken for what a config claims
+    empty = empty_policy(
+        game, arguments.architecture
+    )  # raises for an impossible network before the folder is made
+    if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty)
     run = Run.of(folder, game, arguments, command)
     training = _Training(arguments, run, game)

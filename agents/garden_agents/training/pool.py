@@ -1,4 +1,4 @@
-"""Self-play: the pool of opponents that a learner meets, and the environment that it learns in."""
+"""Self-play: the opponent pool, and the environment in which the learner plays against it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from garden_core.learner import Opponent
 
 __all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
 
-MEMORY = 0.98  # weight of what was known of a win rate, when a game is added to it
+MEMORY = 0.98  # decay of the moving average of win rates, for each game
 
 
 class PastSelf:
-    """A frozen copy of a policy network as an opponent; all rows that ask are answered in one pass."""
+    """A frozen copy of a network as an opponent."""
 
     def __init__(self) -> None:
         self.policy: Any = None
 
     def freeze(self, policy: Any) -> None:
-        """Become a copy of `policy` as it is now."""
-        optimizer, policy.optimizer = policy.optimizer, None  # its moments are as large as the network
+        """Replace this past self by a copy of `policy` in its present state."""
+        optimizer, policy.optimizer = (
+            policy.optimizer,
+            None,
+        )  # not copied: its moments are twice the network's size
         try:
             self.policy = copy.deepcopy(policy)
         finally:
@@ -39,21 +42,21 @@ class PastSelf:
 
     @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Draw an action for each of `rows`."""
+        """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
         return sample(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])).numpy()
 
 
 class OpponentPool:
-    """The opponents random and greedy, and up to `size` frozen selves, the hard ones more often.
+    """Opponents for self-play: random, greedy and up to `size` past selves, harder ones drawn more often.
 
-    A past self is drawn in proportion to (1 - w)² + 0.05, w being how often the learner comes out ahead of it; when
-    a new one needs room, the one that is beaten most often goes (prioritised fictitious self-play: O. Vinyals et
-    al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019).
+    The weight of a past self is (1 - w)² + 0.05, where w is the rate of games in which the learner finishes ahead of
+    it. When the pool is full, a new past self replaces the one with the highest w. This is prioritised fictitious
+    self-play (O. Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019).
 
     Args:
-        shares: how often to draw random, greedy and a past self. The share of past selves goes to random until
-            there is one.
-        size: number of past selves kept.
+        shares: shares of the draws that go to random, to greedy and to past selves. Until there is a past self, the
+            share of past selves goes to random.
+        size: largest number of past selves.
     """
 
     def __init__(self, shares: tuple[float, float, float], size: int) -> None:
@@ -62,11 +65,11 @@ class OpponentPool:
         self.opponents: list[Opponent] = ["random", "greedy", *self.selves]
         self.frozen = 0
         self.ahead = np.full(2 + size, 0.5)
-        """By opponent, how often the learner has come out ahead of it lately."""
+        """For each opponent, the recent rate of games in which the learner finished ahead of it."""
         self.met = np.zeros(2 + size, np.bool_)
 
     def freeze(self, policy: Any) -> None:
-        """Add a frozen copy of `policy`."""
+        """Add a past self, a frozen copy of `policy`."""
         if not self.selves:
             return
         place = self.frozen
@@ -75,17 +78,17 @@ class OpponentPool:
         else:
             self.frozen += 1
         self.selves[place].freeze(policy)
-        self.ahead[2 + place] = 0.5  # games that still go on against the old one are now against the new one
+        self.ahead[2 + place] = 0.5  # unfinished games against the replaced one go on against the new one
         self.met[2 + place] = False
 
     def count(self, opponent: int, result: float) -> None:
-        """Remember that the learner came out ahead (1), level (½) or behind (0) of an opponent."""
+        """Record a game in which the learner finished ahead of an opponent (1), level with it (½) or behind it (0)."""
         self.met[opponent] = True
         self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
     @property
     def weights(self) -> np.ndarray:
-        """How often each opponent is drawn, float (2 + size,)."""
+        """Share of the draws of each opponent, float (2 + size,)."""
         random, greedy, own = self.shares
         weights = np.zeros(2 + len(self.selves))
         weights[:2] = random, greedy
@@ -97,7 +100,7 @@ class OpponentPool:
         return weights
 
     def rates(self) -> dict[str, float]:
-        """How often the learner comes out ahead of random, greedy and, on average, past selves; where known."""
+        """Recent rate of games in which the learner finished ahead of random, greedy and past selves, if it met them."""
         groups = {"random": slice(0, 1), "greedy": slice(1, 2), "self": slice(2, 2 + self.frozen)}
         return {
             name: float(self.ahead[group][self.met[group]].mean())
@@ -107,16 +110,21 @@ class OpponentPool:
 
     @property
     def networks(self) -> list[Any]:
-        """The frozen networks, for a checkpoint."""
+        """The networks of the past selves."""
         return [past.policy for past in self.selves[: self.frozen]]
 
     def restore(
         self, ahead: Sequence[float], met: Sequence[bool], weights: Sequence[dict[str, Any]], policy: Any
     ) -> None:
-        """Restore win rates and frozen networks from a checkpoint; `policy` is a network of the same shape.
+        """Restore the pool from a checkpoint.
+
+        Args:
+            ahead, met: see `Progress`.
+            weights: weights of the past selves.
+            policy: a network of the same architecture.
 
         Raises:
-            ValueError: if they are of a pool of another size.
+            ValueError: if they belong to a pool of another size.
         """
         if not len(ahead) == len(met) == len(self.ahead) or len(weights) > len(self.selves):
             raise ValueError(f"it is of another pool than one with {len(self.selves)} past selves")
@@ -128,21 +136,21 @@ class OpponentPool:
 
 
 class SelfPlayVecEnv(GardenVecEnv):
-    """Games against a pool, paid by a mix of margin and outcome.
+    """Games against an opponent pool; the reward is a mix of margin and outcome.
 
     Args:
-        game: with the reward "margin"; the outcome is added here.
+        game: the game with the reward "margin"; the outcome is added here.
         num_envs: number of games.
-        pool: of opponents; told how every game ended.
+        pool: the opponent pool, which records the result of every game.
     """
 
     def __init__(self, game: Game, num_envs: int, pool: OpponentPool) -> None:
         super().__init__(game, num_envs, pool.opponents, pool.weights)
         self.pool = pool
         self.outcome_share = 0.0
-        """How much of the reward is outcome; the rest is margin."""
+        """Share of the outcome in the reward; the rest is the margin."""
         seats = game.max_players
-        self._tally = np.zeros((num_envs, seats), np.int32)
+        self._standings = np.zeros((num_envs, seats), np.int32)
         self._outcome = np.zeros(seats, np.float32)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -155,20 +163,22 @@ class SelfPlayVecEnv(GardenVecEnv):
         return observation, paid, dones, infos
 
     def _settle(self, rows: np.ndarray) -> np.ndarray:
-        """Tell the pool how the games of `rows` ended; return the learner's outcome in each."""
+        """Record the finished games of `rows` in the pool; return the learner's outcome in each, float32."""
         learner, game = self.learner, self.game
-        states, tally = learner.batch.last_states[rows], self._tally[: len(rows)]
+        states, standings = learner.batch.last_states[rows], self._standings[: len(rows)]
         outcomes = np.zeros(len(rows), np.float32)
         if game.cooperative:
-            loops.points_rows(states, game.params, tally)
-            return tally[:, : game.num_players].min(1) / np.float32(game.reward_divisor)
-        loops.standings_rows(states, game.params, tally)
+            points = standings  # the same memory
+            loops.points_rows(states, game.params, points)
+            return points[:, : game.num_players].min(1) / np.float32(game.reward_divisor)
+        loops.standings_rows(states, game.params, standings)
         for i, row in enumerate(rows):
             seat = learner.final_seats[row]
-            rewards.outcome(tally[i], game.num_players, self._outcome)
+            rewards.outcome(standings[i], game.num_players, self._outcome)
             outcomes[i] = self._outcome[seat]
             for other in range(game.num_players):
                 if other != seat:
-                    ahead = (np.sign(int(tally[i, seat]) - int(tally[i, other])) + 1) / 2
-                    self.pool.count(int(learner.final_drawn[row, other]), ahead)
+                    difference = int(standings[i, seat]) - int(standings[i, other])
+                    result = (np.sign(difference) + 1) / 2
+                    self.pool.count(int(learner.final_drawn[row, other]), result)
         return outcomes

@@ -1,4 +1,4 @@
-"""The folder of a training run: its configuration, metrics, evaluations, best network and pictures."""
+"""The folder of a training run: configuration, metrics, evaluations, best network and plots."""
 
 from __future__ import annotations
 
@@ -41,16 +41,19 @@ __all__ = ["Interrupted", "Interruption", "Run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 METRICS, EVALUATIONS = "metrics.csv", "evaluations.csv"
-TABLE_LIMIT = 30_000_000  # bytes of metrics.csv and evaluations.csv
-TEAM = "team"  # in place of opponents in a cooperative game
+TABLE_LIMIT = 30_000_000  # largest size of metrics.csv and evaluations.csv, bytes
+TEAM = "team"  # the panel of a cooperative game, which has no opponents
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed, and what was going on has come to a point where it can be saved."""
+    """Ctrl-C was pressed, and the training has reached a point where it can be saved."""
 
 
 class Interruption:
-    """Within it Ctrl-C stops at the next `check`, where everything can be saved; a second one stops at once."""
+    """Context manager that delays Ctrl-C until the next `check`, where the training can be saved.
+
+    A second Ctrl-C stops at once.
+    """
 
     def __init__(self) -> None:
         self.requested = False
@@ -71,31 +74,32 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        tqdm.write("stopping; press Ctrl-C again to drop what is not yet saved", sys.stderr)
+        tqdm.write("stopping; press Ctrl-C again to stop at once without saving", sys.stderr)
 
 
 class Run:
-    """What a training run leaves in its folder.
+    """A training run and the files in its folder.
 
-    config.toml (everything needed to repeat it), metrics.csv and TensorBoard's events, evaluations.csv (against the
-    panel, while training), network.safetensors (the best network by these), and in the end curve.png,
-    evaluation.json and game.json (the replay of one game).
+    These are config.toml (everything that is needed to repeat the run), metrics.csv and TensorBoard's event files,
+    evaluations.csv (win rates against the panel during the training), network.safetensors (the network with the best
+    evaluation), and at the end curve.png, evaluation.json and game.json (a replay of one game).
 
     Args:
-        folder: of the run.
-        game: what is played.
-        network: how the network is built, as `garden_agents.networks.network_agent.new_policy` takes it.
-        panel: names of the agents that the network plays against while it trains.
-        panel_games: games against each of them.
-        seed: of the evaluations.
-        threads: of the searches in the panel; what is played does not depend on it.
+        folder: folder of the run.
+        game: the game.
+        network: the network's architecture, the arguments of `garden_agents.networks.policies.policy_for`.
+        panel: names of the agents that evaluations play against.
+        panel_games: games against each agent of the panel.
+        seed: seed of the evaluations.
+        command: the command that repeats the run.
+        threads: threads of the searches in the panel; their moves do not depend on it.
 
     Attributes:
-        report: called with what the run is doing, in words; nothing happens by default.
-        check: called often while the run evaluates; what it raises ends the evaluation.
+        report: called with a description of what the run is doing; does nothing by default.
+        check: called often during an evaluation; what it raises ends the evaluation.
 
     Raises:
-        ValueError: for an unknown agent in the panel, before there is a folder.
+        ValueError: for an unknown agent in the panel, before the folder is made.
     """
 
     def __init__(
@@ -115,24 +119,24 @@ class Run:
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], object] = lambda: None
         for name in panel if not game.cooperative else ():
-            load_agent(name, game)  # an unknown name is an error at once, not at the first evaluation
+            load_agent(name, game)  # so that an unknown name is an error now, not at the first evaluation
         folder.mkdir(parents=True, exist_ok=True)
         self.past: list[dict[str, float]] = []
-        """The evaluations so far."""
+        """The rows of evaluations.csv."""
         self.seconds_before = 0.0
-        """Seconds that the run had trained for when it was resumed."""
+        """Seconds of training before the run was resumed."""
         self._start: float | None = None
         self._idle = 0.0
         self._board = SummaryWriter(str(folder))
 
     @classmethod
     def of(cls, folder: Path, game: Game, arguments: TrainingArguments, command: str) -> Self:
-        """Return the run of these arguments; raises as the constructor does."""
+        """Return the run with these arguments; raises as the constructor does."""
         a = arguments
         return cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
 
     def warm_up(self, policy: Any) -> None:
-        """Compile what evaluations need, so that it counts neither as training nor as evaluation."""
+        """Compile what evaluations need, before the clock starts."""
         agent: Policy = NetworkAgent(policy)
         others = () if self.game.cooperative else self.panel
         for other in (agent, *(load_agent(name, self.game) for name in others)):
@@ -143,20 +147,21 @@ class Run:
         scores(self.game, batch.states)
 
     def begin(self) -> None:
-        """Let the clock run."""
+        """Start the clock."""
         self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """Seconds of training so far, evaluations left out."""
+        """Seconds of training so far, evaluations excluded."""
         now = 0.0 if self._start is None else time.monotonic() - self._start - self._idle
         return self.seconds_before + now
 
     def rewind(self, decisions: int, seconds: float | None = None) -> None:
-        """Go back to what was known at so many decisions, the checkpoint's: training beyond them is lost.
+        """Remove the metrics and evaluations after a checkpoint.
 
         Args:
-            seconds: of training till then; by the metrics if not given.
+            decisions: decisions at the checkpoint.
+            seconds: seconds of training at the checkpoint; read from the metrics if None.
         """
         for name in (METRICS, EVALUATIONS):
             needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
@@ -177,7 +182,7 @@ class Run:
             self.seconds_before = seconds
 
     def write_config(self, arguments: TrainingArguments) -> None:
-        """Keep the arguments, the game and the versions."""
+        """Write config.toml: the arguments, the game and the versions of the packages."""
         config = {
             "arguments": plain(arguments),
             "game": {
@@ -207,10 +212,15 @@ class Run:
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
     def evaluate(self, policy: Any, decisions: int, value_target: str) -> None:
-        """Let the network play against the panel, the same games each time; keep it if it is the best so far.
+        """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
 
-        Best is the highest mean of the win rates; of equal ones the latest. `value_target` is what the network's value
-        is of, see `NetworkAgent`. The time does not count as training. An evaluation that `check` ends leaves nothing.
+        The best network has the highest mean of the win rates; of equal ones the latest is kept. The time does not
+        count as training. An evaluation that `check` ends writes nothing.
+
+        Args:
+            policy: the network.
+            decisions: decisions of the learner so far.
+            value_target: what the value head predicts, one of `network_agent.VALUE_TARGETS`.
         """
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(policy)
@@ -223,7 +233,7 @@ class Run:
         self._idle += time.monotonic() - start
 
     def _rate(self, agent: Policy, name: str) -> float:
-        """Return the win rate against one of the panel; of a team, its mean score as the outcome pays it."""
+        """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""
         game, n = self.game, self.game.num_players
         games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
         report = functools.partial(self._report_finished, name, games, [0])
@@ -235,7 +245,7 @@ class Run:
         return meet(game, ("network", name), (agent, opponent), games, self.seed, report).win_rate
 
     def _report_finished(self, name: str, games: int, done: list[int], ended: int) -> None:
-        """Report how many games against one of the panel have ended: `ended` more than `done[0]`."""
+        """Add `ended` to `done[0]`, the games against an agent of the panel that are finished, and report it."""
         if ended:
             done[0] += ended
             self.report(f"evaluating against {name}, {done[0]} of {games}")
@@ -245,7 +255,7 @@ class Run:
         return sum(row[name] for name in self.panel) / len(self.panel)
 
     def keep(self, policy: Any, decisions: int, seconds: float, value_target: str) -> None:
-        """Write the network with what made it."""
+        """Write network.safetensors, with the command and the versions that made it."""
         origin = {
             "command": self.command,
             "seed": self.seed,
@@ -256,7 +266,14 @@ class Run:
         save_network(self.folder / NETWORK, self.game, policy, self.network, value_target, origin)
 
     def finish(self, games: int, policy: Any, decisions: int, value_target: str) -> None:
-        """Judge the last network too; draw the curves, let the best one meet random and greedy, keep a replay."""
+        """Evaluate the last network, draw the curves, and play the final evaluation and a replay with the best network.
+
+        Args:
+            games: games against random and against greedy in the final evaluation; 0 for none.
+            policy: the last network.
+            decisions: decisions of the learner.
+            value_target: what the value head predicts.
+        """
         if not self.past or self.past[-1]["decisions"] < decisions:
             self.evaluate(policy, decisions, value_target)
         self._board.close()
@@ -276,12 +293,11 @@ class Run:
         write_atomically(self.folder / "evaluation.json", json.dumps(report, indent=1).encode())
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
-        print(
-            f"left in {self.folder}: {', '.join(sorted(p.name for p in self.folder.iterdir() if 'tfevents' not in p.name))}"
-        )
+        names = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
+        print(f"files in {self.folder}: {', '.join(names)}")
 
     def _plot(self) -> None:
-        """Draw the win rates against the panel over decisions and over time."""
+        """Plot the win rates against the panel over decisions and over time."""
         with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
             for name, colour in zip(self.panel, itertools.cycle(COLOURS), strict=False):
                 rates = [row[name] for row in self.past]
@@ -303,17 +319,17 @@ class Run:
 
 
 def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:
-    """Return the rows of a table of numbers with the columns `needed`; none if there is no file.
+    """Return the rows of a CSV file of numbers; no rows if there is no file.
 
     Raises:
-        ValueError: if a column is missing, or something else than a number stands in one.
+        ValueError: if one of the columns `needed` is missing, or a value is no number.
     """
     if not path.exists():
         return []
     try:
         text = io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline="")
         rows = list(csv.DictReader(text))
-        if rows and None in rows[-1].values():  # a crash cut it short
+        if rows and None in rows[-1].values():  # an incomplete last line, as a crash leaves it
             rows.pop()
         for row in rows:
             if not needed <= row.keys():

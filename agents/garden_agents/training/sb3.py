@@ -1,7 +1,7 @@
 """PPO by self-play, with sb3-contrib's MaskablePPO: `garden train mars --num-players 2 --steps 1_000_000`.
 
-A run leaves in its folder what `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves a checkpoint; `--resume FOLDER`
-goes on.
+A run's folder holds the files that `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves the
+checkpoint; `--resume FOLDER` continues from it.
 """
 
 from __future__ import annotations
@@ -31,54 +31,54 @@ __all__ = ["Arguments", "new_model", "train"]
 
 @dataclass
 class Arguments(TrainingArguments):
-    """Train MaskablePPO by self-play on one game, evaluate it, and keep everything in a folder."""
+    """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     method = "ppo"
 
     steps: int | None = None
-    """decisions of the learner to train for, if `minutes` do not end sooner; 2,000,000 if neither is given"""
+    """training length, decisions of the learner; not limited with --minutes and otherwise 2,000,000 if not given"""
 
     outcome: float = 0.0
-    """initial share of the outcome in the reward; the rest is the margin of points"""
+    """initial share of the outcome in the reward, 0 to 1; the rest is the margin of points"""
     final_outcome: float = 1.0
-    """the same when it ends; in between it changes evenly"""
+    """final share of the outcome; interpolated linearly"""
 
     envs: int = 128
-    """games played at once"""
+    """number of games played at once"""
     rollout: int = 32
-    """decisions in each game between two updates"""
+    """length of a PPO rollout: decisions of the learner in each game between two updates"""
     epochs: int = 3
-    """passes over a rollout in an update"""
+    """number of passes over a rollout in an update"""
     minibatches: int = 8
-    """parts that a pass is cut into"""
+    """number of minibatches in a pass"""
     learning_rate: float = 1e-3
-    """of Adam, when training begins"""
+    """initial learning rate (Adam)"""
     final_learning_rate: float = 1e-4
-    """the same when it ends; in between it changes evenly"""
+    """final learning rate; interpolated linearly"""
     discount: float = 0.995
-    """of future rewards, for each decision of the learner"""
+    """discount factor of future rewards, for each decision of the learner"""
     gae_lambda: float = 0.95
-    """of generalised advantage estimation"""
+    """lambda of generalised advantage estimation"""
     entropy: float = 0.01
-    """weight of the entropy bonus when training begins"""
+    """initial weight of the entropy bonus"""
     final_entropy: float = 0.002
-    """the same when it ends; in between it changes evenly"""
+    """final weight of the entropy bonus; interpolated linearly"""
 
     start: Path | None = None
-    """a network's file to begin with, for example of another number of players, in place of an untrained one"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     random_share: float = 0.1
-    """share of opponents that play at random"""
+    """share of the opponents that play at random"""
     greedy_share: float = 0.4
-    """share of opponents that play greedily"""
+    """share of the opponents that play greedily"""
     self_share: float = 0.5
-    """share of opponents that are past selves, the hard ones more often"""
+    """share of the opponents that are past selves; harder ones are drawn more often"""
     past_selves: int = 6
-    """past selves kept; the one beaten most often makes room for a new one"""
+    """largest number of past selves; a new one then replaces the one that is beaten most often"""
     snapshot_every: int = 50_000
-    """decisions between two frozen selves"""
+    """decisions of the learner between two new past selves"""
     checkpoint_every: int = 200_000
-    """decisions between two checkpoints"""
+    """decisions of the learner between two checkpoints"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,9 +103,15 @@ def new_model(
     entropy: float = 0.01,
     seed: int = 0,
 ) -> MaskablePPO:
-    """Return an untrained model whose rollouts are `rollout` decisions in every row of `env`.
+    """Return an untrained model.
 
-    `network` has the arguments of `garden_agents.networks.policies.policy_for`: kind, channels, hidden.
+    Args:
+        game: the game of `env`.
+        env: the games to learn from.
+        network: the architecture, the arguments of `garden_agents.networks.policies.policy_for`.
+        rollout: decisions of the learner in every row of `env` between two updates.
+        epochs, minibatches, learning_rate, discount, gae_lambda, entropy: see `Arguments`.
+        seed: seed of the initial weights and of the sampled actions.
     """
     policy, policy_kwargs = policy_for(game, **network)
     return MaskablePPO(
@@ -125,7 +131,7 @@ def new_model(
 
 
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
-    """Write the run's checkpoint: network, optimizer, pool, how far it has come.
+    """Write the run's checkpoint: network, optimizer, opponent pool and progress.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
@@ -135,10 +141,10 @@ def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
 
 
 def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
-    """Restore what `save_checkpoint` wrote, and go back to what the run knew then.
+    """Restore what `save_checkpoint` wrote, and remove the run's metrics after it.
 
     Raises:
-        ValueError: if the checkpoint cannot be read, is damaged, or is of another network or pool.
+        ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
     """
     path = run.folder / CHECKPOINT
     progress, past = load(path, model.policy, model.policy.optimizer)
@@ -151,7 +157,7 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
 
 
 class _Progress(BaseCallback):
-    """What happens beside learning: schedules, progress bar, metrics, frozen selves, evaluations, checkpoints."""
+    """Everything besides PPO itself: schedules, progress bar, metrics, past selves, evaluations, checkpoints."""
 
     def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
@@ -169,23 +175,23 @@ class _Progress(BaseCallback):
         return self.model
 
     @property
-    def late(self) -> bool:
-        """Whether the time is over."""
+    def time_is_up(self) -> bool:
+        """Whether the time limit is reached."""
         return self.run.seconds >= self.limit
 
     @property
     def value_target(self) -> str:
-        """What the network's value value_target, mostly."""
+        """What the value head mostly predicts: the larger part of the reward."""
         if self.env.game.cooperative:
             return "score"
         return "outcome" if self.env.outcome_share >= 0.5 else "margin"
 
     def _progress(self) -> float:
-        """How much of the training is done, 0 to 1, by decisions or by time."""
+        """Return the completed share of the training, 0 to 1, by decisions or by time, whichever is larger."""
         return min(1.0, max(self.num_timesteps / self.steps, self.run.seconds / self.limit))
 
     def _on_training_start(self) -> None:
-        self.run.begin()  # not earlier: the first reset may have compiled for a while
+        self.run.begin()  # here, as the first reset, before it, may have compiled
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
         self.evaluated = int(self._progress() * self.evaluations)
@@ -200,10 +206,10 @@ class _Progress(BaseCallback):
     def _on_step(self) -> bool:
         self.run.check()
         self.bar.update(self.num_timesteps - self.bar.n)
-        return not self.late
+        return not self.time_is_up
 
     def _on_rollout_end(self) -> None:
-        self._expect()
+        self._set_bar_length()
         rates = self.pool.rates()
         self.bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
         self._set_schedules()
@@ -216,14 +222,16 @@ class _Progress(BaseCallback):
             save_checkpoint(self.run, self._ppo, self.pool)
         self._log(rates)
         due = int(self._progress() * self.evaluations)
-        if self.evaluated < due < self.evaluations:  # the last one comes after the last update
+        if (
+            self.evaluated < due < self.evaluations
+        ):  # the last evaluation follows the last update, in Run.finish
             self.evaluated = due
             self.run.evaluate(self.model.policy, self.num_timesteps, self.value_target)
             self.model.policy.set_training_mode(True)
             self.run.report("training")
 
     def _set_schedules(self) -> None:
-        """Set what changes evenly over the training."""
+        """Set what is interpolated over the training: reward, learning rate, entropy bonus."""
         a, done = self.arguments, self._progress()
 
         def between(first: float, last: float) -> float:
@@ -234,11 +242,11 @@ class _Progress(BaseCallback):
         self._ppo.lr_schedule = lambda _: rate
         self._ppo.ent_coef = between(a.entropy, a.final_entropy)
 
-    def _expect(self) -> None:
-        """With a limit of time, have the bar end where the present pace will lead."""
+    def _set_bar_length(self) -> None:
+        """With a time limit, set the bar's length to the decisions that the present speed will reach."""
         if self.arguments.minutes is not None:
-            pace = self.num_timesteps / self.run.seconds
-            self.bar.total = max(self.num_timesteps, min(self.steps, int(pace * self.limit)))
+            per_second = self.num_timesteps / self.run.seconds
+            self.bar.total = max(self.num_timesteps, min(self.steps, int(per_second * self.limit)))
 
     def _log(self, rates: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
@@ -269,15 +277,17 @@ _LOSSES = (
 
 
 def train(arguments: Arguments) -> Path:
-    """Train, evaluate and write the run's folder; return it.
+    """Train, evaluate and write the run's folder; return its path.
 
     Raises:
-        SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the option
-            "reward", which training sets itself.
+        SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
+            "reward", which the training sets itself.
     """
     folder, arguments, game, command = open_run(arguments)
     if "reward" in arguments.options:
-        raise SystemExit("training sets the reward: choose by --outcome and --final-outcome, 0 (margin) to 1")
+        raise SystemExit(
+            "training sets the reward: choose by --outcome and --final-outcome, from 0 (margin) to 1 (outcome)"
+        )
     torch.set_num_threads(arguments.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     game = type(game)(**{**game.arguments, "reward": "margin"})
@@ -286,12 +296,12 @@ def train(arguments: Arguments) -> Path:
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     network = arguments.architecture
-    if arguments.resume is not None:  # before memory is taken for what a config claims
+    if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty_policy(game, network))
     settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
     model = new_model(game, env, network, **settings)
     if arguments.resume is None and arguments.start is not None:
-        _begin_with(arguments.start, model, game, network)
+        _set_initial_weights(arguments.start, model, game, network)
     run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
@@ -300,27 +310,27 @@ def train(arguments: Arguments) -> Path:
         run.rewind(0, 0.0)
     run.write_config(arguments)
     save_checkpoint(run, model, pool)
-    env.seed((arguments.seed + model.num_timesteps) % 2**64)  # after a resume other games than at the start
+    env.seed((arguments.seed + model.num_timesteps) % 2**64)  # other games after a resume than at the start
 
     print(f"training on {game!r} in {folder}")
     progress = _Progress(arguments, run, env)
     rest = progress.steps - model.num_timesteps
-    if rest > 0 and not progress.late:
+    if rest > 0 and not progress.time_is_up:
         _learn(model, rest, progress)
     run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.value_target)
     return folder
 
 
-def _begin_with(path: Path, model: MaskablePPO, game: Game, network: dict[str, Any]) -> None:
-    """Give the model the weights of a network's file."""
+def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, network: dict[str, Any]) -> None:
+    """Set the model's weights to those of a network's file."""
     first = NetworkAgent.load(path, game, allow_other_options=True)
     if first.config["network"] != network:
-        raise ValueError(f"{path} is built as {first.config['network']}, not as {network}")
+        raise ValueError(f"{path} has the architecture {first.config['network']}, not {network}")
     model.policy.load_state_dict(first.policy.state_dict())
 
 
 def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
-    """Learn for so many decisions more; the bar says what is going on.
+    """Train for `steps` more decisions of the learner.
 
     Raises:
         SystemExit: after Ctrl-C, once a checkpoint is saved.
@@ -338,10 +348,18 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
             save_checkpoint(run, model, progress.pool)
     if interruption.requested:
         raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; go on with: garden train --resume {run.folder}"
+            f"stopped at {model.num_timesteps:,} decisions; continue with: garden train --resume {run.folder}"
         )
 
 
 MODEL_SETTINGS = (
-    "rollout", "epochs", "minibatches", "learning_rate", "discount", "gae_lambda", "entropy", "seed",
-)  # fmt: skip
+    "rollout",
+    "epochs",
+    "minibatches",
+    "learning_rate",
+    "discount",
+    "gae_lambda",
+    "entropy",
+    "seed",
+)
+"""Names of the training's arguments that `new_model` takes."""
