@@ -263,17 +263,25 @@ class _Library(JITCodeLibrary):
 
     def _link(self, module: Any) -> Any:
         """Link all that the function reaches into `module`, each once; return it."""
-        reached = [self]
-        for library in reached:
-            reached += [other for other in library._linking_libraries if other not in reached]
-            if hasattr(self, "_reload_init"):  # not in older versions of Numba
-                self._reload_init.update(library._reload_init)
-        for library in reached[1:]:
+        reached: list[Any] = []
+        self._add_to(reached)
+        for library in reversed(
+            reached[:-1]
+        ):  # callers first: LLVM drops a function that nothing refers to yet
             own = (
                 library._own_module() if isinstance(library, _Library) else library._get_module_for_linking()
             )
             module.link_in(own, preserve=True)
+        for library in reached if hasattr(self, "_reload_init") else []:  # not in older versions of Numba
+            self._reload_init.update(library._reload_init)
         return module
+
+    def _add_to(self, reached: list[Any]) -> None:
+        """Add what the function calls, and then itself, unless it is there already."""
+        for library in self._linking_libraries:
+            if library not in reached:
+                _Library._add_to(library, reached)
+        reached.append(self)
 
     def _get_module_for_linking(self) -> Any:
         return self._link(self._own_module().clone())
