@@ -202,7 +202,7 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
 
     monkeypatch.setattr(arena, "play_job", interrupted)
     kept = tmp_path / "parts.games.jsonl"
-    with pytest.raises(SystemExit, match=r"stopped; the same command goes on from .*parts\.games\.jsonl"):
+    with pytest.raises(SystemExit, match=r"stopped; the same command continues from .*parts\.games\.jsonl"):
         arena.main(arguments(parts, games=120))
     assert not parts.exists()
     with kept.open("a") as file:
@@ -247,7 +247,7 @@ def test_games_of_something_else_are_refused(tmp_path, agents):
         arena.main(arguments(output, "random", "their_agents:last_legal"))
     assert kept.read_bytes() == before
     kept.write_text("scribble\n")
-    with pytest.raises(SystemExit, match="is damaged, or no file of games"):
+    with pytest.raises(SystemExit, match="is damaged, or no file of finished jobs"):
         arena.main(arguments(output))
 
 

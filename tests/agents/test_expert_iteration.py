@@ -81,14 +81,14 @@ def test_expert_iteration_learns_what_search_chose(tmp_path):
         tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, search_value_share=0.0
     )
     while training.positions.added < 1000:
-        games.step(training.teacher)
+        games.step(training.rollout_search)
     held = training.positions
-    np.testing.assert_allclose(held.choice[:1000].sum(1), 1, atol=2e-3)
-    assert not held.choice[:1000][held.mask[:1000] == 0].any()
+    np.testing.assert_allclose(held.visits[:1000].sum(1), 1, atol=2e-3)
+    assert not held.visits[:1000][held.mask[:1000] == 0].any()
     assert set(np.unique(held.value[:1000])) <= {-1.0, 0.0, 1.0}
     before = losses(training)
     for _ in range(10):
-        training.learned = 0
+        training.used = 0
         training._learn(0.0)
     after = losses(training)
     assert after[0] < before[0] - 0.02
@@ -99,31 +99,33 @@ def losses(training) -> tuple[float, float]:
     """Losses of policy and value over the first thousand positions."""
     held = training.positions
     with torch.no_grad():
-        seen, choice = (
+        seen, visits = (
             torch.as_tensor(held.observation[:1000]).float(),
-            torch.as_tensor(held.choice[:1000]).float(),
+            torch.as_tensor(held.visits[:1000]).float(),
         )
         logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
-        policy = -(choice * logits.log_softmax(1)).sum(1).mean()
+        policy = -(visits * logits.log_softmax(1)).sum(1).mean()
         return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
 
 
-def test_positions_mix_the_outcome_with_what_search_foresaw(tmp_path, monkeypatch):
+def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
     training, games = at_work(
         tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25, noise=0.0
     )
     assert games._noise(games.batch.action_mask) is None
-    told: list = []
+    decisions: list = []
     finish = games._finish
-    monkeypatch.setattr(games, "_finish", lambda row: (told.extend(games.told[row]), finish(row)))
+    monkeypatch.setattr(
+        games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))
+    )
     while not training.positions.added:
-        games.step(training.student)
+        games.step(training.network_search)
     scores = games.batch.game.scores(games.batch.last_states[0])
     won = np.sign([scores[0] - scores[1], scores[1] - scores[0]])
     assert won[0] != 0, "another seed is needed: the scores are level"
-    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in told]
-    np.testing.assert_allclose(training.positions.value[: len(told)], expected, atol=1e-6)
-    assert len({value for *_, value in told}) > 5
+    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in decisions]
+    np.testing.assert_allclose(training.positions.value[: len(decisions)], expected, atol=1e-6)
+    assert len({value for *_, value in decisions}) > 5
 
 
 def test_noise_is_over_legal_actions(tmp_path):

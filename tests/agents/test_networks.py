@@ -368,7 +368,7 @@ def test_a_network_that_foresees_margins_does_not_guide_search(tmp_path):
     path = tmp_path / "network.safetensors"
     save_network(path, game, new_policy(game, SMALL), SMALL, "margin", {})
     load_agent(str(path), game)
-    with pytest.raises(ValueError, match="this network value_target margins"):
+    with pytest.raises(ValueError, match="its value head predicts margins"):
         load_agent(f"{path}-mcts:8", game)
 
 

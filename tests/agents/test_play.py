@@ -163,9 +163,9 @@ def test_rules(typing, monkeypatch):
     monkeypatch.setattr(type(make("cacti")), "rules_text", "")
     monkeypatch.setattr(Path, "exists", lambda path: False)
     _, shown = typing(["rules"])
-    assert shown[1].startswith("rules\nCacti tells no rules in short.\nplayer_0 (you)> ")
+    assert shown[1].startswith("rules\nCacti has no rules in short.\nplayer_0 (you)> ")
     _, shown = typing(["rules all"])
-    assert shown[1].startswith("rules all\nCacti tells no rules in short.\nplayer_0 (you)> ")
+    assert shown[1].startswith("rules all\nCacti has no rules in short.\nplayer_0 (you)> ")
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -94,7 +94,7 @@ def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
     train(tiny(run=folder, steps=512, eval_games=0))
     with (folder / "metrics.csv").open("a") as file:
         file.write(",".join(["1024", "999"] + ["0"] * 12) + "\n")
-    with pytest.raises(SystemExit, match="go on with --resume"):
+    with pytest.raises(SystemExit, match="continue it with --resume"):
         train(tiny(run=folder))
     train(Arguments(resume=folder, steps=1024))
     rows = rows_of(folder / "metrics.csv")
@@ -127,7 +127,7 @@ def test_training_begins_with_a_network(small_run, tmp_path):
     other = NetworkAgent.load(folder, Mars(num_players=3)).policy.state_dict()
     assert all((one[name] == other[name]).all() for name in one)
     assert tomllib.loads((folder / "config.toml").read_text())["arguments"]["start"].endswith(".safetensors")
-    with pytest.raises(ValueError, match=r"is built as .*'channels': 4"):
+    with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4"):
         train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
 
 
