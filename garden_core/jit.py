@@ -265,12 +265,9 @@ class _Library(JITCodeLibrary):
         """Link all that the function reaches into `module`, each once; return it."""
         reached: list[Any] = []
         self._add_to(reached)
-        for library in reversed(
-            reached[:-1]
-        ):  # callers first: LLVM drops a function that nothing refers to yet
-            own = (
-                library._own_module() if isinstance(library, _Library) else library._get_module_for_linking()
-            )
+        for library in reversed(reached[:-1]):  # callers first: LLVM drops what nothing refers to yet
+            ours = isinstance(library, _Library)
+            own = library._own_module() if ours else library._get_module_for_linking()
             module.link_in(own, preserve=True)
         for library in reached if hasattr(self, "_reload_init") else []:  # not in older versions of Numba
             self._reload_init.update(library._reload_init)
