@@ -1,9 +1,12 @@
 """The benchmarks run, and write what they should; no timing is asserted."""
 
+import importlib
 import json
+import shutil
 import sys
 
 import pytest
+import tyro
 from processes import python
 
 from garden_core import list_games, make
@@ -12,10 +15,20 @@ GAME = list_games()[0]
 SPREAD = {"median", "min", "max", "all"}
 
 
-def run(module, folder, *arguments, **environment):
+def main_of(module, *arguments):
+    """Run a benchmark in this process, by the words of its command line."""
+    found = importlib.import_module(f"benchmarks.{module}")
+    options = tyro.cli(
+        next(getattr(found, name) for name in ("Options", "Arguments") if hasattr(found, name)),
+        args=arguments,
+    )
+    found.main(options)
+
+
+def run(module, folder, capsys, *arguments):
     """Run a benchmark as its page says; return its results and what it printed."""
-    command = ["-W", "error", "-m", f"benchmarks.{module}", GAME, "--quick", *arguments, "--output", folder]
-    printed = python(*command, **environment).stdout
+    main_of(module, GAME, "--quick", *arguments, "--output", str(folder))
+    printed = capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {f"{module}.json", f"{module}.png"}
     assert (folder / f"{module}.png").read_bytes().startswith(b"\x89PNG")
     results = json.loads((folder / f"{module}.json").read_text())
@@ -42,10 +55,10 @@ def yardstick(tmp_path):
     return path
 
 
-def test_throughput(tmp_path, yardstick):
+def test_throughput(tmp_path, yardstick, capsys):
     players = str(make(GAME).num_players)
     arguments = ("--num-players", players, "--yardstick", str(yardstick))
-    results, printed = run("throughput", tmp_path / "results", *arguments)
+    results, printed = run("throughput", tmp_path / "results", capsys, *arguments)
     measured = [(found["what"], found["num_envs"]) for found in results["measurements"]]
     whats = ("random play", "random play, observed", "Batch.step")
     assert measured == [(what, n) for n in (1, 64) for what in whats] + [("env()", 1)]
@@ -62,8 +75,9 @@ def test_throughput(tmp_path, yardstick):
     assert str(yardstick) not in json.dumps(results)
 
 
-def test_startup(tmp_path):
-    results, printed = run("startup", tmp_path, NUMBA_DISABLE_JIT="1")  # compiling is not what is tested
+def test_startup(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # compiling is not what is tested
+    results, printed = run("startup", tmp_path, capsys)
     measured = [(found["interface"], found["cache"]) for found in results["measurements"]]
     assert measured == [(interface, cache) for interface in ("env()", "Batch") for cache in ("empty", "warm")]
     for found in results["measurements"]:
@@ -76,7 +90,10 @@ def test_startup(tmp_path):
 def quick(module, folder, *arguments, result=None):
     """Run a benchmark that needs the packages for training; return its measurements, in the file `result`."""
     pytest.importorskip("sb3_contrib")
-    python("-m", f"benchmarks.{module}", "cacti", *arguments, "--output", folder)
+    if module == "training":  # it changes a setting of torch for its whole process
+        python("-m", f"benchmarks.{module}", "cacti", *arguments, "--output", folder)
+    else:
+        main_of(module, "cacti", *arguments, "--output", str(folder))
     return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
 
 
@@ -100,14 +117,16 @@ def test_training(tmp_path):
 
 
 def test_learning_takes_finished_runs_as_they_are(tmp_path):
-    arguments = ("--seeds", "2", "--minutes", "0.02", "--runs", str(tmp_path / "runs"))
-    first = quick("learning", tmp_path / "results", *arguments)
-    assert [found["seed"] for found in first] == [0, 1]
-    for found in first:
+    arguments = ("--minutes", "0.02", "--runs", str(tmp_path / "runs"), "--seeds")
+    (first,) = quick("learning", tmp_path / "results", *arguments, "1")
+    (folder,) = (tmp_path / "runs").iterdir()
+    shutil.copytree(folder, folder.with_name(folder.name.replace("-0-", "-1-")))
+    both = quick("learning", tmp_path / "results", *arguments, "2")
+    assert both == [first, first | {"seed": 1}]
+    for found in both:
         assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(found["evaluations"])
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
     assert (tmp_path / "results" / "learning.png").read_bytes().startswith(b"\x89PNG")
-    assert quick("learning", tmp_path / "results", *arguments) == first
 
 
 @pytest.mark.slow

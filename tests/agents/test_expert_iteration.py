@@ -17,7 +17,7 @@ from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
 from runs import LEFT, SMALL, rows_of, tiny_expert
 
-from garden_core import make
+from garden_core import list_games, make
 from mars_env import Mars
 
 
@@ -38,10 +38,11 @@ def test_expert_iteration_leaves_everything(expert_run):
 @pytest.mark.parametrize(
     ("name", "num_players", "options"),
     [
-        ("cacti", 2, {}),
+        *((name, None, {}) for name in list_games()),
         ("mars", 3, {"max_decisions": "40"}),
         ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
     ],
+    ids=str,
 )
 def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
     arguments = tiny_expert(

@@ -87,11 +87,17 @@ def test_cells_are_told_groups_and_empty_neighbours(options):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"),
-    [("board", {}), ("board", {"gardeners": 2}), ("flat", {}), ("flat", {"view": "planes"})],
+    ("name", "kind", "options"),
+    [
+        *((name, "auto", {}) for name in list_games()),
+        ("mars", "board", {"gardeners": 2}),
+        ("mars", "flat", {}),
+        ("mars", "flat", {"view": "planes"}),
+    ],
+    ids=str,
 )
-def test_network_gives_a_logit_an_action(kind, options):
-    game = Mars(**options)
+def test_network_gives_a_logit_an_action(name, kind, options):
+    game = make(name, **options)
     env = GardenVecEnv(game, 4, seed=0)
     model = new_model(game, env, SMALL | {"kind": kind}, rollout=8)
     observation = env.reset()
@@ -158,16 +164,24 @@ def kept(tmp_path):
     return tmp_path / "network.safetensors", policy
 
 
-@pytest.mark.parametrize("kind", ["board", "flat"])
-def test_a_network_comes_back_as_it_was(kind, tmp_path):
-    batch = played(Mars(num_players=3))
+@pytest.mark.parametrize(
+    ("name", "options", "kind"),
+    [
+        *((name, {}, "auto") for name in list_games()),
+        ("mars", {"num_players": 3}, "board"),
+        ("mars", {"num_players": 3}, "flat"),
+    ],
+    ids=str,
+)
+def test_a_network_comes_back_as_it_was(name, options, kind, tmp_path):
+    batch = played(make(name, **options))
     network = SMALL | {"kind": kind}
     policy = new_policy(batch.game, network)
     path = tmp_path / "network.safetensors"
     save_network(path, batch.game, policy, network, "outcome", {"seed": 5})
     agent = NetworkAgent.load(path, batch.game)
     assert agent.config["origin"] == {"seed": 5}
-    assert agent.config["options"]["num_players"] == 3
+    assert agent.config["options"]["num_players"] == batch.game.num_players
     again = NetworkAgent(policy).evaluate(batch.observation, batch.action_mask)
     for got, expected in zip(agent.evaluate(batch.observation, batch.action_mask), again, strict=True):
         np.testing.assert_array_equal(got, expected)

@@ -14,12 +14,13 @@ pytest.importorskip("tyro")
 
 from garden_agents.play.terminal import MANY, Arguments, find, full_rules, list_actions, set_up, sum_in_words
 from processes import garden
+from quick import seeds
+from variants import GAMES, each_game, hidden_games
 
 from garden_core import make
 from garden_core.policies import GreedyPolicy
 from garden_core.replay import Replay, record
 
-GAMES = ["botanicus", "cacti", "mars"]
 HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
 
 
@@ -126,7 +127,7 @@ def test_actions_are_listed_with_what_they_do(width, capsys, monkeypatch):
     assert "55 stand 2" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", GAMES)
+@each_game
 def test_no_action_is_called_like_a_command_or_a_number(name):
     for label in make(name).labels:
         assert label.split()[0].lower() not in ("help", "rules", "hint", "save", "quit")
@@ -168,7 +169,7 @@ def test_rules(typing, monkeypatch):
     assert shown[1].startswith("rules all\nCacti has no rules in short.\nplayer_0 (you)> ")
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [name for name in GAMES if make(name).rules_text])
 def test_all_the_rules(name, typing):
     _, shown = typing(["Rules  all"], name)
     told = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
@@ -192,14 +193,16 @@ def test_rules_are_wrapped_by_paragraph_and_item(monkeypatch):
 # --- whole games ---
 
 
-@pytest.mark.parametrize("name", GAMES)
+@each_game
 def test_a_game_from_start_to_end(name, typing, tmp_path):
     path = tmp_path / "game.json"
-    table, shown = typing(itertools.repeat("1"), name, save=path)
+    others = make(name).num_players - 1
+    table, shown = typing(itertools.repeat("1"), name, seats=["human", *["greedy"] * others], save=path)
     replay = Replay.load(path)
-    assert replay == record(make(name), [Thinker(None, 0), GreedyPolicy(2)], seed=1)
+    opponents = [GreedyPolicy(2 + number) for number in range(others)]
+    assert replay == record(make(name), [Thinker(None, 0), *opponents], seed=1)
     assert replay.ended == "terminated"
-    for seat, who in enumerate(("you", "greedy")):
+    for seat, who in enumerate(["you", *["greedy"] * others]):
         assert f"player_{seat} ({who}): {replay.scores[seat]} points" in shown[-1]
     assert shown[-1].endswith(f"saved in {path}\n")
     moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
@@ -328,8 +331,8 @@ def test_an_agent_that_fails_costs_no_game(typing, tmp_path, monkeypatch):
 # --- what is hidden ---
 
 
-@pytest.mark.parametrize("name", ["cacti", "botanicus"])
-@pytest.mark.parametrize("seed", range(3))
+@hidden_games
+@pytest.mark.parametrize("seed", seeds(3, 0))
 def test_nobody_sees_what_another_person_hides(name, seed, typing):
     rng = random.Random(seed)
 

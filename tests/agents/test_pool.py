@@ -12,8 +12,9 @@ from garden_agents.networks.files import weights_of
 from garden_agents.networks.network_agent import new_policy
 from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
 from runs import SMALL
+from variants import shortened
 
-from garden_core import make
+from garden_core import list_games, make
 from garden_core.batch import Batch
 from garden_core.policies import RandomPolicy
 from mars_env import Mars
@@ -81,15 +82,17 @@ def test_a_frozen_self_stays_as_it_was():
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("cacti", {}), ("mars", {"num_players": 3}), ("mars", {"num_players": 2, "cooperative": True})],
+    [
+        *((name, {}) for name in list_games()),
+        ("mars", {"num_players": 3}),
+        ("mars", {"num_players": 2, "cooperative": True}),
+    ],
 )
 def test_reward_is_a_mix_of_margin_and_outcome(name, options):
     """Held against the game itself, played with the reward "outcome" and with "margin"."""
     paid = {}
     for share in (0.0, 0.25, 1.0):
-        env = SelfPlayVecEnv(
-            make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
-        )
+        env = SelfPlayVecEnv(shortened(name, 60, reward="margin", **options), 16, OpponentPool((1, 0, 0), 0))
         env.outcome_share = share
         env.seed(3)
         env.reset()
@@ -102,10 +105,8 @@ def test_reward_is_a_mix_of_margin_and_outcome(name, options):
         paid[share] = np.array(ended)
     assert len(paid[0.0]) > 10
     np.testing.assert_allclose(paid[0.25], 0.75 * paid[0.0] + 0.25 * paid[1.0], atol=1e-5)
-    game = make(name, reward="outcome", max_decisions=60, **options)
-    env = SelfPlayVecEnv(
-        make(name, reward="margin", max_decisions=60, **options), 16, OpponentPool((1, 0, 0), 0)
-    )
+    game = shortened(name, 60, reward="outcome", **options)
+    env = SelfPlayVecEnv(shortened(name, 60, reward="margin", **options), 16, OpponentPool((1, 0, 0), 0))
     plain = type(env).__mro__[1](game, 16)
     plain.seed(3)
     plain.reset()

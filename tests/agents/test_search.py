@@ -8,18 +8,12 @@ from garden_agents.evaluation.matches import meet, play
 from garden_agents.search import tree
 from garden_agents.search.agent import MCTSAgent, _Memory
 from processes import python
+from variants import each_table, shortened
 
 from garden_core import kernels, make
 from garden_core.batch import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.rng import seed_rngs
-
-GAMES = [
-    ("mars", {"num_players": 3}),
-    ("mars", {"num_players": 1, "cooperative": True}),
-    ("cacti", {}),
-    ("botanicus", {"num_players": 4}),
-]
 
 
 class Sure:
@@ -46,17 +40,20 @@ def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
     return batch
 
 
-@pytest.mark.parametrize(("name", "options"), GAMES)
+@each_table
 def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
-    game = make(name, max_decisions=40, **options)
+    game = shortened(name, 40, **options)
     lineups = np.zeros((2, game.num_players), int)
     first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5) for seed in (3, 3, 4))
-    assert first.tobytes() == again.tobytes() != other.tobytes()
+    assert first.tobytes() == again.tobytes()
+    assert (
+        first.tobytes() != other.tobytes() or game.max_game_length < 20
+    )  # a short game may go alike by chance
 
 
-@pytest.mark.parametrize(("name", "options"), GAMES)
+@each_table
 def test_plays_whole_games_with_a_network(name, options):
-    game = make(name, max_decisions=40, **options)
+    game = shortened(name, 40, **options)
     agent = MCTSAgent(10, network=Sure(0, 0.5))
     states = play(game, [agent], np.zeros((3, game.num_players), int), 5)
     assert (states["terminated"] | states["truncated"]).all()

@@ -11,16 +11,26 @@ import fuzzing
 import numpy as np
 import pytest
 import tomli_w
+from variants import own_file
 
-from botanicus_env.tables import PACKAGED as BOTANICUS
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import Batch, make
+from garden_core import Batch, list_games, make
 from garden_core.data import LIMIT, DataFile
 from garden_core.game import Game
 from garden_core.policies import RandomPolicy
+from garden_core.registry import game_class
 
-FILES = {"cacti": ("cards", CACTI), "botanicus": ("tables", BOTANICUS)}
-games = pytest.mark.parametrize("name", FILES)
+READING = [name for name in list_games() if any(option.is_file for option in game_class(name).options)]
+FILES = {name: own_file(name) for name in READING}
+games = pytest.mark.parametrize("name", [name for name in READING if FILES[name][1] is not None])
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_game_that_reads_a_file_comes_with_one(name):
+    """Faults in it are what is tested here."""
+    if FILES[name][1] is None:
+        pytest.skip(f"the package of {name} holds no file that the game reads")
+    assert FILES[name][0] in make(name).option_values
 
 
 def made(name: str, file: Any) -> tuple[Game | None, BaseException | None]:

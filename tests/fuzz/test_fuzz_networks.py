@@ -19,13 +19,13 @@ from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_
 from safetensors import safe_open
 from safetensors.torch import save
 
-from garden_core import Batch, make
+from garden_core import Batch, list_games, make
 from garden_core.game import Game
 
 SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
 
 
-@pytest.fixture(scope="module", params=["mars", "cacti"])
+@pytest.fixture(scope="module", params=list_games())
 def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
     """A game, and the file of a small network for it."""
     game = make(request.param)

@@ -12,22 +12,31 @@ import fuzzing
 import pytest
 import tomli_w
 from cacti_tools import made_up
+from variants import GAMES, shortened
 
-from cacti_env import Cacti
+from garden_core import make
 from garden_core.data import DataFile
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.replay import LIMIT, Replay, ReplayError, record
-from mars_env import Mars
+
+LONG = 25
+"""Decisions of a replay; more would make its thousands of copies slow to check."""
 
 
-@pytest.fixture(scope="module", params=["mars", "cacti with own cards"])
+OWN = "cacti with own cards"
+
+
+@pytest.fixture(scope="module", params=[*GAMES, OWN])
 def content(request, tmp_path_factory) -> dict[str, Any]:
     """What a replay's file holds, but for its checksum."""
-    own = DataFile("cards.toml", tomli_w.dumps(made_up(3)))
-    game = Mars(peaks=1, max_decisions=25) if request.param == "mars" else Cacti(cards=own)
+    if request.param == OWN:
+        game = make("cacti", cards=DataFile("cards.toml", tomli_w.dumps(made_up(3))))
+    else:
+        game = shortened(request.param, LONG)
     path = tmp_path_factory.mktemp("replay") / "game.json"
-    record(game, [GreedyPolicy(), RandomPolicy()], seed=4).save(path)
+    players = [GreedyPolicy(), *[RandomPolicy()] * (game.num_players - 1)]
+    record(game, players, seed=4).save(path)
     found = json.loads(path.read_text())
     found.pop("checksum")
     return found
@@ -67,7 +76,7 @@ def test_changed_content_with_a_checksum_that_fits(content, numbers, tmp_path):
         loaded(path)
 
 
-@pytest.mark.parametrize("content", ["cacti with own cards"], indirect=True)
+@pytest.mark.parametrize("content", [OWN], indirect=True)
 @pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 def test_changed_data_within(content, numbers, tmp_path):
     path = tmp_path / "game.json"
@@ -131,12 +140,14 @@ CLAIMS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize("content", [GAMES[0], OWN], indirect=True)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_false_claims(content, claim, tmp_path):
     write(tmp_path / "game.json", content | CLAIMS[claim])
     assert loaded(tmp_path / "game.json")[1] is not None
 
 
+@pytest.mark.parametrize("content", [OWN], indirect=True)
 @pytest.mark.parametrize("kind", ["lists", "objects", "digits", "text", "keys", "data"])
 def test_bombs_end_soon_with_a_message(content, kind, tmp_path):
     path, n = tmp_path / "game.json", LIMIT - 200_000

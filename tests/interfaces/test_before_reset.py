@@ -5,14 +5,12 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
+from variants import made
 
-from botanicus_env import Botanicus
-from cacti_env import Cacti
-from garden_core import Batch, kernels, list_games, make
+from garden_core import Batch, kernels
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.learner import Learner
-from mars_env import Mars
 
 PETTINGZOO = {
     "render": lambda env: env.render(),
@@ -39,7 +37,6 @@ BATCH = {
     "observe": lambda batch: batch.observe(0),
     "refresh": lambda batch: batch.refresh(),
 }
-GAMES = [*map(make, list_games()), make("mars", view="planes"), make("mars", gardeners=2)]
 
 
 def refused(owner, calls):
@@ -48,7 +45,7 @@ def refused(owner, calls):
             call(owner)
 
 
-@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("game", made(), ids=repr)
 @pytest.mark.parametrize("mode", [None, "ansi", "rgb_array", "human"])
 def test_nothing_can_be_seen_or_done_before_the_first_reset(game, mode):
     refused(GardenEnv(game, render_mode=mode), PETTINGZOO)
@@ -78,20 +75,7 @@ def test_made_by_name_too(how):
         env.render()
 
 
-VARIANTS = [
-    Mars(),
-    Mars(gardeners=2),
-    Mars(num_players=5),
-    Mars(num_players=1, cooperative=True),
-    Mars(view="planes", peaks=2),
-    Cacti(),
-    Cacti(reward="margin"),
-    Botanicus(),
-    Botanicus(num_players=4),
-]
-
-
-@pytest.mark.parametrize("game", VARIANTS, ids=repr)
+@pytest.mark.parametrize("game", made(), ids=repr)
 def test_an_undealt_state_is_harmless_to_every_kernel(game):
     states = game.new_states(3)
     for row in (0, 2):

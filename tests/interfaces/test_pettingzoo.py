@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pytest
 from pig import HOLD, ROLL, Pig
+from variants import each_table, each_variant, has_picture
 
-from botanicus_env import botanicus_v0
-from cacti_env import cacti_v0
-from garden_core import Batch
+from garden_core import Batch, make
+from garden_core.interfaces import pettingzoo_env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from mars_env import mars_v0
 
@@ -243,28 +243,28 @@ MASKED = [
     "ignore:Observation is not a NumPy array:UserWarning",
     "ignore:Observation space for each agent probably should be:UserWarning",
 ]
-SIZES = [
-    (mars_v0, {"num_players": 1, "cooperative": True}),
-    *((mars_v0, {"num_players": n}) for n in range(2, 6)),
-    (mars_v0, {"view": "planes", "reward": "margin"}),
-    *((botanicus_v0, {"num_players": n}) for n in range(2, 5)),
-    (cacti_v0, {}),
-    (cacti_v0, {"reward": "margin"}),
-]
-sizes = pytest.mark.parametrize(("module", "options"), SIZES, ids=lambda value: str(value)[:40])
 
 
-@sizes
+@each_variant
 @pytest.mark.filterwarnings(*MASKED)
-def test_pettingzoo_api(module, options):
-    api_test(module.env(**options), num_cycles=300)
+def test_pettingzoo_api(name, options):
+    api_test(pettingzoo_env.env(name, **options), num_cycles=300)
 
 
-@sizes
-def test_pettingzoo_seed(module, options):
-    seed_test(lambda: module.env(**options), num_cycles=100)
+@each_variant
+def test_pettingzoo_seed(name, options):
+    seed_test(lambda: pettingzoo_env.env(name, **options), num_cycles=100)
 
 
-@sizes
-def test_pettingzoo_render(module, options):
-    render_test(lambda render_mode: module.env(render_mode=render_mode, **options))
+@each_table
+def test_pettingzoo_render(name, options):
+    if has_picture(make(name)):
+        render_test(lambda render_mode: pettingzoo_env.env(name, render_mode=render_mode, **options))
+        return
+    env = pettingzoo_env.env(name, render_mode="ansi", **options)
+    env.reset(seed=1)
+    assert isinstance(env.render(), str)
+    env = pettingzoo_env.env(name, render_mode="rgb_array", **options)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="has no picture; use render_mode='ansi'"):
+        env.render()

@@ -1,5 +1,7 @@
 """Processes that tests start: with this checkout, the examples and the tests' tools on the path."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -38,6 +40,25 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
     return done
 
 
+def garden_here(*arguments, typed=""):
+    """Run the command `garden` in this process, which has loaded everything already.
+
+    Returns what it printed, and the message that it ended with (None: it went well).
+    """
+    from garden_agents.commands import main
+
+    printed, stdin, message = io.StringIO(), sys.stdin, None
+    sys.stdin = io.StringIO(typed)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            main(list(map(str, arguments)))
+    except SystemExit as error:
+        message = error.code
+    finally:
+        sys.stdin = stdin
+    return printed.getvalue(), message
+
+
 def garden(*arguments, **settings):
-    """Run the command `garden`, as `python`."""
+    """Run the command `garden` in a process of its own, as `python`."""
     return python("-m", "garden_agents", *arguments, **settings)

@@ -436,4 +436,4 @@ class Views:
         numbers += self.seen_hand_action() + self.seen_pending()
         numbers += self.seen_dealt(player)
         numbers += [self.num_players]
-        return np.array([min(number, MOST_IN_OBSERVATION) for number in numbers], dtype=np.int8)
+        return np.minimum(numbers, MOST_IN_OBSERVATION).astype(np.int8)

@@ -6,6 +6,7 @@ import re
 import pytest
 from botanicus_tools import POLICIES, Table, choose, made_up, position
 from data_tools import written
+from quick import seeds
 
 from botanicus_env import Botanicus
 from garden_core import kernels
@@ -16,7 +17,7 @@ def described(table, label):
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, 1, 5))
 def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
     options = {"num_players": num_players}
     if seed > 2:

@@ -5,6 +5,7 @@ from botanicus_tools import DATA, made_up
 from data_tools import changed, written
 
 from botanicus_env import Botanicus, load_tables
+from garden_core.testing import check_game
 
 
 def test_the_packaged_tables():
@@ -122,3 +123,10 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_there_are_two_to_four_players(value):
     with pytest.raises(ValueError, match="num_players must be a whole number from 2 to 4"):
         Botanicus(num_players=value)
+
+
+def test_games_with_other_tables_keep_the_contract(tmp_path):
+    for seed in range(2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check_game(Botanicus(tables=written(folder, made_up(seed)), num_players=2 + seed), games=3)

@@ -10,6 +10,7 @@ from data_tools import changed, written
 
 from cacti_env import Cacti, load_cards
 from cacti_env.cards import PACKAGED
+from garden_core.testing import check_game
 
 
 def test_the_packaged_cards():
@@ -130,3 +131,10 @@ def test_cards_must_be_a_path(value):
 def test_there_are_always_two_players(value):
     with pytest.raises(ValueError, match="num_players must be"):
         Cacti(num_players=value)
+
+
+def test_games_with_other_cards_keep_the_contract(tmp_path):
+    for seed in range(4):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check_game(Cacti(cards=written(folder, made_up(seed))), games=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core import kernels, make
+from mars_env import Mars
 
 
 def garden(flowers=(), **fields):
@@ -55,3 +56,7 @@ def test_mars_last_colour_score_slide_end_and_extra_turn():
     told = garden(special_actions=True, **many)
     assert told("hex -5,2").endswith("1 point and 2 more to pass B, C; an extra turn")
     assert "extra" not in garden(**many)("hex -5,2")
+
+
+def test_the_summary_has_paragraphs():
+    assert len(Mars.summary.strip().split("\n\n")) > 3

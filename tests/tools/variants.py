@@ -1,0 +1,125 @@
+"""Every installed game in variants that are worked out from its identity card, so that no list of games is kept here."""
+
+import functools
+import inspect
+from pathlib import Path
+
+import pytest
+
+from garden_core import list_games, make
+from garden_core.game import Game
+from garden_core.options import REWARD
+from garden_core.registry import game_class
+
+FEW = 8
+"""A whole number with so many values or fewer is tried with all of them, another one with its lowest."""
+CAP = 20
+"""Decisions after which a variant stops in the midst of a game."""
+
+
+def values(option):
+    """What an option can be beside its default; of a data file nothing, as only its game knows what may stand in it."""
+    if option.is_file:
+        found = []
+    elif option.name == "max_decisions":
+        found = [CAP]
+    elif isinstance(option.default, bool):
+        found = [True, False]
+    elif option.choices:
+        found = [*option.choices]
+    elif option.low is None:
+        found = []
+    elif option.high is None or option.high - option.low >= FEW:
+        found = [option.low]
+    else:
+        found = [*range(option.low, option.high + 1)]
+    return [value for value in found if value != option.default]
+
+
+@functools.cache
+def variants(name):
+    """Return options of a game: none; each value of each alone; as many as go together.
+
+    A value that is refused alone is tried beside each other one.
+    """
+    kind = game_class(name)
+    single = [{option.name: value} for option in (*kind.options, REWARD) for value in values(option)]
+    found = [{}]
+    for one in single:
+        beside = ({**other, **one} for other in ({}, *single))
+        found += [next(filter(functools.partial(_allowed, kind), beside), None)]
+    for order in (single, single[::-1]):
+        together = {}
+        for one in order:
+            more = {**one, **together}
+            if "max_decisions" not in one and _allowed(kind, more):
+                together = more
+        found.append(together)
+    return [
+        options
+        for number, options in enumerate(found)
+        if options is not None and options not in found[:number]
+    ]
+
+
+def tables(name):
+    """Return of the variants the first for each number of players."""
+    return list({make(name, **options).num_players: options for options in variants(name)[::-1]}.values())[
+        ::-1
+    ]
+
+
+def _allowed(kind, options):
+    try:
+        kind(**options)
+    except ValueError:
+        return False
+    return True
+
+
+def own_file(name):
+    """Return the option and the file of printed data that a game comes with; (None, None) if it reads none."""
+    kind = game_class(name)
+    for option in kind.options:
+        if option.is_file:
+            for path in sorted(Path(inspect.getfile(kind)).parent.glob("*.toml")):
+                if _allowed(kind, {option.name: path}):
+                    return option.name, path
+    return None, None
+
+
+def shortened(name, cap, **options):
+    """Return a game whose cap on decisions is no higher than this."""
+    least = min(cap, make(name, **options).option_values["max_decisions"])
+    return make(name, **options | {"max_decisions": least})
+
+
+def seeds(options, many):
+    """Return seeds of games to play: many with a game's defaults, one for each other variant."""
+    return range(1 if options else many)
+
+
+def has_picture(game):
+    """Whether a game can be drawn."""
+    return type(game).svg is not Game.svg
+
+
+GAMES = list_games()
+VARIANTS = [(name, options) for name in GAMES for options in variants(name)]
+TABLES = [(name, options) for name in GAMES for options in tables(name)]
+
+each_game = pytest.mark.parametrize("name", GAMES)
+"""Over the names of all installed games."""
+each_variant = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+"""Over names and options."""
+each_table = pytest.mark.parametrize(("name", "options"), TABLES, ids=str)
+"""Over names and options, a variant for each number of players."""
+hidden_games = pytest.mark.parametrize(
+    "name", [name for name in GAMES if game_class(name).information == "imperfect"]
+)
+"""Over the games in which seats see different things."""
+
+
+def made():
+    """Return every variant as a game."""
+    return [make(name, **options) for name, options in VARIANTS]
