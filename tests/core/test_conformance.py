@@ -4,7 +4,6 @@ import pig
 import pytest
 from pig import Pig
 from processes import python
-from toys import Cards, Nim
 from variants import each_game, each_variant, variants
 
 from garden_core import make
@@ -29,16 +28,8 @@ def test_every_game_can_be_cut_after_its_first_decision(name):
     check_game(make(name, max_decisions=1), games=20)
 
 
-TOYS = [
-    Pig(),
-    Pig(num_players=4, reward="margin"),
-    Pig(num_players=3, goal=1),
-    Pig(max_decisions=9),
-    Cards(),
-    Cards(num_players=3, reward="margin"),
-    Nim(),
-    Nim(num_players=3),
-]
+TOYS = [Pig(), Pig(num_players=4, reward="margin"), Pig(num_players=3, goal=1), Pig(max_decisions=9)]
+"""Others are checked in test_conformance_faults."""
 
 
 @pytest.mark.parametrize("game", TOYS, ids=repr)
@@ -47,5 +38,5 @@ def test_toys(game):
 
 
 def test_pig_runs_as_a_program():
-    done = python(pig.__file__)
+    done = python(pig.__file__, NUMBA_DISABLE_JIT="1")  # compiled it was checked above
     assert "Pig passes the checks" in done.stdout

@@ -323,12 +323,17 @@ def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, 
         check_game(Pig(goal=10), games=2)
 
 
+TOYS = [Cards(), Cards(num_players=3, reward="margin"), Nim(), Nim(num_players=3)]
+"""The games that faults are added to, beside the pig."""
+
+
 def messages():
-    """What check_game says of each faulty game, by name; None where it found nothing."""
+    """What check_game says of each faulty game, by name, and of each toy; None where it found nothing."""
     told = {}
-    for name, (game, _) in FAULTS.items():
+    faulty = {name: (game, 3) for name, (game, _) in FAULTS.items()}
+    for name, (game, games) in (faulty | {repr(toy): (toy, 20) for toy in TOYS}).items():
         try:
-            check_game(game, games=3)
+            check_game(game, games)
         except AssertionError as error:
             told[name] = str(error)
         else:
@@ -347,6 +352,11 @@ def test_fault_is_named(plain_python, name):
     assert plain_python[name] is not None, "the fault was not found"
     assert words in plain_python[name]
     assert repr(game).partition("(")[0] in plain_python[name]
+
+
+@pytest.mark.parametrize("toy", TOYS, ids=repr)
+def test_without_the_fault_nothing_is_found(plain_python, toy):
+    assert plain_python[repr(toy)] is None
 
 
 if __name__ == "__main__":
