@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tomllib
@@ -71,7 +72,9 @@ def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
 
 
 def load(source: str | Path | DataFile, form: type[T]) -> T:
-    """Return what a TOML file holds as a `form`, a msgspec Struct that says what is allowed.
+    """Return what a TOML file holds as a `form`, a frozen msgspec Struct that says what is allowed.
+
+    Files with the same content give the same object.
 
     Args:
         source: the file's path, or the file as `read` returned it.
@@ -82,10 +85,13 @@ def load(source: str | Path | DataFile, form: type[T]) -> T:
     """
     file = source if isinstance(source, DataFile) else read(source)
     try:
-        content = parsed(file.content)
-    except ValueError as error:
-        raise ValueError(f"{file.name} is not a TOML file: {error}") from None
-    try:
-        return msgspec.convert(content, form)
+        return _converted(file.content, form)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(f"{file.name}: {one_line(error)}") from None
+    except ValueError as error:
+        raise ValueError(f"{file.name} is not a TOML file: {error}") from None
+
+
+@functools.lru_cache(maxsize=16)
+def _converted(content: str, form: type[T]) -> T:
+    return msgspec.convert(parsed(content), form)

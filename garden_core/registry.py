@@ -12,13 +12,18 @@ from garden_core.plugins import imported
 __all__ = ["as_game", "game_class", "list_games", "make"]
 
 
-def _announced() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="garden_core.games")}
+_announced: dict[str, EntryPoint] = {}  # as last seen: looking takes ten milliseconds
+
+
+def _look() -> None:
+    _announced.clear()
+    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
 
 
 def list_games() -> list[str]:
     """Return the names of all installed games, third parties' included; loads none of them."""
-    return sorted(_announced())
+    _look()
+    return sorted(_announced)
 
 
 def make(name: str, **options: Any) -> Game:
@@ -50,13 +55,14 @@ def game_class(game: type[Game] | str) -> type[Game]:
         if not (isinstance(found, type) and issubclass(found, Game)):
             raise ValueError(f"{short(game)} is not a Game class")
         return found
-    point = _announced().get(game)
-    if point is None:
+    if game not in _announced:
+        _look()
+    if game not in _announced:
         raise ValueError(
             f"unknown game {short(game)}; installed are: {', '.join(list_games()) or 'none'}; "
             "a class of your own is named module:Class"
         )
-    return point.load()
+    return _announced[game].load()
 
 
 def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:

@@ -7,9 +7,9 @@ array comes out the same on every machine, whatever fonts are installed there.
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Iterable
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -24,13 +24,13 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> str:
     start = name
     for key, value in attributes.items():
         if value is not None:
-            start += f" {key.replace('_', '-')}={quoteattr(_plain(value))}"
+            start += f' {key.replace("_", "-")}="{_escaped(value)}"'
     return f"<{start}>{''.join(children)}</{name}>" if children else f"<{start}/>"
 
 
 def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:
     """One line of text, its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
-    return tag("text", escape(_plain(content)), x=x, y=y + 0.36 * size, font_size=size, **attributes)
+    return tag("text", _escaped(content), x=x, y=y + 0.36 * size, font_size=size, **attributes)
 
 
 def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | None) -> str:
@@ -90,6 +90,10 @@ def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
         serif_family="Lato",  # what a family that is not there falls back on
     )
     return np.array(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def _escaped(value: object) -> str:
+    return html.escape(_plain(value), quote=False).replace('"', "&quot;")
 
 
 def _plain(value: object) -> str:

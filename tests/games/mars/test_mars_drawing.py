@@ -132,7 +132,7 @@ def test_result_is_told():
 
 
 def test_helpers_escape_and_round():
-    assert drawing_kit.tag("g", stroke_width=1 / 3, id='"<') == '<g stroke-width="0.33" id=\'"&lt;\'/>'
+    assert drawing_kit.tag("g", stroke_width=1 / 3, id='"<') == '<g stroke-width="0.33" id="&quot;&lt;"/>'
     assert ElementTree.fromstring(drawing_kit.text(0, 0, "a < b & c", 10)).text == "a < b & c"
     assert drawing_kit.polygon([(0, -0.001), (1.5, 2)]) == '<polygon points="0,0 1.5,2"/>'
 
