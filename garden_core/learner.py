@@ -106,6 +106,7 @@ class Learner:
         kinds = [BUILT_IN.index(o) if isinstance(o, str) else OUTSIDE for o in self.opponents]
         self._kinds = np.array(kinds, np.int64)
         self._records = records(n, _record_dtype(game.max_players))
+        self._generators = np.zeros((n, 4), np.uint64)
         self._cumulative = np.zeros(len(self.opponents))
         self.set_weights(weights)
         self._scratch = scratch(game)
@@ -231,6 +232,7 @@ class Learner:
         """The arrays of the seats, as compiled loops take them."""
         return Seats(
             self._records,
+            self._generators,
             self._kinds,
             self._cumulative,
             self.rewards,
@@ -291,7 +293,6 @@ def _record_dtype(max_players: int) -> np.dtype:
     """Type of what is kept of a row beside its state."""
     return np.dtype(
         [
-            ("rng", "u8", 4),  # the generator of seats, draws and compiled opponents
             ("owed", "f8"),  # paid to the learner's seat and not yet delivered
             ("seat", "i8"),
             ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
@@ -311,6 +312,7 @@ class Seats(NamedTuple):
 
     Attributes:
         records: (N,), see `_record_dtype`.
+        generators: uint64 (N, 4), each row's generator of seats, draws and compiled opponents.
         kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
         cumulative: float64 (opponents,), cumulative shares of the draw.
         rewards, terminated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
@@ -318,6 +320,7 @@ class Seats(NamedTuple):
     """
 
     records: np.ndarray
+    generators: np.ndarray
     kinds: np.ndarray
     cumulative: np.ndarray
     rewards: np.ndarray
@@ -332,12 +335,12 @@ class Seats(NamedTuple):
 def _new_game(rows, params, seats, row, fixed_seat):
     """Deal the game that the row's numbers name, and draw the learner's seat and the opponents."""
     seed = deal_row(rows, params, row)
-    record, cumulative = seats.records[row], seats.cumulative
-    seed_rng(record.rng, seed ^ _SALT)
+    record, rng_state, cumulative = seats.records[row], seats.generators[row], seats.cumulative
+    seed_rng(rng_state, seed ^ _SALT)
     n = params[0].num_players
-    record.seat = bounded(record.rng, n) if fixed_seat < 0 else fixed_seat
+    record.seat = bounded(rng_state, n) if fixed_seat < 0 else fixed_seat
     for p in range(n):
-        draw = next_float(record.rng)
+        draw = next_float(rng_state)
         index = 0
         while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
             index += 1
@@ -347,7 +350,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
 
 
 @compiled
-def _let_others_move(state, params, record, kinds, mask, scratch):
+def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
     """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
@@ -357,7 +360,7 @@ def _let_others_move(state, params, record, kinds, mask, scratch):
         if kind == OUTSIDE:
             return EXTERNAL
         n = kernels.legal_actions(state, params, mask)
-        action = choose(kind, state, params, mask, n, scratch, record.rng)
+        action = choose(kind, state, params, mask, n, scratch, rng_state)
         kernels.apply_action(state, params, action)
         record.owed += state.rewards[record.seat]
     return OVER
@@ -387,9 +390,10 @@ def _finish(rows, params, seats, row):
 def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset):
     """Go on in a row until somebody outside is asked; deliver what the learner is owed."""
     record = seats.records[row]
-    state = rows.states[row]
+    state, rng_state = rows.states[row], seats.generators[row]
     while True:
-        status = _let_others_move(state, params[0], record, seats.kinds, rows.masks[row], scratch)
+        mask = rows.masks[row]
+        status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
         record.status = status
         if status != OVER:
             if status == ASKED:
@@ -428,6 +432,7 @@ def play_rows(
     masks,
     current_player,
     records,
+    generators,
     kinds,
     cumulative,
     rewards,
@@ -451,7 +456,9 @@ def play_rows(
     The arrays are those of `Rows`, `Seats` and `Scratch`.
     """
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-    seats = Seats(records, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn)
+    seats = Seats(
+        records, generators, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn
+    )
     scratch = Scratch(work, two_masks, points, action_values)
     for i in range(chosen.shape[0]):
         row = chosen[i]

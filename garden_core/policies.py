@@ -144,7 +144,7 @@ def choose_rows(kind, states, params, rows, masks, rng_states, actions, work, tw
     scratch = Scratch(work, two_masks, points, values)
     for i in range(rows.shape[0]):
         row = rows[i]
-        n = 0
+        n = np.int64(0)  # of the type that a rule returns, so that `choose` is compiled once
         for action in range(masks.shape[1]):
             n += masks[row, action]
         actions[i] = choose(kind, states[row], params[0], masks[row], n, scratch, rng_states[row])

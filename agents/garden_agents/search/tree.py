@@ -164,7 +164,7 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
         used[0] = 1
     kernels.resample(state, params, player, next_uint64(rng_state))
     mask = scratch.masks[2]
-    node, length, added = 0, 0, False
+    node, length, added = np.int64(0), 0, False
     path[0] = 0
     while not added and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
@@ -273,12 +273,13 @@ def descend_rows(
     player to move there.
     """
     scratch = Scratch(work, masks, points, action_values)
+    prior = np.int64(NETWORK)  # a variable, so that `_descend` is compiled once
     for i in range(rows.shape[0]):
         row = rows[i]
         leaves[i] = states[row]
         state, tree = leaves[i], Tree(nodes[i], used[i], paths[i])
         player = np.int64(state.current_player)
-        lengths[i] = _descend(player, state, params[0], tree, NETWORK, exploration, scratch, rng_states[row])
+        lengths[i] = _descend(player, state, params[0], tree, prior, exploration, scratch, rng_states[row])
         kernels.legal_actions(state, params[0], leaf_masks[i])
         kernels.observe(state, params[0], np.int64(state.current_player), observations[i])
 
