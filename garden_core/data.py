@@ -8,7 +8,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -85,7 +85,8 @@ def load(source: str | Path | DataFile, form: type[T]) -> T:
     """
     file = source if isinstance(source, DataFile) else read(source)
     try:
-        return _converted(file.content, form)
+        found: T = _converted(file.content, cast(Any, form))
+        return found
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(f"{file.name}: {one_line(error)}") from None
     except ValueError as error:
@@ -93,5 +94,5 @@ def load(source: str | Path | DataFile, form: type[T]) -> T:
 
 
 @functools.lru_cache(maxsize=16)
-def _converted(content: str, form: type[T]) -> T:
+def _converted(content: str, form: Any) -> Any:
     return msgspec.convert(parsed(content), form)

@@ -273,7 +273,7 @@ def _read(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.nd
     before = states.tobytes()
 
     def call(name: str, size: int, dtype: type, *arguments: Any) -> tuple[np.ndarray, Any]:
-        room = np.empty(size + 2 * _MARGIN, dtype)
+        room: np.ndarray = np.empty(size + 2 * _MARGIN, dtype)
         room.fill(fill)
         margins = room[:_MARGIN].tobytes()
         out = room[_MARGIN:-_MARGIN]
