@@ -35,7 +35,7 @@ check: lint
 
 # Plain Python, line by line: what Numba compiles is counted too.
 coverage: .venv/test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term-missing:skip-covered tests/core tests/interfaces tests/games
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow and not many_games" --cov --cov-report=term-missing:skip-covered tests/core tests/interfaces tests/games
 
 mutants: .venv/mutants
 	$(BIN)/python -m tests.mutants

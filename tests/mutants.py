@@ -1,8 +1,9 @@
 """Are the tests strict enough? Small mistakes in the rules must make them fail: `python -m tests.mutants`.
 
 cosmic-ray makes the mutants: an operator replaced, a number changed by one, a condition turned around. A seeded sample
-of each file is tried, one mutant at a time, in a copy of the repository and in plain Python, by the tests that belong to
-the file, up to the first failure. Finished mutants are kept in the output's `.jsonl`, and the same command goes on.
+of each file is tried, one mutant at a time, in a copy of the repository, by the tests that belong to the file, up to the
+first failure: in plain Python by those that do not play many games, and what survives them by all of them, compiled.
+Finished mutants are kept in the output's `.jsonl`, and the same command goes on.
 """
 
 from __future__ import annotations
@@ -39,7 +40,17 @@ TESTS = {
     "garden_core/rng.py": ["tests/core/test_rng.py"],
     "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
 }
-LATE = ("agreement", "whole_games", "hidden", "golden", "drawing")  # in the names of tests that take long
+COMPILED_SECONDS = 600  # that the compiled tests may take
+LATE = (
+    "agreement",
+    "whole_games",
+    "hidden",
+    "observations",
+    "drawing",
+    "people",
+    "descriptions",
+)  # take long
+QUICK, ALL = "not slow and not many_games", "not slow"  # tests in plain Python, and compiled
 EXCLUDED = {"core/RemoveDecorator"}  # without Numba the decorator does next to nothing
 
 
@@ -56,7 +67,7 @@ class Arguments:
     processes: int = 2
     """mutants tried at the same time"""
     patience: float = 3
-    """multiple of the time without a mutant, after which a mutant counts as noticed: a loop does not end"""
+    """multiple of the plain tests' time without a mutant, after which a mutant counts as noticed: a loop does not end"""
     output: Path = common.RESULTS
     """folder for mutants.json and mutants.jsonl"""
 
@@ -72,7 +83,7 @@ def mutants(source: str) -> Iterator[tuple[str, int]]:
 
 
 def tests_of(file: str) -> list[str]:
-    """The test files that belong to a file, the quick ones first."""
+    """The test files that belong to a file, those of the rules first."""
     paths = [
         path for name in TESTS[file] for path in (sorted((ROOT / name).glob("test_*.py")) or [ROOT / name])
     ]
@@ -80,28 +91,28 @@ def tests_of(file: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def fails(copy: Path, file: str, timeout: float) -> bool:
-    """Whether the tests of a file fail in a copy of the repository."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-m",
-        "not slow",
-        "-p",
-        "no:cacheprovider",
-        *tests_of(file),
-    ]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+def notice(copy: Path, file: str, tests: str, timeout: float, **environment: str) -> bool:
+    """Whether the tests of a file that `tests` selects fail in a copy of the repository, or take too long."""
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", tests]
     try:
         done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, check=False, timeout=timeout
+            [sys.executable, "-m", "pytest", *options, *tests_of(file)],
+            cwd=copy,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
+            capture_output=True,
+            check=False,
+            timeout=timeout,
         )
     except subprocess.TimeoutExpired:
         return True
     return done.returncode != 0
+
+
+def fails(copy: Path, file: str, timeout: float) -> bool:
+    """Whether any test of a file fails in a copy of the repository."""
+    if notice(copy, file, QUICK, timeout, NUMBA_DISABLE_JIT="1"):
+        return True
+    return notice(copy, file, ALL, COMPILED_SECONDS, NUMBA_CACHE_DIR=str(copy / "compiled"))
 
 
 def copied(folder: Path) -> Path:
@@ -134,9 +145,7 @@ def main(arguments: Arguments) -> None:
         sample = random.Random(arguments.seed).sample(every, min(arguments.sample, len(every)))
         jobs += [(file, *mutant) for mutant in sample]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.processes) as executor:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(arguments.processes):
-            copies.put(copied(Path(folder) / str(number)))
+        first, copies = copied(Path(folder) / "0"), SimpleQueue[Path]()
 
         def attempt(job: tuple[str, str, int]) -> dict[str, Any]:
             file, operator, occurrence = job
@@ -157,9 +166,12 @@ def main(arguments: Arguments) -> None:
         limits = {}
         for file in {job[0] for job in missing}:
             start = time.perf_counter()
-            if fails(Path(folder) / "0", file, 3600):
+            write = {"PYTHONDONTWRITEBYTECODE": ""}  # bytecode, which the mutants' runs find
+            if notice(first, file, QUICK, 3600, NUMBA_DISABLE_JIT="1", **write):
                 raise SystemExit(f"the tests of {file} fail, or take too long, without any mutant")
             limits[file] = 20 + arguments.patience * (time.perf_counter() - start)
+        for number in range(arguments.processes):
+            copies.put(shutil.copytree(first, Path(folder) / str(number + 1)))
         with kept.open("a") as lines, tqdm(total=len(missing), unit="mutant") as bar:
             for found in executor.map(attempt, missing):
                 done[tuple(found["mutant"])] = found

@@ -11,9 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from garden_core import list_games
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 ROOT = Path(__file__).parents[2]
 

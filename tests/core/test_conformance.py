@@ -16,6 +16,7 @@ def games_of(game, often):
     return (3 if often else 1) * (5 if game.max_game_length <= SHORT else 1)
 
 
+@pytest.mark.many_games
 @each_variant
 def test_every_game_keeps_the_contract(name, options):
     """Most often with its defaults, and with as many other options as go together."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from variants import each_game, each_table, each_variant, seeds
 
 from garden_core import kernels, make
+
+pytestmark = pytest.mark.many_games
 
 
 def positions(game, seed):

@@ -16,6 +16,8 @@ from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.registry import game_class
 from mars_env import Mars
 
+pytestmark = pytest.mark.many_games
+
 
 def half_of(name, options, seed):
     """About half as many decisions as the game has."""

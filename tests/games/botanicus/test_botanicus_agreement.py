@@ -12,6 +12,8 @@ import tomli_w
 from botanicus_reference import BotanicusReference
 from botanicus_tools import DATA, POLICIES, Table, choose, made_up
 
+pytestmark = pytest.mark.many_games
+
 EVENTS = (
     "reshuffle",
     "card used",

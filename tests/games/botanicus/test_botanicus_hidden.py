@@ -5,10 +5,13 @@ import random
 from collections import Counter
 
 import numpy as np
+import pytest
 from botanicus_tools import POLICIES, Table, choose, position
 from statistics_tools import assert_uniform
 
 from garden_core import kernels
+
+pytestmark = pytest.mark.many_games
 
 
 def positions(games):

@@ -27,6 +27,8 @@ from botanicus_tools import (
     written,
 )
 
+pytestmark = pytest.mark.many_games
+
 
 def parsed(action):
     kind, n = action.split()

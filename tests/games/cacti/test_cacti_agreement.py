@@ -12,6 +12,8 @@ import tomli_w
 from cacti_reference import CactiReference
 from cacti_tools import DATA, POLICIES, Table, choose, made_up
 
+pytestmark = pytest.mark.many_games
+
 EVENTS = (
     "response by growing",
     "response by planting",

@@ -12,6 +12,8 @@ from statistics_tools import assert_uniform
 
 from garden_core import kernels
 
+pytestmark = pytest.mark.many_games
+
 
 def positions(games, cards=lambda seed: {}):
     """Yield tables at random decisions, and over, of random games."""

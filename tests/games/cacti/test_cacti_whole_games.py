@@ -9,6 +9,8 @@ import pytest
 import tomli_w
 from cacti_tools import DATA, FULL, Table, basics_in, counts, made_up, position
 
+pytestmark = pytest.mark.many_games
+
 # --- whole games ---
 
 

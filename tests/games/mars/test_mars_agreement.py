@@ -11,6 +11,8 @@ import pytest
 from mars_reference import MarsReference
 from mars_tools import POLICIES, Table, choose, combinations, derived
 
+pytestmark = pytest.mark.many_games
+
 EVENTS = (
     "skip of a surrounded player",
     "left-over die used by a surrounded player",

@@ -5,6 +5,8 @@ import pytest
 from garden_core.testing import check_game
 from mars_env import Mars
 
+pytestmark = pytest.mark.many_games
+
 
 @pytest.mark.parametrize(
     "options",

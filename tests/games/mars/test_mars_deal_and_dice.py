@@ -41,6 +41,7 @@ def peaks():
     return np.concatenate(dealt)
 
 
+@pytest.mark.many_games
 def test_as_many_peaks_as_chosen_stand_on_any_hexes_but_the_centre(peaks):
     assert (peaks.sum(axis=1) == 4).all()
     often = peaks.mean(axis=0)
@@ -48,6 +49,7 @@ def test_as_many_peaks_as_chosen_stand_on_any_hexes_but_the_centre(peaks):
     assert abs(np.delete(often, INDEX[0, 0]) - 4 / 90).max() < 0.005
 
 
+@pytest.mark.many_games
 def test_peaks_fence_off_no_part_of_the_board(peaks):
     # Four peaks can fence off one hex or two, and would, were they not redrawn, in about 13 of these deals.
     for hexagon in HEXES:
