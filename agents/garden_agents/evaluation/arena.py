@@ -235,12 +235,17 @@ def round_robin(
 
 
 def _source(name: str, policy: Policy) -> str:
-    """Return a digest of an agent: of the files of its modules, and of the weights of its network."""
+    """Return a digest of an agent: of the files of its modules, and of the weights of its network.
+
+    Of a module of this package, all files beside it count, as searches and networks are spread over several.
+    """
     network = getattr(policy, "network", None) or policy
     digest = hashlib.sha256()
     for module in (policy.__module__, network.__module__, *name.split(":")[:-1]):
         path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
-        digest.update(path.read_bytes() if path.is_file() else b"")
+        ours = module.partition(".")[0] == __name__.partition(".")[0]
+        for file in sorted(path.parent.glob("*.py")) if ours else [path]:
+            digest.update(file.read_bytes() if file.is_file() else b"")
     weights: Any = getattr(network, "policy", None)
     if hasattr(weights, "state_dict"):
         for tensor in weights.state_dict().values():

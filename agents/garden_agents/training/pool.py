@@ -159,10 +159,10 @@ class SelfPlayVecEnv(GardenVecEnv):
         paid *= 1 - self.outcome_share
         rows = np.flatnonzero(dones)
         if len(rows):
-            paid[rows] += self.outcome_share * self._settle(rows)
+            paid[rows] += self.outcome_share * self._finish(rows)
         return observation, paid, dones, infos
 
-    def _settle(self, rows: np.ndarray) -> np.ndarray:
+    def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Record the finished games of `rows` in the pool; return the learner's outcome in each, float32."""
         learner, game = self.learner, self.game
         states, standings = learner.batch.last_states[rows], self._standings[: len(rows)]
