@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ TESTS = {
     "garden_core/rng.py": ["tests/core/test_rng.py"],
     "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
 }
-COMPILED_SECONDS = 600  # that the compiled tests may take
+COMPILED_PATIENCE = 300  # seconds for a test, with what it compiles
 LATE = (
     "agreement",
     "whole_games",
@@ -66,8 +65,8 @@ class Arguments:
     """seed of the sample"""
     processes: int = 2
     """mutants tried at the same time"""
-    patience: float = 3
-    """multiple of the plain tests' time without a mutant, after which a mutant counts as noticed: a loop does not end"""
+    patience: float = 30
+    """seconds that a test may take in plain Python; a mutant for which one takes longer counts as noticed"""
     output: Path = common.RESULTS
     """folder for mutants.json and mutants.jsonl"""
 
@@ -91,28 +90,33 @@ def tests_of(file: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def notice(copy: Path, file: str, tests: str, timeout: float, **environment: str) -> bool:
-    """Whether the tests of a file that `tests` selects fail in a copy of the repository, or take too long."""
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", tests]
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *tests_of(file)],
-            cwd=copy,
-            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
-            capture_output=True,
-            check=False,
-            timeout=timeout,
-        )
-    except subprocess.TimeoutExpired:
-        return True
+def notice(copy: Path, file: str, tests: str, patience: float, **environment: str) -> bool:
+    """Whether one of a file's tests that `tests` selects fails in a copy of the repository, or takes too long."""
+    options = [
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        tests,
+        f"--timeout={patience}",
+        "--timeout-method=thread",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *tests_of(file)],
+        cwd=copy,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        capture_output=True,
+        check=False,
+    )
     return done.returncode != 0
 
 
-def fails(copy: Path, file: str, timeout: float) -> bool:
+def fails(copy: Path, file: str, patience: float) -> bool:
     """Whether any test of a file fails in a copy of the repository."""
-    if notice(copy, file, QUICK, timeout, NUMBA_DISABLE_JIT="1"):
+    if notice(copy, file, QUICK, patience, NUMBA_DISABLE_JIT="1"):
         return True
-    return notice(copy, file, ALL, COMPILED_SECONDS, NUMBA_CACHE_DIR=str(copy / "compiled"))
+    return notice(copy, file, ALL, COMPILED_PATIENCE, NUMBA_CACHE_DIR=str(copy / "compiled"))
 
 
 def copied(folder: Path) -> Path:
@@ -154,7 +158,7 @@ def main(arguments: Arguments) -> None:
             copy = copies.get()
             try:
                 (copy / file).write_text(mutated)
-                noticed = fails(copy, file, limits[file])
+                noticed = fails(copy, file, arguments.patience)
             finally:
                 (copy / file).write_text(source)
                 copies.put(copy)
@@ -163,13 +167,10 @@ def main(arguments: Arguments) -> None:
             return {"mutant": job, "noticed": noticed, "change": change}
 
         missing = [job for job in jobs if job not in done]
-        limits = {}
         for file in {job[0] for job in missing}:
-            start = time.perf_counter()
             write = {"PYTHONDONTWRITEBYTECODE": ""}  # bytecode, which the mutants' runs find
-            if notice(first, file, QUICK, 3600, NUMBA_DISABLE_JIT="1", **write):
+            if notice(first, file, QUICK, arguments.patience, NUMBA_DISABLE_JIT="1", **write):
                 raise SystemExit(f"the tests of {file} fail, or take too long, without any mutant")
-            limits[file] = 20 + arguments.patience * (time.perf_counter() - start)
         for number in range(arguments.processes):
             copies.put(shutil.copytree(first, Path(folder) / str(number + 1)))
         with kept.open("a") as lines, tqdm(total=len(missing), unit="mutant") as bar:
