@@ -20,6 +20,7 @@ def words(svg):
 
 
 @pytest.mark.parametrize("seed", seeds(6, 0, 1, 5))
+@pytest.mark.many_games
 def test_pictures_of_a_whole_game(seed, tmp_path):
     options = {"num_players": 2 + seed % 3}
     if seed > 2:
@@ -60,6 +61,7 @@ def tracks_are_long(page):
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("seed", seeds(4, 1, 2))
+@pytest.mark.many_games
 def test_text_is_compact(seed, num_players, tmp_path):
     options = {"num_players": num_players}
     if seed > 1:
@@ -78,6 +80,7 @@ def test_text_is_compact(seed, num_players, tmp_path):
         table.take(choose(("busy", "collector")[seed % 2], rng, table.legal))
 
 
+@pytest.mark.many_games
 def test_no_internal_names_are_shown():
     table = Table(num_players=2).deal(6)
     rng = random.Random(6)

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import numpy as np
+import pytest
 from botanicus_tools import (
     ANIMAL_1,
     ASKED,
@@ -85,6 +86,7 @@ def seat_seen(now, p):
     return [min(int(x), 127) for x in seen]
 
 
+@pytest.mark.many_games
 def test_an_observation_tells_of_every_seat_from_the_own_one_on():
     for table in positions(9):
         now, n = table.now, table.game.num_players
@@ -95,6 +97,7 @@ def test_an_observation_tells_of_every_seat_from_the_own_one_on():
                 assert seen == (seat_seen(now, (seat + i) % n) if i < n else [0] * len(seen))
 
 
+@pytest.mark.many_games
 def test_an_observation_tells_of_the_table():
     kinds = {}
     for table in positions(9):
@@ -204,6 +207,7 @@ def redrawn(table, seat, seed):
     return other
 
 
+@pytest.mark.many_games
 def test_redrawing_changes_nothing_that_the_seat_sees():
     differs = Counter()
     for table in positions(9):
@@ -235,6 +239,7 @@ def test_redrawing_changes_nothing_that_the_seat_sees():
     assert {key for key, times in differs.items() if times} == {"hands", "pile", "dealt"}
 
 
+@pytest.mark.many_games
 def test_redrawn_hands_and_piles_are_fair():
     table = position(num_players=3, stack=[0, 1, 2], hands=[[ANIMAL_1], [WALK_5], [WATER_2]])
     held, tops = Counter(), Counter()
@@ -248,6 +253,7 @@ def test_redrawn_hands_and_piles_are_fair():
             assert abs(drawn[kind] - mean) <= 5 * mean**0.5
 
 
+@pytest.mark.many_games
 def test_redrawn_tasks_are_fair():
     table = Table(num_players=2).deal(3)
     first, second = table.now["stack"]
@@ -270,6 +276,7 @@ def test_redrawing_gives_another_future():
     assert len(futures) > 10
 
 
+@pytest.mark.many_games
 def test_redrawn_positions_play_on():
     rng = random.Random(1)
     for table in itertools.islice(positions(3), 0, None, 6):

@@ -18,6 +18,7 @@ def described(table, label):
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("seed", seeds(6, 1, 5))
+@pytest.mark.many_games
 def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
     options = {"num_players": num_players}
     if seed > 2:
