@@ -21,6 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 
 
+def own_games() -> list[str]:
+    """Return the names of this project's games, whose packages are in the checkout; others may be installed beside them."""
+    return [name for name in list_games() if (ROOT / f"{name}_env").is_dir()]
+
+
 def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
@@ -107,7 +112,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "search": search,
         "soak": soak,
     }
-    for game in map(make, list_games()):
+    for game in map(make, own_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
         if game.summary:
@@ -322,7 +327,7 @@ def filled(text: str) -> str:
 def pictures() -> dict[Path, str]:
     """Return, by file, a picture of each game in the middle of random play, as its second player sees it."""
     made = {}
-    for game in map(make, list_games()):
+    for game in map(make, own_games()):
         batch, random = Batch(game, 1, autoreset=False), RandomPolicy(1)
         batch.reset(2)
         states = []
@@ -337,7 +342,7 @@ def pictures() -> dict[Path, str]:
 def rules() -> dict[Path, str]:
     """Return, by file, the full rules of each game that has them in its package."""
     made = {}
-    for game in map(make, list_games()):
+    for game in map(make, own_games()):
         if game.rules_text != game.summary:
             note = "<!-- A copy of rules.md in the game's package: python docs/generate.py -->"
             made[ROOT / "docs" / "rules" / f"{game.name}.md"] = f"{note}\n\n{game.rules_text}"
