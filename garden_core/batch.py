@@ -16,6 +16,8 @@ from garden_core.registry import as_game
 
 __all__ = ["Batch", "why_illegal"]
 
+_INT64 = np.dtype(np.int64)
+
 
 class Batch:
     """`num_envs` games of one kind, row by row; every row shows what its player to move sees.
@@ -164,7 +166,7 @@ class Batch:
         actions = np.asarray(actions)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
-        if actions.dtype != np.int64:
+        if actions.dtype != _INT64:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
             actions = actions.astype(np.int64)
