@@ -1,0 +1,115 @@
+"""Policy and value networks in NumPy: weights, forward pass and gradient; no torch is needed to play with one."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Multiply", "Network", "dense", "dense_gradient", "orthogonal"]
+
+CHUNK = 64  # rows of one pass: their activations fit into a core's cache
+
+Multiply = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
+"""multiply(a, b, out) writes the product of two matrices into `out`."""
+
+
+class Network(ABC):
+    """A network with a policy head and a value head.
+
+    Attributes:
+        parameters: all weights, float32, one vector.
+        weights: the same memory as arrays by name.
+        num_actions: number of logits.
+        num_values: number of raw values.
+    """
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], num_actions: int, num_values: int) -> None:
+        self.shapes = dict(shapes)
+        self.parameters = np.zeros(sum(map(math.prod, shapes.values())), np.float32)
+        self.weights = self.views(self.parameters)
+        self.num_actions, self.num_values = num_actions, num_values
+
+    def views(self, parameters: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the parts of a vector like `parameters`, by name, without copying."""
+        found, start = {}, 0
+        for name, shape in self.shapes.items():
+            size = math.prod(shape)
+            found[name] = parameters[start : start + size].reshape(shape)
+            start += size
+        return found
+
+    @abstractmethod
+    def initialize(self, rng: np.random.Generator) -> None:
+        """Draw random weights; the first policy is close to uniform."""
+
+    @abstractmethod
+    def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return what the first layers read, float32 arrays (N, ...), for observations int8 (N, ...)."""
+
+    @abstractmethod
+    def memory(self, rows: int) -> Any:
+        """Return memory for passes of up to `rows` rows."""
+
+    @abstractmethod
+    def forward(
+        self, memory: Any, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray, multiply: Multiply
+    ) -> None:
+        """Fill `logits`, float32 (n, num_actions), without regard to legality, and `values`, float32 (n, num_values).
+
+        Leaves in `memory` what `backward` needs.
+        """
+
+    @abstractmethod
+    def backward(
+        self,
+        memory: Any,
+        inputs: tuple[np.ndarray, ...],
+        d_logits: np.ndarray,
+        d_values: np.ndarray,
+        gradient: dict[str, np.ndarray],
+        multiply: Multiply,
+    ) -> None:
+        """Add to `gradient`, arrays by name as `weights`, that of a loss whose derivatives by the outputs are given."""
+
+    def evaluate(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values)."""
+        n = len(observation)
+        logits = np.empty((n, self.num_actions), np.float32)
+        values = np.empty((n, self.num_values), np.float32)
+        memory = self.memory(min(n, CHUNK))
+        for start in range(0, n, CHUNK):
+            part = slice(start, start + CHUNK)
+            self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
+        return logits, values
+
+
+def dense(
+    x: np.ndarray, weights: Mapping[str, np.ndarray], name: str, out: np.ndarray, multiply: Multiply
+) -> np.ndarray:
+    """Fill `out`, float32 (n, width), with the layer `name` of `x`, float32 (n, m); return it."""
+    multiply(x, weights[f"{name}.weight"].T, out)
+    out += weights[f"{name}.bias"]
+    return out
+
+
+def dense_gradient(
+    x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray], multiply: Multiply
+) -> None:
+    """Add the gradient of the layer `name` with input `x` and the loss's derivative by its output."""
+    weight = gradient[f"{name}.weight"]
+    product = np.empty_like(weight)
+    multiply(d_out.T, x, product)
+    weight += product
+    gradient[f"{name}.bias"] += d_out.sum(0)
+
+
+def orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> np.ndarray:
+    """Return random weights, float32, with orthogonal rows or columns (A. Saxe et al., 2014)."""
+    rows, columns = shape
+    q, r = np.linalg.qr(rng.standard_normal((max(shape), min(shape))))
+    q *= np.sign(np.diag(r))
+    return (gain * (q if rows >= columns else q.T)).astype(np.float32)
