@@ -22,7 +22,7 @@ test-all: .venv/test
 # The environments alone, with the lowest versions that pyproject.toml allows.
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-lowest.txt --editable . hypothesis pytest pytest-xdist
+	.venv-lowest/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-lowest.txt --editable . hypothesis pytest pytest-xdist tomli-w
 	.venv-lowest/bin/python -m pytest -n 2 -m "not slow" tests/core tests/interfaces tests/games
 
 lint: .venv/dev

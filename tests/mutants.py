@@ -155,6 +155,8 @@ def main(arguments: Arguments) -> None:
             file, operator, occurrence = job
             source = (ROOT / file).read_text()
             mutated = mutate_code(source, get_operator(operator)(), occurrence) or source
+            if mutated == source:  # the number of a keyword's name, for example
+                return {"mutant": job, "noticed": None, "change": []}
             copy = copies.get()
             try:
                 (copy / file).write_text(mutated)
@@ -181,7 +183,7 @@ def main(arguments: Arguments) -> None:
                 bar.update()
     measurements = []
     for file in arguments.files:
-        tried = [done[job] for job in jobs if job[0] == file]
+        tried = [done[job] for job in jobs if job[0] == file and done[job]["change"]]
         survivors = [found for found in tried if not found["noticed"]]
         measurements.append({"file": file, "mutants": len(tried), "survivors": survivors})
         print(f"{file}: {len(tried) - len(survivors)} of {len(tried)} noticed")

@@ -58,6 +58,17 @@ def test_margin_and_cooperative(n):
             assert set(paid[n:]) == {9}, "absent seats"
 
 
+def test_codes_are_those_of_the_option():
+    assert (rewards.REWARDS[rewards.OUTCOME], rewards.REWARDS[rewards.MARGIN]) == ("outcome", "margin")
+
+
+def test_margin_of_a_seat():
+    points = np.array([7, 1, 4, 99], np.int32)
+    everybody = rewards.total(points, 3)
+    assert everybody == 12
+    assert [rewards.seat_margin(own, everybody, 3) for own in points[:3]] == [4.5, -4.5, 0]
+
+
 def test_one_player_cooperates_alone():
     paid = np.zeros(5, np.float32)
     rewards.cooperative(np.array([2, 0], np.int32), np.array([7, 0], np.int32), 1, 10.0, paid)

@@ -113,7 +113,7 @@ def test_seed_rows():
         assert words[row].tolist() == splitmix64(int(seed), 4)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6, 7, 91, 2**31, 3 * 2**30, 2**32 - 2, 2**32 - 1])
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 7, 91, 2**31, 3_000_000_019, 3 * 2**30, 2**32 - 2, 2**32 - 1])
 def test_bounded_is_lemires_method(n):
     words, plain = seeded(n), Xoshiro(splitmix64(n, 4))
     for _ in range(500):

@@ -1,4 +1,4 @@
-"""The learner's seat and its skins: a loss is delivered, on the right step, through every one of them."""
+"""The learner's seat: a loss is delivered on the right step, through every interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from gymnasium.vector import AutoresetMode
 import garden_core
 from garden_core.batch import Batch
 from garden_core.interfaces import gymnasium_env
-from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Learner
 from mars_env import Mars, mars_v0
 
@@ -131,6 +130,9 @@ def test_next_step_mode_ignores_one_action(losses):
 
 
 def test_loss_through_stable_baselines(losses):
+    pytest.importorskip("stable_baselines3")
+    from garden_core.interfaces.sb3 import GardenVecEnv
+
     for seed, decisions in losses.items():
         env = GardenVecEnv(Mars(), 1, opponent, seat=SEAT, seed=seed)
         env.reset()

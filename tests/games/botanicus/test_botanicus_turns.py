@@ -92,6 +92,12 @@ def test_gardens_start_empty_with_eighteen_beds(dealt):
         assert now["gardens"] == [empty] * now["num_players"]
 
 
+def test_places_for_flowers_are_empty():
+    state = Table().deal(0).state
+    assert (state["flowers"] == -1).all()
+    assert not state["num_flowers"].any()
+
+
 def test_prizes_depend_on_the_number_of_players(dealt):
     left_out = {2: 2, 3: 1, 4: 0}
     for now in dealt:
