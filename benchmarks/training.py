@@ -18,6 +18,7 @@ import tyro
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.sb3 import MODEL_SETTINGS, new_model
 from garden_agents.training.sb3 import Arguments as Defaults
+from garden_agents.training.sb3_policies import exported
 
 from benchmarks import common
 from garden_core import list_games, make
@@ -50,7 +51,7 @@ def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rol
         game, env, arguments.architecture, **{key: getattr(arguments, key) for key in MODEL_SETTINGS}
     )
     for _ in range(arguments.past_selves):
-        pool.freeze(model.policy)
+        pool.freeze(exported(model.policy, game, arguments.architecture))
     env.learner.set_weights(pool.weights)
     decisions = rollouts * arguments.rollout * arguments.envs
     model.learn(decisions, reset_num_timesteps=False)  # compiles, and spreads the games over all phases

@@ -114,7 +114,7 @@ def load_agent(
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
     if name == "ppo" or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
-        from garden_agents.networks import network_agent  # imports torch: only when a network is loaded
+        from garden_agents.networks import network_agent
 
         other = {"allow_other_options": allow_other_options}
         if name == "ppo":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -31,7 +32,7 @@ def test_expert_iteration_leaves_everything(expert_run):
     assert left == LEFT
     config = tomllib.loads((expert_run / "config.toml").read_text())
     assert config["arguments"]["simulations"] == 4
-    assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
+    assert NetworkAgent.load(expert_run, Mars()).config["network"] == msgspec.to_builtins(SMALL)
     assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
 
 
@@ -100,12 +101,9 @@ def losses(training) -> tuple[float, float]:
     """Losses of policy and value over the first thousand positions."""
     held = training.positions
     with torch.no_grad():
-        seen, visits = (
-            torch.as_tensor(held.observation[:1000]).float(),
-            torch.as_tensor(held.visits[:1000]).float(),
-        )
-        logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
-        policy = -(visits * logits.log_softmax(1)).sum(1).mean()
+        logits, values = training.torch_network(training.network.inputs(held.observation[:1000]))
+        logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
+        policy = -(torch.as_tensor(held.visits[:1000]).float() * logs).sum(1).mean()
         return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
 
 

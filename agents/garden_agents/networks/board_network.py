@@ -16,7 +16,7 @@ __all__ = ["BoardNetwork"]
 
 
 class _Memory(NamedTuple):
-    """Activations, float32, of n rows with C cells and c channels, and the loss's derivatives by them.
+    """Activations of n rows with C cells and c channels, float32, or the loss's derivatives by them.
 
     Attributes:
         first, second: (n, C, c), the cells after each of the two layers.
@@ -26,7 +26,6 @@ class _Memory(NamedTuple):
         mean_whole: (n, c + hidden), what the value head reads: the mean of the cells, and the summary.
         middle: (n, hidden), the hidden layer of the value head.
         cell_logits: (n, C, blocks), logits of actions on cells.
-        d_cells, d_other_cells, d_shift, d_summary, d_whole, d_mean_whole, d_middle: derivatives.
     """
 
     first: np.ndarray
@@ -37,13 +36,10 @@ class _Memory(NamedTuple):
     mean_whole: np.ndarray
     middle: np.ndarray
     cell_logits: np.ndarray
-    d_cells: np.ndarray
-    d_other_cells: np.ndarray
-    d_shift: np.ndarray
-    d_summary: np.ndarray
-    d_whole: np.ndarray
-    d_mean_whole: np.ndarray
-    d_middle: np.ndarray
+
+    def rows(self, n: int) -> _Memory:
+        """Return the first n rows."""
+        return _Memory(*(part[:n] for part in self))
 
 
 class BoardNetwork(Network):
@@ -85,10 +81,7 @@ class BoardNetwork(Network):
             "middle": (hidden, channels + hidden),
             "values": (num_values, hidden),
         }
-        shapes: dict[str, tuple[int, ...]] = {}
-        for name, shape in layers.items():
-            shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-        super().__init__(shapes, num_actions, num_values)
+        super().__init__(layers, num_actions, num_values)
 
     def initialize(self, rng: np.random.Generator) -> None:
         for name, weight in self.weights.items():
@@ -101,22 +94,33 @@ class BoardNetwork(Network):
         return cell_features(self.board, flat), flat[:, self.split :] * np.float32(SCALE)
 
     def memory(self, rows: int) -> _Memory:
-        c, hidden = self.channels, self.hidden
-        width = self.weights["whole.weight"].shape[1]
-        cells, many = (rows, self.cells, c), (rows, hidden)
-        shapes = (
-            *(cells, cells, (rows, c), (rows, width), many, (rows, c + hidden), many),
-            (rows, self.cells, self.board.action_blocks),
-            *(cells, cells, (rows, c), (rows, width), many, (rows, c + hidden), many),
+        c, hidden, cells = self.channels, self.hidden, (rows, self.cells)
+        width = self.layers["whole"][1]
+        shapes = _Memory(
+            first=(*cells, c),
+            second=(*cells, c),
+            shift=(rows, c),
+            summary=(rows, width),
+            whole=(rows, hidden),
+            mean_whole=(rows, c + hidden),
+            middle=(rows, hidden),
+            cell_logits=(*cells, self.board.action_blocks),
         )
         return _Memory(*(np.empty(shape, np.float32) for shape in shapes))
 
+    scratch = memory
+
     def forward(
-        self, memory: _Memory, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray, multiply: Multiply
+        self,
+        memory: _Memory,
+        inputs: tuple[np.ndarray, ...],
+        logits: np.ndarray,
+        values: np.ndarray,
+        multiply: Multiply,
     ) -> None:
         features, scalars = inputs
         n, c, w = len(features), self.channels, self.weights
-        m = _Memory(*(part[:n] for part in memory))
+        m = memory.rows(n)
         first, second = m.first.reshape(-1, c), m.second.reshape(-1, c)
         multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
         dense(scalars, w, "from_scalars", m.shift, multiply)
@@ -142,6 +146,7 @@ class BoardNetwork(Network):
     def backward(
         self,
         memory: _Memory,
+        scratch: _Memory,
         inputs: tuple[np.ndarray, ...],
         d_logits: np.ndarray,
         d_values: np.ndarray,
@@ -150,44 +155,45 @@ class BoardNetwork(Network):
     ) -> None:
         features, scalars = inputs
         n, c, w, blocks = len(features), self.channels, self.weights, self.board.action_blocks
-        m = _Memory(*(part[:n] for part in memory))
+        m, d = memory.rows(n), scratch.rows(n)
         first, second = m.first.reshape(-1, c), m.second.reshape(-1, c)
-        d_second, d_first = m.d_cells.reshape(-1, c), m.d_other_cells.reshape(-1, c)
+        d_first, d_second = d.first.reshape(-1, c), d.second.reshape(-1, c)
         # the value head
         dense_gradient(m.middle, d_values, "values", gradient, multiply)
-        multiply(d_values, w["values.weight"], m.d_middle)
-        m.d_middle[m.middle <= 0] = 0
-        dense_gradient(m.mean_whole, m.d_middle, "middle", gradient, multiply)
-        multiply(m.d_middle, w["middle.weight"], m.d_mean_whole)
+        multiply(d_values, w["values.weight"], d.middle)
+        d.middle[m.middle <= 0] = 0
+        dense_gradient(m.mean_whole, d.middle, "middle", gradient, multiply)
+        multiply(d.middle, w["middle.weight"], d.mean_whole)
         # the policy head
         d_other = np.ascontiguousarray(d_logits[:, self.on_cells :])
         dense_gradient(m.whole, d_other, "other_logits", gradient, multiply)
         by_block = d_logits[:, : self.on_cells].reshape(n, blocks, self.cells)
-        d_cell_logits = np.ascontiguousarray(by_block.transpose(0, 2, 1)).reshape(-1, blocks)
+        d.cell_logits[:] = by_block.transpose(0, 2, 1)
+        d_cell_logits = d.cell_logits.reshape(-1, blocks)
         dense_gradient(second, d_cell_logits, "cell_logits", gradient, multiply)
         multiply(d_cell_logits, w["cell_logits.weight"], d_second)
         # the second layer
-        second_layer_gradient(m.d_cells, m.second, m.d_mean_whole, m.d_shift)
+        second_layer_gradient(d.second, m.second, d.mean_whole, d.shift)
         weight = np.empty_like(w["second.weight"])
         multiply(d_second.T, first, weight)
         gradient["second.weight"] += weight
-        gradient["second.bias"] += m.d_shift.sum(0)
-        dense_gradient(m.whole, m.d_shift, "from_whole", gradient, multiply)
+        gradient["second.bias"] += d.shift.sum(0)
+        dense_gradient(m.whole, d.shift, "from_whole", gradient, multiply)
         multiply(d_second, w["second.weight"], d_first)
         # the summary
-        multiply(m.d_shift, w["from_whole.weight"], m.d_whole)
-        m.d_whole[:] += d_other @ w["other_logits.weight"]
-        m.d_whole[:] += m.d_mean_whole[:, c:]
-        m.d_whole[m.whole <= 0] = 0
-        dense_gradient(m.summary, m.d_whole, "whole", gradient, multiply)
-        multiply(m.d_whole, w["whole.weight"], m.d_summary)
+        multiply(d.shift, w["from_whole.weight"], d.whole)
+        d.whole[:] += d_other @ w["other_logits.weight"]
+        d.whole[:] += d.mean_whole[:, c:]
+        d.whole[m.whole <= 0] = 0
+        dense_gradient(m.summary, d.whole, "whole", gradient, multiply)
+        multiply(d.whole, w["whole.weight"], d.summary)
         # the first layer
-        first_layer_gradient(m.d_other_cells, m.first, features, self.marks, m.summary, m.d_summary, m.d_shift)
+        first_layer_gradient(d.first, m.first, features, self.marks, m.summary, d.summary, d.shift)
         weight = np.empty_like(w["first.weight"])
         multiply(d_first.T, features.reshape(-1, self.features), weight)
         gradient["first.weight"] += weight
-        gradient["first.bias"] += m.d_shift.sum(0)
-        dense_gradient(scalars, m.d_shift, "from_scalars", gradient, multiply)
+        gradient["first.bias"] += d.shift.sum(0)
+        dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
 
 
 @compiled

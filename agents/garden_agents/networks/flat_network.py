@@ -12,14 +12,16 @@ from garden_agents.networks.network import Multiply, Network, dense, dense_gradi
 __all__ = ["FlatNetwork"]
 
 
-class _Memory(NamedTuple):
-    """Hidden layers, float32 (rows, hidden), and the loss's derivatives by them."""
+class _Hidden(NamedTuple):
+    """The hidden layers, float32 (rows, hidden), or the loss's derivatives by them; `more` is for a part of the second."""
 
     first: np.ndarray
     second: np.ndarray
-    d_first: np.ndarray
-    d_second: np.ndarray
-    d_more: np.ndarray
+    more: np.ndarray
+
+    def rows(self, n: int) -> _Hidden:
+        """Return the first n rows."""
+        return _Hidden(*(part[:n] for part in self))
 
 
 class FlatNetwork(Network):
@@ -38,28 +40,37 @@ class FlatNetwork(Network):
             "logits": (num_actions, hidden),
             "values": (num_values, hidden),
         }
-        shapes: dict[str, tuple[int, ...]] = {}
-        for name, shape in layers.items():
-            shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-        super().__init__(shapes, num_actions, num_values)
+        super().__init__(layers, num_actions, num_values)
         self.hidden = hidden
 
     def initialize(self, rng: np.random.Generator) -> None:
-        for name, gain in (("first", math.sqrt(2)), ("second", math.sqrt(2)), ("logits", 0.01), ("values", 1.0)):
+        for name, gain in (
+            ("first", math.sqrt(2)),
+            ("second", math.sqrt(2)),
+            ("logits", 0.01),
+            ("values", 1.0),
+        ):
             weight = self.weights[f"{name}.weight"]
             weight[:] = orthogonal(rng, weight.shape, gain)
 
     def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
         return (observation.reshape(len(observation), -1).astype(np.float32),)
 
-    def memory(self, rows: int) -> _Memory:
-        return _Memory(*(np.empty((rows, self.hidden), np.float32) for _ in _Memory._fields))
+    def memory(self, rows: int) -> _Hidden:
+        return _Hidden(*(np.empty((rows, self.hidden), np.float32) for _ in _Hidden._fields))
+
+    scratch = memory
 
     def forward(
-        self, memory: _Memory, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray, multiply: Multiply
+        self,
+        memory: _Hidden,
+        inputs: tuple[np.ndarray, ...],
+        logits: np.ndarray,
+        values: np.ndarray,
+        multiply: Multiply,
     ) -> None:
         (x,) = inputs
-        w, m = self.weights, _Memory(*(part[: len(x)] for part in memory))
+        w, m = self.weights, memory.rows(len(x))
         first = dense(x, w, "first", m.first, multiply)
         np.maximum(first, 0, out=first)
         second = dense(first, w, "second", m.second, multiply)
@@ -69,7 +80,8 @@ class FlatNetwork(Network):
 
     def backward(
         self,
-        memory: _Memory,
+        memory: _Hidden,
+        scratch: _Hidden,
         inputs: tuple[np.ndarray, ...],
         d_logits: np.ndarray,
         d_values: np.ndarray,
@@ -77,14 +89,14 @@ class FlatNetwork(Network):
         multiply: Multiply,
     ) -> None:
         (x,) = inputs
-        w, m = self.weights, _Memory(*(part[: len(x)] for part in memory))
+        w, m, d = self.weights, memory.rows(len(x)), scratch.rows(len(x))
         dense_gradient(m.second, d_logits, "logits", gradient, multiply)
         dense_gradient(m.second, d_values, "values", gradient, multiply)
-        multiply(d_logits, w["logits.weight"], m.d_second)
-        multiply(d_values, w["values.weight"], m.d_more)
-        np.add(m.d_second, m.d_more, out=m.d_second)
-        m.d_second[m.second <= 0] = 0
-        dense_gradient(m.first, m.d_second, "second", gradient, multiply)
-        multiply(m.d_second, w["second.weight"], m.d_first)
-        m.d_first[m.first <= 0] = 0
-        dense_gradient(x, m.d_first, "first", gradient, multiply)
+        multiply(d_logits, w["logits.weight"], d.second)
+        multiply(d_values, w["values.weight"], d.more)
+        np.add(d.second, d.more, out=d.second)
+        d.second[m.second <= 0] = 0
+        dense_gradient(m.first, d.second, "second", gradient, multiply)
+        multiply(d.second, w["second.weight"], d.first)
+        d.first[m.first <= 0] = 0
+        dense_gradient(x, d.first, "first", gradient, multiply)

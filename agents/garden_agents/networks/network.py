@@ -1,11 +1,13 @@
-"""Policy and value networks in NumPy: weights, forward pass and gradient; no torch is needed to play with one."""
+"""Policy and value networks in NumPy: weights, forward pass, gradient. Playing with one needs no torch."""
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,17 +23,33 @@ class Network(ABC):
     """A network with a policy head and a value head.
 
     Attributes:
-        parameters: all weights, float32, one vector.
-        weights: the same memory as arrays by name.
+        layers: width and number of inputs of each layer, by name. A layer has the weights NAME.weight, (width, inputs),
+            and NAME.bias, (width,).
         num_actions: number of logits.
         num_values: number of raw values.
     """
 
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]], num_actions: int, num_values: int) -> None:
-        self.shapes = dict(shapes)
-        self.parameters = np.zeros(sum(map(math.prod, shapes.values())), np.float32)
-        self.weights = self.views(self.parameters)
+    def __init__(self, layers: Mapping[str, tuple[int, int]], num_actions: int, num_values: int) -> None:
+        self.layers = dict(layers)
         self.num_actions, self.num_values = num_actions, num_values
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the weights by name."""
+        found: dict[str, tuple[int, ...]] = {}
+        for name, shape in self.layers.items():
+            found |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+        return found
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """All weights in one vector, float32; zeros until `initialize`."""
+        return np.zeros(sum(map(math.prod, self.shapes.values())), np.float32)
+
+    @cached_property
+    def weights(self) -> dict[str, np.ndarray]:
+        """The weights by name, views of `parameters`."""
+        return self.views(self.parameters)
 
     def views(self, parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts of a vector like `parameters`, by name, without copying."""
@@ -41,6 +59,19 @@ class Network(ABC):
             found[name] = parameters[start : start + size].reshape(shape)
             start += size
         return found
+
+    def copy(self, weights: Mapping[str, np.ndarray] | None = None) -> Self:
+        """Return a network of the same architecture, with its own memory.
+
+        Args:
+            weights: its weights by name; those of this network if None.
+        """
+        other = copy.copy(self)
+        for name in ("parameters", "weights"):
+            other.__dict__.pop(name, None)  # views of this network's memory
+        for name, array in (self.weights if weights is None else weights).items():
+            other.weights[name][:] = array
+        return other
 
     @abstractmethod
     def initialize(self, rng: np.random.Generator) -> None:
@@ -52,11 +83,20 @@ class Network(ABC):
 
     @abstractmethod
     def memory(self, rows: int) -> Any:
-        """Return memory for passes of up to `rows` rows."""
+        """Return memory for the activations of up to `rows` rows."""
+
+    @abstractmethod
+    def scratch(self, rows: int) -> Any:
+        """Return memory for the derivatives of up to `rows` rows, which `backward` overwrites."""
 
     @abstractmethod
     def forward(
-        self, memory: Any, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray, multiply: Multiply
+        self,
+        memory: Any,
+        inputs: tuple[np.ndarray, ...],
+        logits: np.ndarray,
+        values: np.ndarray,
+        multiply: Multiply,
     ) -> None:
         """Fill `logits`, float32 (n, num_actions), without regard to legality, and `values`, float32 (n, num_values).
 
@@ -67,6 +107,7 @@ class Network(ABC):
     def backward(
         self,
         memory: Any,
+        scratch: Any,
         inputs: tuple[np.ndarray, ...],
         d_logits: np.ndarray,
         d_values: np.ndarray,

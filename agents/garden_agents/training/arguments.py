@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 import msgspec
 import tyro
 
-from garden_agents.networks.network_agent import WIDEST
+from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_core.checks import one_line, short
@@ -56,7 +56,7 @@ class TrainingArguments:
     resume: Path | None = None
     """folder of a run to continue; only its limits (minutes, steps) can be changed, and code in its config is named again"""
 
-    network: str = "auto"
+    network: Kind = "auto"
     """architecture of the network: board, flat, or auto for board where the game has a board"""
     channels: int = 32
     """number of channels of the board network"""
@@ -83,6 +83,8 @@ class TrainingArguments:
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, not {value}")
+        if self.network not in get_args(Kind):
+            raise ValueError(f"network must be {', '.join(get_args(Kind))}, not {short(self.network)}")
         if self.seed >= 2**64:
             raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
         if self.minutes is not None and not self.minutes > 0:
@@ -121,9 +123,9 @@ class TrainingArguments:
             raise ValueError(f"{path}: {error}") from None
 
     @property
-    def architecture(self) -> dict[str, Any]:
-        """The network's architecture, the arguments of `garden_agents.networks.policies.policy_for`."""
-        return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
+    def architecture(self) -> Architecture:
+        """The network's architecture."""
+        return Architecture(self.network, self.channels, self.hidden)
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:

@@ -18,16 +18,20 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from garden_agents.networks.network_agent import NetworkAgent, empty_policy, new_policy
+from garden_agents.networks.architecture import empty_network, new_network
+from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.agent import MCTSAgent
 from garden_agents.search.tree import seat_values
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork
 from garden_core.batch import Batch
 from garden_core.game import Game
 
 __all__ = ["Arguments", "train"]
+
+TARGET = "outcome"  # of the value head
 
 
 @dataclass
@@ -99,12 +103,13 @@ class _Positions:
         self.observation[i], self.mask[i], self.visits[i], self.value[i] = observation, mask, visits, value
         self.added += 1
 
-    def draw(self, rng: np.random.Generator, n: int) -> tuple[torch.Tensor, ...]:
+    def draw(
+        self, rng: np.random.Generator, n: int
+    ) -> tuple[np.ndarray, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return observations, masks, shares of visits and value targets of `n` random positions."""
         rows = rng.integers(min(self.added, len(self.value)), size=n)
-        return tuple(
-            torch.from_numpy(a[rows]) for a in (self.observation, self.mask, self.visits, self.value)
-        )
+        mask, visits, value = (torch.from_numpy(a[rows]) for a in (self.mask, self.visits, self.value))
+        return self.observation[rows], mask, visits, value
 
 
 class _Decision(NamedTuple):
@@ -171,18 +176,17 @@ class _Training:
 
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
         self.arguments, self.run, self.game = arguments, run, game
-        torch.manual_seed(arguments.seed)
         self.rng = np.random.default_rng(arguments.seed)
-        self.policy = new_policy(game, run.network)
-        self.optimizer = torch.optim.AdamW(
-            self.policy.parameters(), arguments.learning_rate, weight_decay=1e-4
-        )
+        self.network = new_network(game, run.architecture, TARGET, arguments.seed)
+        self.torch_network = TorchNetwork(self.network, threads=arguments.threads)
+        parameters = [self.torch_network.parameters]
+        self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
         self.positions = _Positions(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
         self.decisions = 0
         """Decisions of the games so far."""
-        a, network = arguments, NetworkAgent(self.policy)
+        a, network = arguments, NetworkAgent(self.network, TARGET)
         self.rollout_search = MCTSAgent(
             a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed
         )
@@ -203,7 +207,7 @@ class _Training:
             for search in (self.rollout_search, self.network_search):
                 games.step(search)  # compiles before the clock starts
             seat_values(games.batch.states[0], self.game.params[0], games.values, games.points)
-            self.run.warm_up(self.policy)
+            self.run.warm_up(self.network, TARGET)
             with Interruption() as interruption:
                 self.run.check = interruption.check
                 with contextlib.suppress(Interrupted):
@@ -232,7 +236,7 @@ class _Training:
                 self._log(losses)
             if now >= next_evaluation:
                 next_evaluation += limit / evaluations
-                self.run.evaluate(self.policy, self.decisions, "outcome")
+                self.run.evaluate(self.network, self.decisions, TARGET)
                 self.save()
                 self.run.report("training")
             self.bar.update(round(min(now, limit)) - self.bar.n)
@@ -246,20 +250,19 @@ class _Training:
         for group in self.optimizer.param_groups:
             group["lr"] = a.learning_rate + (a.final_learning_rate - a.learning_rate) * min(1.0, done)
         losses = None
-        self.policy.set_training_mode(True)
         while self.positions.added >= 4 * a.minibatch and self.used < a.reuse * self.positions.added:
             observation, mask, visits, value = self.positions.draw(self.rng, a.minibatch)
-            logits, values = self.policy.logits_and_values(observation.float(), mask)
-            policy_loss = -(visits.float() * logits.log_softmax(1)).sum(1).mean()
+            logits, values = self.torch_network(self.network.inputs(observation))
+            logs = logits.masked_fill(mask == 0, ILLEGAL).log_softmax(1)
+            policy_loss = -(visits.float() * logs).sum(1).mean()
             value_loss = (values[:, 0] - value).square().mean()
             self.optimizer.zero_grad()
             (policy_loss + value_loss).backward()
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_([self.torch_network.parameters], 1.0)
             self.optimizer.step()
             self.used += a.minibatch
             self.run.check()
             losses = policy_loss.item(), value_loss.item()
-        self.policy.set_training_mode(False)
         return losses
 
     def _log(self, losses: tuple[float, float]) -> None:
@@ -277,7 +280,7 @@ class _Training:
         """Write the checkpoint. It does not hold the replay buffer; new games fill it again."""
         save(
             self.run.folder / CHECKPOINT,
-            self.policy,
+            self.network.weights,
             self.optimizer,
             Progress(self.decisions, self.run.seconds),
         )
@@ -288,7 +291,10 @@ class _Training:
         Raises:
             ValueError: if the checkpoint cannot be read or is damaged, or its network is another one.
         """
-        progress, _ = load(self.run.folder / CHECKPOINT, self.policy, self.optimizer)
+        shapes = self.network.shapes
+        progress, weights, _ = load(self.run.folder / CHECKPOINT, shapes, shapes, self.optimizer)
+        for name, array in weights.items():
+            self.network.weights[name][:] = array
         self.decisions = progress.decisions
         self.run.rewind(progress.decisions, progress.seconds)
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
@@ -302,11 +308,9 @@ def train(arguments: Arguments) -> Path:
     """
     folder, arguments, game, command = open_run(arguments)
     torch.set_num_threads(arguments.threads)
-    empty = empty_policy(
-        game, arguments.architecture
-    )  # raises for an impossible network before the folder is made
+    empty = empty_network(game, arguments.architecture, TARGET)  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty)
+        check(folder / CHECKPOINT, empty.shapes)
     run = Run.of(folder, game, arguments, command)
     training = _Training(arguments, run, game)
     if arguments.resume is None:
@@ -317,5 +321,5 @@ def train(arguments: Arguments) -> Path:
     training.save()
     print(f"expert iteration on {game!r} in {folder}")
     training.go()
-    run.finish(arguments.eval_games, training.policy, training.decisions, "outcome")
+    run.finish(arguments.eval_games, training.network, training.decisions, TARGET)
     return folder

@@ -10,12 +10,11 @@ checkpoint. Ctrl-C saves the checkpoint; `--resume FOLDER` continues from it.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from garden_agents.networks.network import Network
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core import loops, policies
 from garden_core.batch import Batch
@@ -194,7 +193,14 @@ class Rollout:
             sample_rows(logits, d.masks[new], self.rng_states, rows, d.actions[new], d.log_probabilities[new])
             if teach:
                 policies.choose_rows(
-                    policies.GREEDY, batch.states, game.params, rows, batch.action_mask, self.rng_states, d.teacher[new], *scratch
+                    policies.GREEDY,
+                    batch.states,
+                    game.params,
+                    rows,
+                    batch.action_mask,
+                    self.rng_states,
+                    d.teacher[new],
+                    *scratch,
                 )
                 if follow:
                     d.actions[new] = np.where(rng.random(k) < follow, d.teacher[new], d.actions[new])
@@ -251,7 +257,11 @@ def update(rollout, network, optimizer, rng, a, share, beta, times):
             value_loss = -(target[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
             margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
             margin_loss = (margins - target[:, n:]).square().mean()
-            loss = (1 - beta) * (policy_loss - a["entropy"] * entropy) + a["vf"] * value_loss + a["mf"] * margin_loss
+            loss = (
+                (1 - beta) * (policy_loss - a["entropy"] * entropy)
+                + a["vf"] * value_loss
+                + a["mf"] * margin_loss
+            )
             if beta:
                 loss = loss - beta * logs.gather(1, torch.from_numpy(d.teacher[part])[:, None]).mean()
             optimizer.zero_grad()
@@ -263,5 +273,14 @@ def update(rollout, network, optimizer, rng, a, share, beta, times):
             torch.nn.utils.clip_grad_norm_([network.parameters], a["clip"])
             optimizer.step()
             times["adam"] = times.get("adam", 0) + time.perf_counter() - t
-            stats.append((policy_loss.item(), entropy.item(), value_loss.item(), margin_loss.item(), ((ratio - 1).abs() > 0.2).float().mean().item(), (old - chosen).mean().item()))
+            stats.append(
+                (
+                    policy_loss.item(),
+                    entropy.item(),
+                    value_loss.item(),
+                    margin_loss.item(),
+                    ((ratio - 1).abs() > 0.2).float().mean().item(),
+                    (old - chosen).mean().item(),
+                )
+            )
     return len(done), np.mean(stats, 0)

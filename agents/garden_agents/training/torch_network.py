@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +12,9 @@ import torch
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network import CHUNK, Network
 
-__all__ = ["TorchNetwork", "formula"]
+__all__ = ["ILLEGAL", "TorchNetwork", "formula"]
+
+ILLEGAL = -1e8  # logit of an illegal action
 
 
 class TorchNetwork:
@@ -20,7 +23,7 @@ class TorchNetwork:
     Args:
         network: the network; on the CPU its weights are the memory of `parameters`.
         device: "cpu" or "cuda".
-        threads: threads that share the rows of a pass on the CPU.
+        threads: threads that share the rows of a pass on the CPU; torch's own threads should be 1 then.
 
     Attributes:
         parameters: all weights as one torch parameter.
@@ -29,9 +32,11 @@ class TorchNetwork:
     def __init__(self, network: Network, device: str = "cpu", threads: int = 1) -> None:
         self.network, self.device = network, torch.device(device)
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
-        self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
         self._memories: list[Any] = []
+        """Activations of each chunk."""
+        self._scratch = [network.scratch(CHUNK) for _ in range(threads)]
+        """Derivatives, for each thread."""
 
     def __call__(self, inputs: tuple[np.ndarray, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values)."""
@@ -41,41 +46,43 @@ class TorchNetwork:
         return formula(self.network, self.parameters, on_device)
 
     def forward(self, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray) -> None:
-        """Fill `logits` and `values`, in chunks of rows; keeps what `backward` needs until the next call."""
-        chunks = list(range(0, len(logits), CHUNK))
-        while len(self._memories) < len(chunks):
-            memory = self.network.memory(CHUNK)
-            if self._memories:  # derivatives share memory
-                memory = memory._replace(**{name: getattr(self._memories[len(self._memories) % self.threads], name) for name in memory._fields if name.startswith("d_")}) if len(self._memories) >= self.threads else memory
-            self._memories.append(memory)
+        """Fill `logits` and `values`; keeps the activations, for `backward`, until the next call."""
+        while len(self._memories) * CHUNK < len(logits):
+            self._memories.append(self.network.memory(CHUNK))
 
-        def run(i: int) -> None:
-            part = slice(chunks[i], chunks[i] + CHUNK)
-            own = tuple(array[part] for array in inputs)
-            self.network.forward(self._memories[i], own, logits[part], values[part], _multiply)
+        def run(thread: int, chunk: int, rows: slice) -> None:
+            own = tuple(array[rows] for array in inputs)
+            self.network.forward(self._memories[chunk], own, logits[rows], values[rows], _multiply)
 
-        self._map(run, len(chunks))
+        self._in_chunks(len(logits), run)
 
-    def backward(self, inputs: tuple[np.ndarray, ...], d_logits: np.ndarray, d_values: np.ndarray) -> np.ndarray:
+    def backward(
+        self, inputs: tuple[np.ndarray, ...], d_logits: np.ndarray, d_values: np.ndarray
+    ) -> np.ndarray:
         """Return the gradient, float32 like the network's `parameters`, after `forward` with the same inputs."""
-        chunks = list(range(0, len(d_logits), CHUNK))
-        gradients = np.zeros((len(chunks), self.network.parameters.size), np.float32)
+        gradients = np.zeros((len(self._scratch), self.network.parameters.size), np.float32)
+        views = [self.network.views(gradient) for gradient in gradients]
 
-        def run(i: int) -> None:
-            part = slice(chunks[i], chunks[i] + CHUNK)
-            own = tuple(array[part] for array in inputs)
-            views = self.network.views(gradients[i])
-            self.network.backward(self._memories[i], own, d_logits[part], d_values[part], views, _multiply)
+        def run(thread: int, chunk: int, rows: slice) -> None:
+            own = tuple(array[rows] for array in inputs)
+            memories = self._memories[chunk], self._scratch[thread]
+            self.network.backward(*memories, own, d_logits[rows], d_values[rows], views[thread], _multiply)
 
-        self._map(run, len(chunks))
+        self._in_chunks(len(d_logits), run)
         return gradients.sum(0)
 
-    def _map(self, run: Any, count: int) -> None:
-        if self._pool is None:
-            for i in range(count):
-                run(i)
+    def _in_chunks(self, n: int, run: Callable[[int, int, slice], None]) -> None:
+        """Call run(thread, chunk, rows) for all chunks of n rows; each thread takes every k-th of them."""
+        threads = len(self._scratch)
+
+        def work(thread: int) -> None:
+            for chunk in range(thread, -(-n // CHUNK), threads):
+                run(thread, chunk, slice(chunk * CHUNK, (chunk + 1) * CHUNK))
+
+        if self._executor is None:
+            work(0)
         else:
-            list(self._pool.map(run, range(count)))
+            list(self._executor.map(work, range(threads)))
 
 
 class _Pass(torch.autograd.Function):
