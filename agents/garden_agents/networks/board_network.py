@@ -96,17 +96,17 @@ class BoardNetwork(Network):
     def memory(self, rows: int) -> _Memory:
         c, hidden, cells = self.channels, self.hidden, (rows, self.cells)
         width = self.layers["whole"][1]
-        shapes = _Memory(
-            first=(*cells, c),
-            second=(*cells, c),
-            shift=(rows, c),
-            summary=(rows, width),
-            whole=(rows, hidden),
-            mean_whole=(rows, c + hidden),
-            middle=(rows, hidden),
-            cell_logits=(*cells, self.board.action_blocks),
-        )
-        return _Memory(*(np.empty(shape, np.float32) for shape in shapes))
+        shapes: dict[str, tuple[int, ...]] = {
+            "first": (*cells, c),
+            "second": (*cells, c),
+            "shift": (rows, c),
+            "summary": (rows, width),
+            "whole": (rows, hidden),
+            "mean_whole": (rows, c + hidden),
+            "middle": (rows, hidden),
+            "cell_logits": (*cells, self.board.action_blocks),
+        }
+        return _Memory(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
 
     scratch = memory
 

@@ -25,11 +25,12 @@ from garden_core.files import read_regular
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = ["CONFIG", "METHODS", "TrainingArguments", "command_line", "open_run", "plain"]
+__all__ = ["CONFIG", "METHODS", "TRAINERS", "TrainingArguments", "command_line", "open_run", "plain"]
 
 CONFIG = "config.toml"
 CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
 METHODS = ("ppo", "expert-iteration")  # the first is the default
+TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
 T = TypeVar("T", bound="TrainingArguments")
 

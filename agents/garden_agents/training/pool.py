@@ -14,6 +14,7 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
+from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.rng import seed_rngs
 
 __all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
@@ -65,6 +66,8 @@ class OpponentPool:
         self.shares = shares
         self.selves = [PastSelf(seed) for seed in range(size)]
         self.opponents: list[Opponent] = ["random", "greedy", *self.selves]
+        self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *self.selves]
+        """The same as policies for a batch."""
         self.frozen = 0
         self.ahead = np.full(2 + size, 0.5)
         """For each opponent, the recent rate of games in which the learner finished ahead of it."""

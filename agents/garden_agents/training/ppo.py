@@ -1,35 +1,134 @@
-"""PPO by self-play: `garden train mars --num-players 2 --minutes 10`.
+"""PPO by self-play: `garden train mars --minutes 10`.
 
-Every seat that the current network plays is learned from: a decision is paid what its seat gets until the seat's own next
-decision (J. Schulman et al., "Proximal policy optimization algorithms", 2017; advantages by GAE, J. Schulman et al.,
-2016). In a share of the games one seat is the network's and the others belong to an opponent pool. The training begins by
-imitating greedy play. A run's folder holds the files that `garden_agents.training.run_folder.Run` lists, and a
-checkpoint. Ctrl-C saves the checkpoint; `--resume FOLDER` continues from it.
+Every seat that the current network plays is learned from; a decision is credited with all that its seat gets until the
+seat's own next decision (J. Schulman et al., "Proximal policy optimization algorithms", 2017; advantages as in J. Schulman
+et al., "High-dimensional continuous control using generalized advantage estimation", 2016, without discount). In a share
+of the games one seat is the network's and the others are drawn from an opponent pool. The training begins by imitating
+greedy play, whose weight in the loss then falls to 0.
+
+A run's folder holds the files that `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves the
+checkpoint; `--resume FOLDER` continues from it.
 """
 
 from __future__ import annotations
 
-import time
+import contextlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import torch
+from tqdm import tqdm
 
-from garden_agents.training.torch_network import TorchNetwork
-from garden_core import loops, policies
+from garden_agents.networks.architecture import empty_network, new_network
+from garden_agents.networks.heads import chances_and_margins, num_values, sample
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.training.arguments import TrainingArguments, open_run
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.credit import OPEN, advantages, link, pay
+from garden_agents.training.pool import OpponentPool
+from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork
+from garden_core import loops
 from garden_core.batch import Batch
+from garden_core.checks import short
 from garden_core.game import Game
-from garden_core.jit import compiled
-from garden_core.rng import next_float
+from garden_core.policies import GreedyPolicy, ask
 
-OVER, OPEN = -1, -2
+__all__ = ["Arguments", "train"]
+
+MAX_GRADIENT = 0.5  # largest norm of the gradient
+
+
+@dataclass
+class Arguments(TrainingArguments):
+    """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
+
+    method = "ppo"
+
+    steps: int | None = None
+    """training length, decisions learned from; not limited with --minutes and otherwise 2,000,000 if not given"""
+
+    outcome: float = 0.0
+    """initial share of the first place in what is maximised, 0 to 1; the rest is the margin of points"""
+    final_outcome: float = 1.0
+    """final share of the first place; interpolated linearly"""
+    imitation: float = 0.3
+    """share of the training in which greedy play is imitated; its weight in the loss falls linearly from 1 to 0"""
+
+    envs: int = 128
+    """number of games played at once"""
+    rollout: int = 32
+    """length of a rollout: decisions in each game between two updates"""
+    epochs: int = 3
+    """number of passes over a rollout in an update"""
+    minibatch: int = 256
+    """number of decisions in a minibatch"""
+    learning_rate: float = 2e-3
+    """initial learning rate (Adam)"""
+    final_learning_rate: float = 1e-4
+    """final learning rate; interpolated linearly"""
+    gae_lambda: float = 0.95
+    """lambda of generalised advantage estimation"""
+    clip: float = 0.2
+    """largest change of an action's probability that an update is rewarded for, as a factor less 1"""
+    entropy: float = 0.01
+    """initial weight of the entropy bonus"""
+    final_entropy: float = 0.002
+    """final weight of the entropy bonus; interpolated linearly"""
+    value_weight: float = 0.5
+    """weight of each of the two value losses"""
+
+    start: Path | None = None
+    """file of a network with the initial weights, for the same number of players; random ones if not given"""
+
+    pool_share: float = 0.0
+    """share of the games that are played against the opponent pool; the others are played against the network itself"""
+    random_share: float = 0.1
+    """share of the pool's opponents that play at random"""
+    greedy_share: float = 0.3
+    """share of the pool's opponents that play greedily"""
+    self_share: float = 0.6
+    """share of the pool's opponents that are past selves; harder ones are drawn more often"""
+    past_selves: int = 6
+    """largest number of past selves; a new one then replaces the one that is beaten most often"""
+    snapshot_every: int = 100_000
+    """decisions learned from between two new past selves"""
+    checkpoint_every: int = 400_000
+    """decisions learned from between two checkpoints"""
+    device: str = "cpu"
+    """device of inference and updates: cpu or cuda"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._at_least(1, "envs", "rollout", "epochs", "minibatch", "snapshot_every", "checkpoint_every")
+        self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
+        self._at_least(0, "past_selves")
+        self._at_most(65_536, "envs", "rollout", "minibatch")
+        self._at_most(1000, "past_selves")
+        self._at_most(1, "imitation", "pool_share")
+        self._at_most(10**15, "steps")
+        if self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
 
 
 class Decisions(NamedTuple):
     """Decisions of the current network's seats, in the order in which they were taken.
 
-    `values` and `rewards` have a column for each seat's chance to finish first, then one for each seat's margin; seats
-    are counted from the one that decides.
+    The columns of `values` and `rewards` are each seat's chance to finish first, then each seat's margin, counted from
+    the seat that decides; in cooperative games one column, the team's score.
+
+    Attributes:
+        masks: int8 (size, num_actions).
+        actions: int64 (size,).
+        log_probabilities: float32 (size,), of the actions when they were chosen.
+        values: float32 (size, columns), what the network expected.
+        rewards: float32 (size, columns), what was paid until the seat's next decision.
+        next: int64 (size,), index of that decision, or `credit.OVER` or `credit.OPEN`.
+        greedy: int64 (size,), what greedy play would have chosen.
     """
 
     masks: np.ndarray
@@ -37,250 +136,382 @@ class Decisions(NamedTuple):
     log_probabilities: np.ndarray
     values: np.ndarray
     rewards: np.ndarray
-    next: np.ndarray  # index of the same seat's next decision, OVER or OPEN
-    teacher: np.ndarray
-
-    @classmethod
-    def empty(cls, size, game):
-        k = 2 * game.num_players
-        return cls(
-            np.zeros((size, game.num_actions), np.int8),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.float32),
-            np.zeros((size, k), np.float32),
-            np.zeros((size, k), np.float32),
-            np.full(size, OPEN),
-            np.zeros(size, np.int64),
-        )
+    next: np.ndarray
+    greedy: np.ndarray
 
 
-@compiled
-def sample_rows(logits, masks, rng_states, rows, actions, log_probabilities):
-    """Draw a legal action for each row; fill actions[i] and log_probabilities[i]."""
-    for i in range(logits.shape[0]):
-        highest = np.float32(-1e30)
-        for a in range(logits.shape[1]):
-            if masks[i, a] and logits[i, a] > highest:
-                highest = logits[i, a]
-        total = np.float32(0)
-        for a in range(logits.shape[1]):
-            if masks[i, a]:
-                total += np.exp(logits[i, a] - highest)
-        rest = next_float(rng_states[rows[i]]) * total
-        chosen = -1
-        for a in range(logits.shape[1]):
-            if masks[i, a]:
-                chosen = a
-                rest -= np.exp(logits[i, a] - highest)
-                if rest < 0:
-                    break
-        actions[i] = chosen
-        log_probabilities[i] = logits[i, chosen] - highest - np.log(total)
+class SelfPlay:
+    """Games of the network against itself and against the pool, and the decisions to learn from.
 
+    Args:
+        game: the game with the reward "margin".
+        network: the network.
+        pool: the opponent pool, which records the results against it.
+        arguments: the training's arguments.
+        seed: seed of the games and of the sampled actions.
 
-@compiled
-def link(latest, next_, rows, players, first):
-    """Make each new decision the next one of its row and seat."""
-    for i in range(rows.shape[0]):
-        before = latest[rows[i], players[i]]
-        if before >= 0:
-            next_[before] = first + i
-        next_[first + i] = OPEN
-        latest[rows[i], players[i]] = first + i
+    Attributes:
+        decisions: the decisions; the first `count` are filled. Those that were open at the end of the last rollout come
+            first.
+        inputs: what the network reads at each decision.
+    """
 
-
-@compiled
-def pay(latest, next_, rewards, margins, over, standings):
-    """Pay every open decision what its seat and the others got; at a game's end also who is first."""
-    n = margins.shape[1]
-    for row in range(latest.shape[0]):
-        best, firsts = np.int64(standings[row, 0]), 0
-        if over[row]:
-            for seat in range(n):
-                best = max(best, np.int64(standings[row, seat]))
-            for seat in range(n):
-                firsts += standings[row, seat] == best
-        for seat in range(n):
-            decision = latest[row, seat]
-            if decision < 0:
-                continue
-            for k in range(n):
-                other = (seat + k) % n
-                rewards[decision, n + k] += margins[row, other]
-                if over[row] and standings[row, other] == best:
-                    rewards[decision, k] += np.float32(1.0) / firsts
-            if over[row]:
-                next_[decision] = OVER
-                latest[row, seat] = -1
-
-
-@compiled
-def advantages(next_, values, rewards, lambda_, out):
-    """Fill `out` with generalised advantages, column by column; those of open decisions are 0."""
-    for i in range(next_.shape[0] - 1, -1, -1):
-        after = next_[i]
-        for k in range(values.shape[1]):
-            if after == OPEN:
-                out[i, k] = 0
-            elif after == OVER:
-                out[i, k] = rewards[i, k] - values[i, k]
-            else:
-                out[i, k] = rewards[i, k] + values[after, k] - values[i, k] + lambda_ * out[after, k]
-
-
-def expected(raw: np.ndarray, n: int) -> np.ndarray:
-    """Chances to finish first (softmax) and margins (of sum 0) from raw values."""
-    out = raw.copy()
-    out[:, :n] = np.exp(raw[:, :n] - raw[:, :n].max(1, keepdims=True))
-    out[:, :n] /= out[:, :n].sum(1, keepdims=True)
-    out[:, n:] -= raw[:, n:].mean(1, keepdims=True)
-    return out
-
-
-class Rollout:
-    def __init__(self, game: Game, envs: int, steps: int, network: TorchNetwork, seed: int):
-        self.game, self.network, self.steps = game, network, steps
+    def __init__(
+        self, game: Game, network: TorchNetwork, pool: OpponentPool, arguments: Arguments, seed: int
+    ) -> None:
+        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
+        n, envs = game.num_players, arguments.envs
+        self.rng = np.random.default_rng(seed)
         self.batch = Batch(game, envs)
         self.batch.reset(seed)
-        self.capacity = envs * steps + envs * game.num_players
-        self.decisions = Decisions.empty(self.capacity, game)
-        self.inputs = [
-            np.zeros((self.capacity, *a.shape[1:]), np.float32)
-            for a in network.network.inputs(self.batch.observation[:1])
-        ]
-        self.latest = np.full((envs, game.num_players), -1)
+        self.greedy = GreedyPolicy(seed)
+        size = envs * (arguments.rollout + n)
+        columns = num_values(value_target(game), n)
+        self.decisions = Decisions(
+            masks=np.zeros((size, game.num_actions), np.int8),
+            actions=np.zeros(size, np.int64),
+            log_probabilities=np.zeros(size, np.float32),
+            values=np.zeros((size, columns), np.float32),
+            rewards=np.zeros((size, columns), np.float32),
+            next=np.full(size, OPEN),
+            greedy=np.zeros(size, np.int64),
+        )
+        shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
+        self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
         self.count = 0
-        self.rng_states = np.random.default_rng(seed).integers(2**63, size=(envs, 4), dtype=np.uint64)
-        self.standings = np.zeros((envs, game.max_players), np.int32)
-        self.time = {}
+        self.latest = np.full((envs, n), -1)
+        """The last decision of each seat in each game, an index into `decisions`; -1 for none."""
+        self.opponents = np.full((envs, n), -1)
+        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        self._standings = np.zeros((envs, game.max_players), np.int32)
+        self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
+        self._seat_opponents(np.arange(envs))
 
-    def carry(self):
-        """Keep only the open decisions."""
+    def play(self, with_greedy: bool) -> None:
+        """Play `rollout` decisions in each game; fill `decisions` and `inputs`.
+
+        Args:
+            with_greedy: also note what greedy play would have chosen.
+        """
+        self._keep_open_decisions()
+        batch = self.batch
+        for _ in range(self.arguments.rollout):
+            actions = batch.action_mask.argmax(1)
+            deciding = batch.action_mask.sum(1, dtype=np.int64) > 1
+            opponents = self.opponents[batch.all_rows, batch.current_player]
+            own = np.flatnonzero(deciding & (opponents < 0))
+            for opponent in np.unique(opponents[deciding & (opponents >= 0)]):
+                rows = np.flatnonzero(deciding & (opponents == opponent))
+                actions[rows] = ask(self.pool.policies[opponent], batch, rows)
+            actions[own] = self._decide(own, with_greedy)
+            batch.step(actions)
+            self._pay()
+
+    def advantages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indexes of the decisions to learn from, and the advantages of all, float32 (count, columns)."""
         d = self.decisions
+        found = np.zeros((self.count, d.values.shape[1]), np.float32)
+        advantages(d.next[: self.count], d.values, d.rewards, self.arguments.gae_lambda, found)
+        return np.flatnonzero(d.next[: self.count] != OPEN), found
+
+    def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
+        """Choose the network's actions in `rows`, and add the decisions."""
+        batch, d = self.batch, self.decisions
+        new = slice(self.count, self.count + len(rows))
+        inputs = self.network.network.inputs(batch.flat[rows])
+        for kept, part in zip(self.inputs, inputs, strict=True):
+            kept[new] = part
+        logits, raw = self.network.evaluate(inputs)
+        d.masks[new] = batch.action_mask[rows]
+        d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
+        d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
+        d.rewards[new] = 0
+        if with_greedy:
+            d.greedy[new] = self.greedy(batch, rows)
+        link(self.latest, d.next, rows, batch.current_player[rows], self.count)
+        self.count += len(rows)
+        return d.actions[new]
+
+    def _pay(self) -> None:
+        """Pay the open decisions for the last step; seat opponents anew where a game ended."""
+        batch, d = self.batch, self.decisions
+        over = batch.terminated | batch.truncated
+        ended = np.flatnonzero(over)
+        if len(ended):
+            standings = np.zeros((len(ended), self.game.max_players), np.int32)
+            loops.standings_rows(batch.last_states[ended], self.game.params, standings)
+            self._standings[ended] = standings
+        pay(self.latest, d.next, d.rewards, batch.rewards, over, self._standings)
+        if len(ended):
+            self._count_results(ended)
+            self._seat_opponents(ended)
+
+    def _seat_opponents(self, rows: np.ndarray) -> None:
+        """Draw who plays the new games of `rows`."""
+        n, a = self.game.num_players, self.arguments
+        self.opponents[rows] = -1
+        rows = rows[self.rng.random(len(rows)) < a.pool_share]
+        if len(rows) and n > 1 and not self.game.cooperative:
+            weights = self.pool.weights / self.pool.weights.sum()
+            self.opponents[rows] = self.rng.choice(len(weights), (len(rows), n), p=weights)
+            self.opponents[rows, self.rng.integers(n, size=len(rows))] = -1
+
+    def _count_results(self, rows: np.ndarray) -> None:
+        """Record finished games against the pool."""
+        for row in rows[(self.opponents[rows] >= 0).any(1)]:
+            seat = int(np.flatnonzero(self.opponents[row] < 0)[0])
+            for other in np.flatnonzero(self.opponents[row] >= 0):
+                difference = int(self._standings[row, seat]) - int(self._standings[row, other])
+                self.pool.count(int(self.opponents[row, other]), (np.sign(difference) + 1) / 2)
+
+    def _keep_open_decisions(self) -> None:
+        """Drop all decisions but the open ones."""
         rows, seats = np.nonzero(self.latest >= 0)
         kept = self.latest[rows, seats]
         order = np.argsort(kept)
-        rows, seats, kept = rows[order], seats[order], kept[order]
-        for a in (*d, *self.inputs):
-            a[: len(kept)] = a[kept]
-        self.latest[rows, seats] = np.arange(len(kept))
+        for array in (*self.decisions, *self.inputs):
+            array[: len(kept)] = array[kept[order]]
+        self.latest[rows[order], seats[order]] = np.arange(len(kept))
         self.count = len(kept)
 
-    def collect(self, teach: bool, follow: float, rng):
-        self.carry()
-        batch, d, game, n = self.batch, self.decisions, self.game, self.game.num_players
-        t0 = time.perf_counter()
-        scratch = policies.scratch(game)
-        for _ in range(self.steps):
-            actions = batch.action_mask.argmax(1)
-            rows = np.flatnonzero(batch.action_mask.sum(1, dtype=np.int64) > 1)
-            k, at = len(rows), self.count
-            new = slice(at, at + k)
-            t = time.perf_counter()
-            fresh = self.network.network.inputs(batch.flat[rows])
-            for own, part in zip(self.inputs, fresh, strict=True):
-                own[new] = part
-            self.tick("inputs", t)
-            t = time.perf_counter()
-            logits = np.empty((k, game.num_actions), np.float32)
-            raw = np.empty((k, 2 * n), np.float32)
-            self.network.forward(fresh, logits, raw)
-            self.tick("forward", t)
-            t = time.perf_counter()
-            d.masks[new] = batch.action_mask[rows]
-            d.values[new] = expected(raw, n)
-            d.rewards[new] = 0
-            sample_rows(logits, d.masks[new], self.rng_states, rows, d.actions[new], d.log_probabilities[new])
-            if teach:
-                policies.choose_rows(
-                    policies.GREEDY,
-                    batch.states,
-                    game.params,
-                    rows,
-                    batch.action_mask,
-                    self.rng_states,
-                    d.teacher[new],
-                    *scratch,
-                )
-                if follow:
-                    d.actions[new] = np.where(rng.random(k) < follow, d.teacher[new], d.actions[new])
-            link(self.latest, d.next, rows, batch.current_player[rows], at)
-            actions[rows] = d.actions[new]
-            self.count += k
-            batch.step(actions)
-            over = batch.terminated | batch.truncated
-            ended = np.flatnonzero(over)
-            if len(ended):
-                standings = np.zeros((len(ended), game.max_players), np.int32)
-                loops.standings_rows(batch.last_states[ended], game.params, standings)
-                self.standings[ended] = standings
-            pay(self.latest, d.next, d.rewards, batch.rewards, over, self.standings)
-            self.tick("rest", t)
-        self.tick("collect", t0)
 
-    def tick(self, name, t):
-        self.time[name] = self.time.get(name, 0) + time.perf_counter() - t
+def value_target(game: Game) -> str:
+    """Return what the value head predicts."""
+    return "score" if game.cooperative else "seats"
 
 
-def update(rollout, network, optimizer, rng, a, share, beta, times):
-    d, n, count = rollout.decisions, rollout.game.num_players, rollout.count
-    t = time.perf_counter()
-    adv = np.zeros((count, 2 * n), np.float32)
-    advantages(d.next[:count], d.values[:count], d.rewards[:count], a["lambda_"], adv)
-    done = np.flatnonzero(d.next[:count] != OPEN)
-    targets = adv + d.values[:count]
-    own = share * n / (n - 1) * adv[:, 0] + (1 - share) * adv[:, n]
-    own = (own - own[done].mean()) / (own[done].std() + 1e-8)
-    times["gae"] = times.get("gae", 0) + time.perf_counter() - t
-    stats = []
-    for _ in range(a["epochs"]):
-        order = rng.permutation(done)
-        size = -(-len(order) // max(1, round(len(order) / a["minibatch"])))
-        for start in range(0, len(order), size):
-            t = time.perf_counter()
-            part = order[start : start + size]
-            inputs = tuple(array[part] for array in rollout.inputs)
-            mask = torch.from_numpy(d.masks[part]) != 0
-            actions = torch.from_numpy(d.actions[part])
-            advantage, old = torch.from_numpy(own[part]), torch.from_numpy(d.log_probabilities[part])
-            target = torch.from_numpy(targets[part])
-            times["gather"] = times.get("gather", 0) + time.perf_counter() - t
-            t = time.perf_counter()
-            logits, raw = network(inputs)
-            times["net forward"] = times.get("net forward", 0) + time.perf_counter() - t
-            t = time.perf_counter()
-            logs = logits.masked_fill(~mask, -1e8).log_softmax(1)
-            chosen = logs.gather(1, actions[:, None])[:, 0]
-            ratio = (chosen - old).exp()
-            policy_loss = -torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
-            entropy = -(logs.exp() * logs).sum(1).mean()
-            value_loss = -(target[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
-            margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
-            margin_loss = (margins - target[:, n:]).square().mean()
-            loss = (
-                (1 - beta) * (policy_loss - a["entropy"] * entropy)
-                + a["vf"] * value_loss
-                + a["mf"] * margin_loss
+class Training:
+    """The training loop: games, updates, evaluations, checkpoints."""
+
+    def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
+        a = self.arguments = arguments
+        self.run, self.game = run, game
+        self.network = new_network(game, run.architecture, value_target(game), a.seed)
+        if a.start is not None and a.resume is None:
+            self._start_from(a.start)
+        self.torch_network = TorchNetwork(self.network, a.device, a.threads)
+        self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
+        self.pool = OpponentPool((a.random_share, a.greedy_share, a.self_share), a.past_selves)
+        self.rng = np.random.default_rng(a.seed)
+        self.decisions = 0
+        """Decisions learned from so far."""
+        self.steps = (2_000_000 if a.minutes is None else 10**12) if a.steps is None else a.steps
+        self.limit = math.inf if a.minutes is None else a.minutes * 60
+
+    def _start_from(self, path: Path) -> None:
+        """Take the initial weights from a network's file."""
+        first = NetworkAgent.load(path, self.game, allow_other_options=True)
+        if first.network.shapes != self.network.shapes:
+            raise ValueError(
+                f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
+                f"{msgspec.to_builtins(self.run.architecture)} and {value_target(self.game)} are needed"
             )
-            if beta:
-                loss = loss - beta * logs.gather(1, torch.from_numpy(d.teacher[part])[:, None]).mean()
-            optimizer.zero_grad()
-            times["loss"] = times.get("loss", 0) + time.perf_counter() - t
-            t = time.perf_counter()
-            loss.backward()
-            times["backward"] = times.get("backward", 0) + time.perf_counter() - t
-            t = time.perf_counter()
-            torch.nn.utils.clip_grad_norm_([network.parameters], a["clip"])
-            optimizer.step()
-            times["adam"] = times.get("adam", 0) + time.perf_counter() - t
-            stats.append(
-                (
-                    policy_loss.item(),
-                    entropy.item(),
-                    value_loss.item(),
-                    margin_loss.item(),
-                    ((ratio - 1).abs() > 0.2).float().mean().item(),
-                    (old - chosen).mean().item(),
-                )
+        self.network.parameters[:] = first.network.parameters
+
+    @property
+    def done(self) -> float:
+        """Completed share of the training, 0 to 1, by decisions or by time, whichever is larger."""
+        return min(
+            1.0, max(self.decisions / self.steps if self.steps else 1.0, self.run.seconds / self.limit)
+        )
+
+    @property
+    def imitation(self) -> float:
+        """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
+        share = self.arguments.imitation
+        return max(0.0, 1 - self.done / share) if share else 0.0
+
+    def _between(self, first: float, last: float) -> float:
+        """Return what is interpolated linearly over the training."""
+        return first + (last - first) * self.done
+
+    def go(self) -> None:
+        """Train until the end or until Ctrl-C is pressed, and save a checkpoint.
+
+        Raises:
+            SystemExit: after Ctrl-C.
+        """
+        with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
+            self.run.report = self.bar.set_description
+            self._compile()
+            games = SelfPlay(
+                self.game, self.torch_network, self.pool, self.arguments, self.arguments.seed + self.decisions
             )
-    return len(done), np.mean(stats, 0)
+            self.run.warm_up(self.network, value_target(self.game))
+            with Interruption() as interruption:
+                self.run.check = interruption.check
+                with contextlib.suppress(Interrupted):
+                    self._loop(games)
+                self.save()
+        if interruption.requested:
+            raise SystemExit(
+                f"stopped at {self.decisions:,} decisions; continue with: garden train --resume {self.run.folder}"
+            )
+
+    def _compile(self) -> None:
+        """Compile all that the training needs, before the clock starts."""
+        games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
+        games.play(with_greedy=self.arguments.imitation > 0)
+        games.advantages()
+
+    def _loop(self, games: SelfPlay) -> None:
+        a, evaluations = self.arguments, self.arguments.evaluation_count(self.arguments.minutes)
+        self.run.begin()
+        self.bar.reset(None if a.minutes else self.steps)
+        self.bar.update(self.decisions)
+        self.run.report("training")
+        snapshots, checkpoints = self.decisions // a.snapshot_every, self.decisions // a.checkpoint_every
+        evaluated = int(self.done * evaluations)
+        while self.done < 1:
+            games.play(with_greedy=self.imitation > 0)
+            losses = self._learn(games)
+            self.torch_network.synchronise()
+            if self.decisions // a.snapshot_every > snapshots:
+                snapshots = self.decisions // a.snapshot_every
+                self.pool.freeze(self.network)
+            if self.decisions // a.checkpoint_every > checkpoints:
+                checkpoints = self.decisions // a.checkpoint_every
+                self.save()
+            self._log(losses)
+            due = int(self.done * evaluations)
+            if evaluated < due < evaluations:  # the last evaluation follows the last update, in Run.finish
+                evaluated = due
+                self.run.evaluate(self.network, self.decisions, value_target(self.game))
+                self.run.report("training")
+
+    def _learn(self, games: SelfPlay) -> dict[str, float]:
+        """Update the network by the last rollout; return the mean losses."""
+        a, d, n = self.arguments, games.decisions, self.game.num_players
+        chosen, found = games.advantages()
+        targets = found + d.values[: games.count]
+        if self.game.cooperative:
+            advantage = found[:, 0]
+        else:  # the first place on the scale of `heads.mover_values`
+            share = self._between(a.outcome, a.final_outcome)
+            advantage = share * n / (n - 1) * found[:, 0] + (1 - share) * found[:, n]
+        advantage = (advantage - advantage[chosen].mean()) / (advantage[chosen].std() + 1e-8)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
+        imitation, entropy_weight = self.imitation, self._between(a.entropy, a.final_entropy)
+        losses = []
+        for _ in range(a.epochs):
+            parts = max(1, round(len(chosen) / a.minibatch))
+            for rows in np.array_split(self.rng.permutation(chosen), parts):
+                logits, raw = self.torch_network(tuple(part[rows] for part in games.inputs))
+                masks, actions, old, wanted, target, greedy = (
+                    torch.from_numpy(array[rows]).to(raw.device)
+                    for array in (d.masks, d.actions, d.log_probabilities, advantage, targets, d.greedy)
+                )
+                logs = logits.masked_fill(masks == 0, ILLEGAL).log_softmax(1)
+                change = logs.gather(1, actions[:, None])[:, 0] - old
+                ratio = change.exp()
+                policy_loss = -torch.minimum(
+                    ratio * wanted, ratio.clamp(1 - a.clip, 1 + a.clip) * wanted
+                ).mean()
+                entropy = -(logs.exp() * logs).sum(1).mean()
+                value_loss = self._value_loss(raw, target)
+                loss = (1 - imitation) * (
+                    policy_loss - entropy_weight * entropy
+                ) + a.value_weight * value_loss
+                if imitation:
+                    loss = loss - imitation * logs.gather(1, greedy[:, None]).mean()
+                self.optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_([self.torch_network.parameters], MAX_GRADIENT)
+                self.optimizer.step()
+                self.run.check()
+                with torch.no_grad():
+                    clipped = ((ratio - 1).abs() > a.clip).float().mean()
+                    losses.append(torch.stack((policy_loss, value_loss, entropy, -change.mean(), clipped)))
+        self.decisions += len(chosen)
+        names = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+        return dict(zip(names, torch.stack(losses).mean(0).tolist(), strict=True))
+
+    def _value_loss(self, raw: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """Return the cross-entropy of the chances to finish first and the squared error of the margins."""
+        if self.game.cooperative:
+            return (raw - target).square().mean()
+        n = self.game.num_players
+        margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
+        chances = -(target[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
+        return chances + (margins - target[:, n:]).square().mean()
+
+    def _log(self, losses: dict[str, float]) -> None:
+        """Show and write the progress."""
+        seconds, rates = self.run.seconds, self.pool.rates()
+        if self.arguments.minutes is not None:  # the length that the present speed will reach
+            self.bar.total = max(self.decisions, min(self.steps, int(self.decisions / seconds * self.limit)))
+        self.bar.update(self.decisions - self.bar.n)
+        self.bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
+        self.run.log(
+            {
+                "decisions": self.decisions,
+                "seconds": seconds,
+                "decisions_per_second": self.decisions / seconds,
+                **{f"ahead_of_{name}": rates.get(name, math.nan) for name in ("random", "greedy", "self")},
+                **losses,
+                "imitation": self.imitation,
+                "first_place_share": self._between(self.arguments.outcome, self.arguments.final_outcome),
+                "learning_rate": self.optimizer.param_groups[0]["lr"],
+            }
+        )
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        pool = self.pool
+        progress = Progress(self.decisions, self.run.seconds, pool.ahead.tolist(), pool.met.tolist())
+        past = [network.weights for network in pool.networks]
+        save(self.run.folder / CHECKPOINT, self.network.weights, self.optimizer, progress, past)
+
+    def load(self) -> None:
+        """Restore the training and the run from the checkpoint.
+
+        Raises:
+            ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
+        """
+        path, shapes = self.run.folder / CHECKPOINT, self.network.shapes
+        progress, weights, past = load(path, shapes, shapes, self.optimizer)
+        try:
+            self.pool.restore(progress.ahead, progress.met, past, self.network)
+        except ValueError as error:
+            raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
+        for name, array in weights.items():
+            self.network.weights[name][:] = array
+        self.torch_network.take_weights()
+        self.decisions = progress.decisions
+        self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
+        self.run.rewind(progress.decisions, progress.seconds)
+
+
+def train(arguments: Arguments) -> Path:
+    """Train, evaluate and write the run's folder; return its path.
+
+    Raises:
+        SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
+            "reward", which the training sets itself.
+    """
+    folder, arguments, game, command = open_run(arguments)
+    if "reward" in arguments.options:
+        raise SystemExit(
+            "training sets the reward: choose by --outcome and --final-outcome, from 0 (margin) to 1 (first place)"
+        )
+    torch.set_num_threads(1)  # passes of the network have threads of their own
+    game = type(game)(**{**game.arguments, "reward": "margin"})
+    empty = empty_network(
+        game, arguments.architecture, value_target(game)
+    )  # raises before the folder is made
+    if arguments.resume is not None:  # before memory is allocated for the widths in the config
+        check(folder / CHECKPOINT, empty.shapes)
+    run = Run.of(folder, game, arguments, command)
+    training = Training(arguments, run, game)
+    if arguments.resume is None:
+        run.rewind(0, 0.0)
+    else:
+        training.load()
+    run.write_config(arguments)
+    training.save()
+    print(f"training on {game!r} in {folder}")
+    if training.done < 1:
+        training.go()
+    run.finish(arguments.eval_games, training.network, training.decisions, value_target(game))
+    return folder

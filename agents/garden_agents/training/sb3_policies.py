@@ -64,7 +64,7 @@ _FLAT_NAMES = {
 }
 
 
-def _pairs(policy: _Masked, network: Network) -> list[tuple[torch.Tensor, np.ndarray]]:
+def _pairs(policy: torch.nn.Module, network: Network) -> list[tuple[torch.Tensor, np.ndarray]]:
     """Return each weight of a policy with the same weight of a network."""
     names = _BOARD_NAMES if isinstance(network, BoardNetwork) else _FLAT_NAMES
     state = policy.state_dict()
@@ -75,7 +75,7 @@ def _pairs(policy: _Masked, network: Network) -> list[tuple[torch.Tensor, np.nda
     ]
 
 
-def exported(policy: _Masked, game: Game, architecture: Architecture) -> Network:
+def exported(policy: torch.nn.Module, game: Game, architecture: Architecture) -> Network:
     """Return the policy's present weights as a network; its value predicts what the reward pays."""
     network = empty_network(game, architecture, "outcome")
     for own, other in _pairs(policy, network):
@@ -83,7 +83,7 @@ def exported(policy: _Masked, game: Game, architecture: Architecture) -> Network
     return network
 
 
-def set_weights(policy: _Masked, network: Network) -> None:
+def set_weights(policy: torch.nn.Module, network: Network) -> None:
     """Set the policy's weights to those of a network of the same architecture, with one value."""
     for own, other in _pairs(policy, network):
         own.copy_(torch.from_numpy(other))

@@ -45,6 +45,23 @@ class TorchNetwork:
         on_device = tuple(torch.from_numpy(part).to(self.device) for part in inputs)
         return formula(self.network, self.parameters, on_device)
 
+    def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Return logits and raw values as arrays, without a gradient."""
+        with torch.inference_mode():
+            logits, raw = self(inputs)
+        return logits.cpu().numpy(), raw.cpu().numpy()
+
+    def synchronise(self) -> None:
+        """Copy the parameters to the network, where they are not its memory."""
+        if self.device.type != "cpu":
+            self.network.parameters[:] = self.parameters.detach().cpu().numpy()
+
+    def take_weights(self) -> None:
+        """Copy the network's parameters here, where they are not the same memory."""
+        if self.device.type != "cpu":
+            with torch.no_grad():
+                self.parameters.copy_(torch.from_numpy(self.network.parameters))
+
     def forward(self, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray) -> None:
         """Fill `logits` and `values`; keeps the activations, for `backward`, until the next call."""
         while len(self._memories) * CHUNK < len(logits):
