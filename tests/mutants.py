@@ -34,7 +34,9 @@ from garden_core import list_games
 
 ROOT = Path(__file__).parents[1]
 TESTS = {
-    **{f"{name}_env/rules.py": ["tests/games/test_golden.py", f"tests/games/{name}"] for name in list_games()},
+    **{
+        f"{name}_env/rules.py": ["tests/games/test_golden.py", f"tests/games/{name}"] for name in list_games()
+    },
     "garden_core/rewards.py": ["tests/core/test_rewards.py", "tests/core/test_conformance.py"],
     "garden_core/rng.py": ["tests/core/test_rng.py"],
     "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
