@@ -34,7 +34,9 @@ from garden_core import list_games
 
 ROOT = Path(__file__).parents[1]
 TESTS = {
-    **{f"{name}_env/rules.py": [f"tests/games/{name}"] for name in list_games()},
+    **{
+        f"{name}_env/rules.py": ["tests/games/test_golden.py", f"tests/games/{name}"] for name in list_games()
+    },
     "garden_core/rewards.py": ["tests/core/test_rewards.py", "tests/core/test_conformance.py"],
     "garden_core/rng.py": ["tests/core/test_rng.py"],
     "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
@@ -82,7 +84,7 @@ def mutants(source: str) -> Iterator[tuple[str, int]]:
 
 
 def tests_of(file: str) -> list[str]:
-    """The test files that belong to a file, those of the rules first."""
+    """The test files that belong to a file: recorded games first, then those of the rules."""
     paths = [
         path for name in TESTS[file] for path in (sorted((ROOT / name).glob("test_*.py")) or [ROOT / name])
     ]
@@ -102,6 +104,8 @@ def notice(copy: Path, file: str, tests: str, patience: float, **environment: st
         f"--timeout={patience}",
         "--timeout-method=thread",
     ]
+    if file.endswith("rules.py"):
+        options += ["-k", file.partition("_env")[0]]  # the golden games of this game
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *tests_of(file)],
         cwd=copy,

@@ -94,14 +94,14 @@ def test_an_action_is_meant_by_number_name_or_beginning(text, label):
         assert HEXES[find(text, HEXES)] == label
 
 
-def test_several_possible_actions_are_told():
+def test_several_possible_actions_are_listed():
     with pytest.raises(ValueError, match="'hex 1' fits 2 actions: hex 1,0; hex 1,2"):
         find("hex 1", HEXES)
     with pytest.raises(ValueError, match=r"fits 90 actions: .*; …"):
         find("hex", [f"hex {i}" for i in range(90)])
 
 
-def test_many_actions_of_a_kind_are_told_in_a_line(typing):
+def test_many_actions_of_a_kind_are_summed_up_in_a_line(typing):
     _, shown = typing(["0,-3"], "mars")
     assert "\nhex …: any of 90, such as hex 0,1 (or just 0,1): put the gardener on 0,1\n" in shown[0]
     assert "hex 0,2" not in shown[0]
@@ -138,10 +138,10 @@ def test_wrong_input_is_explained_in_a_line_and_changes_nothing(typing):
     wrong = ["", "99", "0", "foo", "grow", "plant basic 0 upper", "save", "quit now"]
     table, shown = typing(wrong)
     assert table.actions == []
-    for line, told in zip(wrong, shown[1:-1], strict=True):
-        assert told.count("\n") == 2  # the line itself, which was not typed at a terminal, and the answer
-        assert told.startswith(f"{line}\n")
-        assert "number from 1 to" in told or "fits" in told or "save FILE" in told
+    for line, answer in zip(wrong, shown[1:-1], strict=True):
+        assert answer.count("\n") == 2  # the line itself, which was not typed at a terminal, and the answer
+        assert answer.startswith(f"{line}\n")
+        assert "number from 1 to" in answer or "fits" in answer or "save FILE" in answer
 
 
 def test_help_and_hint(typing):
@@ -156,10 +156,10 @@ def test_help_and_hint(typing):
 def test_rules(typing, monkeypatch):
     for name in ("mars", "cacti"):
         _, shown = typing(["rules"], name)
-        told = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
-        assert max(map(len, told.splitlines())) <= 80
+        printed = shown[1].removeprefix("rules\n").partition("\nplayer_0 (you)> ")[0]
+        assert max(map(len, printed.splitlines())) <= 80
         where = f'Type "rules all" for the full rules. More is in docs/{name}.md.'
-        assert told.split() == [*type(make(name)).summary.split(), *where.split()]
+        assert printed.split() == [*type(make(name)).summary.split(), *where.split()]
     monkeypatch.setattr(type(make("cacti")), "summary", "")
     monkeypatch.setattr(type(make("cacti")), "rules_text", "")
     monkeypatch.setattr(Path, "exists", lambda path: False)
@@ -172,9 +172,9 @@ def test_rules(typing, monkeypatch):
 @pytest.mark.parametrize("name", [name for name in GAMES if make(name).rules_text])
 def test_all_the_rules(name, typing):
     _, shown = typing(["Rules  all"], name)
-    told = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
-    assert told.split() == make(name).rules_text.split()
-    lines = told.splitlines()
+    printed = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
+    assert printed.split() == make(name).rules_text.split()
+    lines = printed.splitlines()
     assert all(len(line) <= 80 or line.startswith("|") for line in lines)
     assert [line for line in lines if line.startswith(("|", "#"))] == [
         line for line in make(name).rules_text.splitlines() if line.startswith(("|", "#"))
@@ -206,8 +206,8 @@ def test_a_game_from_start_to_end(name, typing, tmp_path):
         assert f"player_{seat} ({who}): {replay.scores[seat]} points" in shown[-1]
     assert shown[-1].endswith(f"saved in {path}\n")
     moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
-    told = tuple(f"player_1 (greedy): {label}" for label in table.actions)
-    assert all(line.startswith(told) for line in moves[:-1])
+    prefixes = tuple(f"player_1 (greedy): {label}" for label in table.actions)
+    assert all(line.startswith(prefixes) for line in moves[:-1])
     for piece, legal in zip(shown[:-1], _asked(replay), strict=True):
         listed = " ".join(piece.partition("can choose ")[2].split())
         assert (
@@ -230,7 +230,7 @@ def _asked(replay):
 
 
 @pytest.mark.parametrize(
-    ("name", "seats", "options", "told"),
+    ("name", "seats", "options", "ending"),
     [
         (
             "mars",
@@ -253,9 +253,9 @@ def _asked(replay):
         ("cacti", ["greedy", "random"], {"num_players": "2"}, ["game over"]),
     ],
 )
-def test_the_end_is_told(name, seats, options, told, typing):
+def test_the_end_is_announced(name, seats, options, ending, typing):
     _, shown = typing(itertools.repeat("1"), name, seats=seats, options=options)
-    assert all(words in shown[-1] for words in told)
+    assert all(words in shown[-1] for words in ending)
     cap = f"stopped by the cap of {options.get('max_decisions')} decisions: scored as it stands"
     assert (cap in shown[-1]) == ("max_decisions" in options)
 

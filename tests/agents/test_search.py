@@ -82,11 +82,11 @@ class Reading:
 
     def evaluate(self, observation, mask):
         weights = np.random.default_rng(0).normal(size=(observation.shape[1], mask.shape[1] + 1))
-        told = np.tanh(observation @ weights / 20)
-        probabilities = mask * np.exp(told[:, :-1])
+        values = np.tanh(observation @ weights / 20)
+        probabilities = mask * np.exp(values[:, :-1])
         return (
             (probabilities / np.maximum(probabilities.sum(1, keepdims=True), 1e-9)).astype(np.float32),
-            told[:, -1].astype(np.float32),
+            values[:, -1].astype(np.float32),
         )
 
 

@@ -47,12 +47,12 @@ def own_run(tmp_path_factory) -> Path:
 
 def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
     assert (own_run / "game.json").is_file()
-    told = tmp_path / "arena.json"
+    output = tmp_path / "arena.json"
     printed, message = garden_here(
-        "arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output", told
+        "arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output", output
     )
     assert (message, "random" in printed) == (None, True)
-    assert "garden arena pig:Pig random" in json.loads(told.read_text())["command"]
+    assert "garden arena pig:Pig random" in json.loads(output.read_text())["command"]
     saved = tmp_path / "game.json"
     for seats, more in ((["random", "greedy"], ["--save", saved]), (["human", "greedy"], [])):
         assert garden_here("play", "pig:Pig", "--seats", *seats, *more)[1] is None

@@ -395,9 +395,9 @@ for _ in range(2):
     except TypeError as error:
         value.append(str(error))
 """
-    told = "_half is for compiled code alone, as its name begins with _"
+    refusal = "_half is for compiled code alone, as its name begins with _"
     for _ in range(2):  # compiled here, and found in the cache
-        assert place.run(code)["value"] == [3, told, told]
+        assert place.run(code)["value"] == [3, refusal, refusal]
 
 
 def test_code_typed_at_a_prompt_works_without_a_cache(place):

@@ -330,16 +330,16 @@ TOYS = [Cards(), Cards(num_players=3, reward="margin"), Nim(), Nim(num_players=3
 
 def messages():
     """What check_game says of each faulty game, by name, and of each toy; None where it found nothing."""
-    told = {}
+    messages = {}
     faulty = {name: (game, 3) for name, (game, _) in FAULTS.items()}
     for name, (game, games) in (faulty | {repr(toy): (toy, 20) for toy in TOYS}).items():
         try:
             check_game(game, games)
         except AssertionError as error:
-            told[name] = str(error)
+            messages[name] = str(error)
         else:
-            told[name] = None
-    return told
+            messages[name] = None
+    return messages
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What every game tells people: its rules in short, what an action does, how a score comes about."""
+"""Words of every game: its rules in short, descriptions of actions and scores."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def test_an_action_is_described_in_a_line_by_what_its_player_knows(name, options
     for seed in seeds(options, 3):
         for number, (state, legal) in enumerate(positions(game, seed)):
             before, snapshot = state.tobytes(), game.snapshot(state)
-            told = [game.describe(state, action) for action in legal]
+            lines = [game.describe(state, action) for action in legal]
             assert state.tobytes() == before
             assert game.snapshot(state) == snapshot
-            for line in told:
+            for line in lines:
                 assert 0 < len(line) <= 100
                 assert line.isprintable()
             redrawn[0] = state
             if legal:
                 kernels.resample(redrawn[0], game.params[0], int(state["current_player"]), number)
-            assert [game.describe(redrawn[0], action) for action in legal] == told
+            assert [game.describe(redrawn[0], action) for action in legal] == lines
 
 
 @each_variant

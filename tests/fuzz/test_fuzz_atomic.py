@@ -23,22 +23,22 @@ N = 3
 ERRORS = (ValueError, IndexError, RuntimeError, ZeroDivisionError)
 
 
-def told(value: Any, seen: tuple[int, ...] = ()) -> Any:
+def contents(value: Any, seen: tuple[int, ...] = ()) -> Any:
     """Return everything that can be observed of an object, as values that compare."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.random.Generator):
         return repr(value.bit_generator.state)
     if isinstance(value, dict):
-        return {key: told(held, seen) for key, held in value.items()}
+        return {key: contents(held, seen) for key, held in value.items()}
     if isinstance(value, list | tuple):
-        return [told(held, seen) for held in value]
+        return [contents(held, seen) for held in value]
     if (
         isinstance(value, Batch | Learner | GardenEnv | Env | VectorEnv)
         or type(value).__name__ == "GardenVecEnv"
     ):
         hidden = ("_kept", "_scratch", "_actions", "_start")  # workspace, what was asked for, the clock
-        return {key: told(held, seen) for key, held in vars(value).items() if key not in hidden}
+        return {key: contents(held, seen) for key, held in vars(value).items() if key not in hidden}
     return (
         repr(value) if isinstance(value, str | int | float | bool | np.generic | type(None)) else type(value)
     )
@@ -58,7 +58,7 @@ def batch_on(env: Batch) -> Any:
         env.step(env.action_mask[rows].argmax(1), rows)
     if env.dealt:
         env.reset()
-    return told(env)
+    return contents(env)
 
 
 def tricked(make_it: Callable[[Trickster], Any]) -> Callable[[], Any]:
@@ -79,7 +79,7 @@ def learner_on(learner: Learner) -> Any:
             learner.reset(rows=over)
         learner.step(learner.action_mask.argmax(1))
     learner.reset()
-    return told(learner)
+    return contents(learner)
 
 
 def on(env: Any) -> Any:
@@ -89,11 +89,11 @@ def on(env: Any) -> Any:
         while env.agents and not env.terminations[env.agent_selection]:
             env.step(int(env.last()[0]["action_mask"].argmax()))
         env.reset()
-        return told(env)
+        return contents(env)
     learner_on(env.learner)
-    seen = [told(env.reset())]
+    seen = [contents(env.reset())]
     actions = env.action_masks().argmax(-1)
-    seen.append(told(env.step(int(actions) if isinstance(env, Env) else actions)))
+    seen.append(contents(env.step(int(actions) if isinstance(env, Env) else actions)))
     return seen
 
 
@@ -226,7 +226,7 @@ def test_a_call_that_raises_changes_nothing(interface):
 
     def call(env: Any, name: str, value: Any, answer: Any, deep: bool) -> None:
         """Call once; if it raises, check that nothing has changed (deep: and that it plays on alike)."""
-        before = told(env)
+        before = contents(env)
         expected = play_on(env) if deep and is_dealt(env) else None  # else its first seed is by chance
         if hasattr(env, "trickster"):
             env.trickster.answer = answer
@@ -239,7 +239,7 @@ def test_a_call_that_raises_changes_nothing(interface):
         finally:
             if hasattr(env, "trickster"):
                 env.trickster.answer = None
-        assert told(env) == before, f"{name} raised, and changed something"
+        assert contents(env) == before, f"{name} raised, and changed something"
         assert expected is None or play_on(env) == expected
 
     steps = st.lists(

@@ -50,9 +50,9 @@ def check_playable(game: Game, seed: int) -> None:
         assert decisions <= game.max_game_length
         batch.step(policy(batch, batch.all_rows))
     assert all(label.isprintable() and len(label) < 100 for label in game.labels)
-    told = game.text(batch.states[0]) + game.svg(batch.states[0])
-    assert not [c for c in told if not c.isprintable() and c not in "\n\xa0"]
-    assert "<script" not in told.partition("<svg")[2]
+    drawn = game.text(batch.states[0]) + game.svg(batch.states[0])
+    assert not [c for c in drawn if not c.isprintable() and c not in "\n\xa0"]
+    assert "<script" not in drawn.partition("<svg")[2]
     assert np.isfinite(batch.rewards).all()
 
 

@@ -16,8 +16,8 @@ def test_every_variant_has_its_file():
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_a_golden_game_goes_as_it_went(path):
     lines = path.read_text(encoding="utf-8").splitlines()
-    told = dict(line.split(": ", 1) for line in lines[:3])
-    name, options, seed = told["game"], json.loads(told["options"]), int(told["seed"])
+    header = dict(line.split(": ", 1) for line in lines[:3])
+    name, options, seed = header["game"], json.loads(header["options"]), int(header["seed"])
     assert (name, options, seed) == VARIANTS[path.stem]
     taken = (line.removeprefix("taken: ") for line in lines if line.startswith("taken: "))
     played = playthrough(name, options, seed, lambda batch: next(taken))

@@ -74,7 +74,7 @@ def test_wrong_answers_of_policies_are_named_and_change_nothing(answer, words):
     from garden_core.learner import Learner
 
     class Wrong:
-        """Answers rightly until it is told otherwise."""
+        """Answers rightly until a test makes it answer otherwise."""
 
         right = True
 

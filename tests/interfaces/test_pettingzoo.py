@@ -81,12 +81,12 @@ def test_illegal_action_can_end_the_game():
     assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.agents}
     assert all(env.terminations.values())
     assert not any(env.truncations.values())
-    told = {}
+    rewards = {}
     for agent in env.agent_iter():
-        _, told[agent], terminated, _, _ = env.last()
+        _, rewards[agent], terminated, _, _ = env.last()
         assert terminated
         env.step(None)
-    assert told == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+    assert rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
 
 
 def test_agents_leave_by_dead_steps():

@@ -425,7 +425,7 @@ class Views:
         return numbers
 
     def observation(self, player):
-        """Flat, told from this player's seat."""
+        """Flat, as seen from this player's seat."""
         seats = [(player + i) % self.num_players for i in self.seats]
         numbers = []
         for seat in seats:

@@ -39,10 +39,10 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
                 listed = not table.over and seat in (None, now["current_player"])
                 assert ("legal: " in page) == listed
                 assert all(label in page.replace("\n       ", " ") for label in legal) or not listed
-                told = words(picture)
+                shown = words(picture)
                 for player, score in enumerate(now["scores"]):
-                    assert f"player_{player}" in told
-                    assert str(score) in told
+                    assert f"player_{player}" in shown
+                    assert str(score) in shown
                     assert f"player_{player}: score {score}" in page
         if table.over:
             assert page.startswith("game over; level scores rank in the order ")
@@ -72,9 +72,9 @@ def test_text_is_compact(seed, num_players, tmp_path):
         for seat in (None, *range(num_players)):
             page = table.game.text(table.state, seat)
             assert max(map(len, page.splitlines())) <= 100
-            told, _, _ = page.partition("\n\nlegal: ")
-            more = tracks_are_long(told) if "tables" in options else 0
-            assert len(told.splitlines()) <= MOST_LINES[num_players] + more
+            text, _, _ = page.partition("\n\nlegal: ")
+            more = tracks_are_long(text) if "tables" in options else 0
+            assert len(text.splitlines()) <= MOST_LINES[num_players] + more
         if table.over:
             return
         table.take(choose(("busy", "collector")[seed % 2], rng, table.legal))

@@ -1,4 +1,4 @@
-"""What Botanicus tells people beside pictures: what an action does, how a score comes about, the rules in short."""
+"""Descriptions in Botanicus beside pictures: what an action does, how a score comes about, the rules in short."""
 
 import random
 import re

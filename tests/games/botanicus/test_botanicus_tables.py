@@ -9,19 +9,19 @@ from garden_core.testing import check_game
 
 
 def test_the_packaged_tables():
-    told = load_tables()
-    assert sum(map(sum, told.beds)) == 18
-    assert [list(row).index(0) if 0 in row else None for row in told.beds] == [None, 3, None, 0, None]
-    assert told.fountain == (1, 1)
-    assert (told.columns, told.animals) == ((2, 5, 9, 15), (3, 6, 10, 15, 21))
-    assert [task.points for task in told.basic] == [5, 7, 8, 8, 9]
-    assert len(told.special) == 20
-    assert sum(card.copies for card in told.cards) == 18
-    assert told.prizes.shovel == (24, 20, 16, 12, 8, 4)
-    assert told.prizes.money == (18, 15, 12, 9, 6, 3)
-    assert [column[0] for column in told.board[::2]] == ["pole 3"] * 4
-    assert len(told.track("money")) == 8
-    assert len(told.track("wheelbarrow")) == len(told.track("shovel")) == 7
+    tables = load_tables()
+    assert sum(map(sum, tables.beds)) == 18
+    assert [list(row).index(0) if 0 in row else None for row in tables.beds] == [None, 3, None, 0, None]
+    assert tables.fountain == (1, 1)
+    assert (tables.columns, tables.animals) == ((2, 5, 9, 15), (3, 6, 10, 15, 21))
+    assert [task.points for task in tables.basic] == [5, 7, 8, 8, 9]
+    assert len(tables.special) == 20
+    assert sum(card.copies for card in tables.cards) == 18
+    assert tables.prizes.shovel == (24, 20, 16, 12, 8, 4)
+    assert tables.prizes.money == (18, 15, 12, 9, 6, 3)
+    assert [column[0] for column in tables.board[::2]] == ["pole 3"] * 4
+    assert len(tables.track("money")) == 8
+    assert len(tables.track("wheelbarrow")) == len(tables.track("shovel")) == 7
 
 
 @pytest.mark.parametrize("seed", range(12))

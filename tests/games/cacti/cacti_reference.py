@@ -392,7 +392,7 @@ class CactiReference:
         return flags
 
     def observation(self, player):
-        """Flat, told from this player's seat."""
+        """Flat, as seen from this player's seat."""
         other = 1 - player
         nothing = [0] * self.num_types
         numbers = list(self.middle)

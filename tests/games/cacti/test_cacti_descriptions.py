@@ -1,4 +1,4 @@
-"""What Cacti tells people of an action and of a score."""
+"""Descriptions of actions and scores in Cacti."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ TABLE = {
 
 
 def test_cacti_turn():
-    told = said(position(**TABLE))
-    assert told["grow barrel"] == "take 2 barrel from the middle; then player_1 responds"
-    assert told["plant basic 0 upper"] == (
+    described = said(position(**TABLE))
+    assert described["grow barrel"] == "take 2 barrel from the middle; then player_1 responds"
+    assert described["plant basic 0 upper"] == (
         "plant basic 0 upper from the hand: discard 2 barrel + 1 prickly pear, 3 points"
     )
-    assert told["plant basic 1 upper"] == (
+    assert described["plant basic 1 upper"] == (
         "plant basic 1 upper from the deck: discard 2 barrel + 1 saguaro, 3 points"
     )
-    assert told["plant starting"].endswith("discard 1 barrel + 1 prickly pear + 1 saguaro + 1 star, 5 points")
-    assert told["special barrel"] == (
+    assert described["plant starting"].endswith(
+        "discard 1 barrel + 1 prickly pear + 1 saguaro + 1 star, 5 points"
+    )
+    assert described["special barrel"] == (
         "put 5 barrel (2 from the middle) under the Special Planter: 5 points, for good"
     )
-    assert told["special saguaro"] == "put 1 saguaro under the Special Planter: 1 point, for good"
-    told = said(position(**TABLE | {"middle": [0]}))
-    assert told["grow barrel"] == "take 1 barrel from the middle; then player_1 responds, if possible"
+    assert described["special saguaro"] == "put 1 saguaro under the Special Planter: 1 point, for good"
+    described = said(position(**TABLE | {"middle": [0]}))
+    assert described["grow barrel"] == "take 1 barrel from the middle; then player_1 responds, if possible"
 
 
 def test_cacti_response_and_last_card():
-    told = said(position(**TABLE, asked="response", active=1, current=0))
-    assert told["grow barrel"] == "take 2 barrel from the middle, in response"
-    assert told["plant basic 0 upper"].endswith(", 3 points, in response")
-    told = said(position(**TABLE, asked="last_card", last_turn=True))
-    assert told == {
+    described = said(position(**TABLE, asked="response", active=1, current=0))
+    assert described["grow barrel"] == "take 2 barrel from the middle, in response"
+    assert described["plant basic 0 upper"].endswith(", 3 points, in response")
+    described = said(position(**TABLE, asked="last_card", last_turn=True))
+    assert described == {
         "take card": "the top card of the deck comes to the Nursery",
         "leave card": "no card comes to the Nursery",
     }

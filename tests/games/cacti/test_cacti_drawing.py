@@ -38,17 +38,17 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
             assert "href" not in picture
             assert "url(" not in picture
             assert page.isascii()
-            told = words(picture)
+            shown = words(picture)
             assert f"player_{now['current_player']}" in page
             listed = not table.over and seat in (None, now["current_player"])
             assert ("legal: " in page) == listed
             assert all(label in page.replace("\n       ", " ") for label in legal) or not listed
             for player, score in enumerate(now["scores"]):
                 if table.over or seat in (None, player):
-                    assert str(score) in told
+                    assert str(score) in shown
                     assert f"player_{player}: score {score}" in page
-            assert told.count("?") == (0 if seat is None or table.over else 1)
-            assert told.count("hidden") == (0 if seat is None else len(now["basic_in_hand"][1 - seat]))
+            assert shown.count("?") == (0 if seat is None or table.over else 1)
+            assert shown.count("hidden") == (0 if seat is None else len(now["basic_in_hand"][1 - seat]))
 
 
 def test_lines_of_text_are_short():
@@ -97,21 +97,21 @@ def test_the_score_is_explained_as_far_as_it_is_open():
         "max_decisions": 1,
     }
     table = position(**setup)
-    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    page, shown = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
     own, other = (
         "planted 3 + special 0 + bonus 2 - left over 0",
         "planted 5 + special 2 (the rest is counted in the end)",
     )
     assert f"player_0: score 5 if the game ended now\n  = {own}\n" in page
     assert f"player_1: 7 points on the table\n  = {other}\n  Bonus Planter: hidden\n" in page
-    assert {own, other, "if the game ended now", "points on the table"} <= set(told)
+    assert {own, other, "if the game ended now", "points on the table"} <= set(shown)
     table.take("grow star")
-    page, told = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    page, shown = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
     own = "planted 3 + special 0 + bonus 2 - left over 1 (cacti 1 x types 1)"
     other = "planted 5 + special 2 + bonus 2 - left over 1 (cacti 1 x types 1)"
     assert f"player_0: score 4\n  = {own}\n" in page
     assert f"player_1: score 8\n  = {other}\n" in page
-    assert {own, other, "points"} <= set(told)
+    assert {own, other, "points"} <= set(shown)
     assert page.startswith("stopped by the cap of 1 decisions, scored as it stands: 4 to 8\n")
 
 

@@ -66,7 +66,7 @@ def by_formula(now, data):
 
 
 def preferring(*wishes, by):
-    """A policy: actions of the first kind wished for that is legal; among equals, the least in `by`."""
+    """A policy: actions of the first kind in its list that is legal; among equals, the least in `by`."""
 
     def policy(rng, now, legal, data):
         def rank(label):

@@ -63,11 +63,11 @@ def test_svg_is_xml_of_fixed_size_and_tells_the_players_apart(state, labels):
     assert root.get("viewBox") == "0 0 900 616"
     assert "href" not in picture
     assert "url(" not in picture
-    told = words(picture)
+    shown = words(picture)
     for player, score in enumerate(state["scores"]):
-        assert f"player_{player}" in told
-        assert str(score) in told
-    assert told.count("to move") == (state["phase"] != "over")
+        assert f"player_{player}" in shown
+        assert str(score) in shown
+    assert shown.count("to move") == (state["phase"] != "over")
 
 
 @pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
@@ -102,7 +102,7 @@ def test_text_marks_who_can_go_where_and_what_waits():
     for mark in ("(g)", "{.}", "<n>", "A2", "B1b"):
         assert mark in page
     assert "A?" in drawing.text(*CASES["plant"])
-    assert "(" not in drawing.text(*CASES["place"]).split("flowers:")[0]  # told in words instead
+    assert "(" not in drawing.text(*CASES["place"]).split("flowers:")[0]  # in words instead
 
 
 def test_text_calls_a_player_by_letter_and_name():
