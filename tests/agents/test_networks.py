@@ -1,4 +1,4 @@
-"""Networks: what they read, how they are built, and how trained ones are kept."""
+"""Networks: their inputs, how they are built, and how trained ones are kept."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from garden_agents.training.torch_network import TorchNetwork
 from runs import LEFT, SMALL, rows_of
 from variants import shortened
 
-from garden_core import list_games, make
+from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 
@@ -68,7 +68,7 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
     batch, account, open_entries, ended = games.batch, [], {}, 0
-    step, decide = batch.step, games._decide
+    step, decide, final = batch.step, games._decide, np.zeros(num_players, np.int32)
 
     def noted_decide(rows, with_greedy):
         first = games.count
@@ -89,7 +89,7 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
             entry["paid"] += np.roll(batch.rewards[row], -seat)
             if batch.terminated[row] or batch.truncated[row]:
                 ended += 1
-                final = np.array(game.standings(batch.last_states[row]))
+                kernels.standings(batch.last_states[row], game.params[0], final)
                 entry["first"] = np.roll((final == final.max()) / (final == final.max()).sum(), -seat)
                 entry["next"] = credit.OVER
                 del open_entries[row, seat]

@@ -251,7 +251,7 @@ def test_training_sets_the_reward_itself(tmp_path):
         ({"network": "deep"}, "network must be"),
     ],
 )
-def test_mistakes_are_told_of_before_there_is_a_folder(changes, message, tmp_path):
+def test_mistakes_are_reported_before_there_is_a_folder(changes, message, tmp_path):
     for run, arguments in ((train, tiny), (expert.train, tiny_expert)):
         with pytest.raises(ValueError, match=message):
             run(arguments(run=tmp_path / "run", **changes))
@@ -325,11 +325,11 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=20)
-    told = (tmp_path / "errors").read_text()
+    errors = (tmp_path / "errors").read_text()
     assert process.returncode == 1
-    assert "compiling" in told
-    assert told.rstrip().endswith(f"--resume {folder}")
-    assert "Traceback" not in told
+    assert "compiling" in errors
+    assert errors.rstrip().endswith(f"--resume {folder}")
+    assert "Traceback" not in errors
     assert (folder / CHECKPOINT).is_file()
     assert not (folder / "evaluations.csv").exists()
 

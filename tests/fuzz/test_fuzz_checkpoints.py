@@ -32,7 +32,7 @@ class Training:
         parameters.grad = torch.rand_like(parameters)
         self.optimizer.step()
 
-    def told(self) -> list[bytes]:
+    def contents(self) -> list[bytes]:
         """Everything that a checkpoint restores, as bytes."""
         tensors = [torch.from_numpy(self.network.parameters)]
         tensors += [t for state in self.optimizer.state_dict()["state"].values() for t in state.values()]

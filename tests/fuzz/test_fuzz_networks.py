@@ -59,12 +59,12 @@ def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> Netw
             agent.sampled = sampled
             actions, _ = fuzzing.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
             assert actions is None or batch.action_mask[batch.all_rows, actions].all()
-        judged, _ = fuzzing.outcome(
+        found, _ = fuzzing.outcome(
             lambda: agent.evaluate(batch.observation, batch.action_mask), ValueError, names="not finite"
         )
-        if judged is not None:
-            assert np.isfinite(judged[0]).all()
-            assert np.isfinite(judged[1]).all()
+        if found is not None:
+            assert np.isfinite(found[0]).all()
+            assert np.isfinite(found[1]).all()
             assert agent.estimate(batch, 0).isprintable()
     return agent
 
