@@ -19,7 +19,6 @@ commands, each with its own --help:
   replay FILE             verify a recorded game and show its moves, or one position
   warm-up [GAME ...]      compile the games now, all installed ones by default
 """
-EXTRA = "train"  # optional dependencies of the package that the commands need
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -41,9 +40,9 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         command(words[1:])
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
+        package, extra = (error.name or "").partition(".")[0], "train" if words[0] == "train" else "play"
         raise SystemExit(
-            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{EXTRA}]'"
+            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
 
 

@@ -488,6 +488,6 @@ def test_a_network_that_comes_with_a_game_plays(name, players):
     assert agent.config["origin"]["command"].startswith("garden train ")
     assert {"seed", "decisions", "seconds", "versions"} <= set(agent.config["origin"])
     batch = played(make(name, num_players=players), rows=16, decisions=10)
-    for choose in ("ppo", "ppo-mcts:2"):
+    for choose in ("network", "ppo", "network-mcts:2", "ppo-mcts:2"):
         actions = load_agent(choose, batch.game)(batch, batch.all_rows)
         assert batch.action_mask[batch.all_rows, actions].all()

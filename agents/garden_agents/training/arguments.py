@@ -41,6 +41,8 @@ class TrainingArguments:
 
     method: ClassVar[str]
     """Name of the method, see `garden train --method`."""
+    command: ClassVar[str] = "garden train"
+    """The command, with the options that choose the method and trainer."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -161,7 +163,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         arguments = dataclasses.replace(stored, **limits, resume=folder)
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
-    words = ["garden", "train"]
+    words = arguments.command.split()
     for name, value in plain(arguments).items():
         if name == "game":
             words.append(value)
@@ -169,8 +171,6 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    if arguments.method != METHODS[0]:
-        words += ["--method", arguments.method]
     return folder, arguments, game, shlex.join(words)
 
 
@@ -219,11 +219,10 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     Raises:
         SystemExit: with a message of one line, for wrong arguments, damaged files and after Ctrl-C.
     """
-    program = "garden train" if kind.method == METHODS[0] else f"garden train --method {kind.method}"
     try:
-        arguments = tyro.cli(kind, args=words, prog=program)
+        arguments = tyro.cli(kind, args=words, prog=kind.command)
         if arguments.resume is None and arguments.game:
-            arguments = tyro.cli(kind, args=words, prog=program, default=kind.for_game(arguments.game))
+            arguments = tyro.cli(kind, args=words, prog=kind.command, default=kind.for_game(arguments.game))
         train(arguments)
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error

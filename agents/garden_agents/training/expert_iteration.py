@@ -42,6 +42,7 @@ class Arguments(TrainingArguments):
     """
 
     method = "expert-iteration"
+    command = "garden train --method expert-iteration"
 
     envs: int = 64
     """number of games played at once"""
@@ -216,7 +217,7 @@ class _Training:
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
-                f"continue with: garden train --method expert-iteration --resume {self.run.folder}"
+                f"continue with: {Arguments.command} --resume {self.run.folder}"
             )
 
     def _loop(self, games: _Games, limit: float) -> None:

@@ -345,7 +345,7 @@ class Training:
                 self.save()
         if interruption.requested:
             raise SystemExit(
-                f"stopped at {self.decisions:,} decisions; continue with: garden train --resume {self.run.folder}"
+                f"stopped at {self.decisions:,} decisions; continue with: {Arguments.command} --resume {self.run.folder}"
             )
 
     def _compile(self) -> None:

@@ -39,6 +39,7 @@ class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     method = "ppo"
+    command = "garden train --trainer sb3"
 
     steps: int | None = None
     """training length, decisions of the learner; not limited with --minutes and otherwise 2,000,000 if not given"""
@@ -390,7 +391,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
             save_checkpoint(run, model, progress.pool)
     if interruption.requested:
         raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; continue with: garden train --resume {run.folder}"
+            f"stopped at {model.num_timesteps:,} decisions; continue with: {Arguments.command} --resume {run.folder}"
         )
 
 

@@ -230,10 +230,7 @@ class BoardPolicy(_Masked):
         num_actions = int(self.action_space.n)
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
         self.value_net = _BoardValue(self.channels, self.hidden)
-        for (
-            name,
-            parameter,
-        ) in self.action_net.named_parameters():  # so that the first policy is close to uniform
+        for name, parameter in self.action_net.named_parameters():  # the first policy is close to uniform
             if "logits" in name and parameter.dim() > 1:
                 nn.init.orthogonal_(parameter, gain=0.01)
             elif "logits" in name:
