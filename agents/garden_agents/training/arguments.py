@@ -163,11 +163,10 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         arguments = dataclasses.replace(stored, **limits, resume=folder)
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
-    words = arguments.command.split()
+    garden, train, *choices = arguments.command.split()
+    words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
-        if name == "game":
-            words.append(value)
-        elif value != getattr(defaults, name):
+        if name != "game" and value != getattr(defaults, name):
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
