@@ -111,6 +111,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "search": search,
         "soak": soak,
+        "mutants": mutants,
     }
     for game in map(make, own_games()):
         for what in (card, options, actions, observation):
@@ -298,6 +299,15 @@ def soak() -> str:
         for found in _result("soak")["measurements"]
     ]
     return _table(("game", "played through", "decisions", "positions checked", "memory grew by"), rows)
+
+
+def mutants() -> str:
+    """Return the table of results of `make mutants`."""
+    rows = [
+        (f"`{found['file']}`", str(found["mutants"]), str(found["mutants"] - len(found["survivors"])))
+        for found in _result("mutants")["measurements"]
+    ]
+    return _table(("file", "mutants tried", "noticed by a test"), rows)
 
 
 def _result(name: str) -> dict[str, Any]:

@@ -33,7 +33,6 @@ NUM_GIVE_UPS = MAX_DIE
 
 # Observation: board planes, then scalars.
 GARDENER_PLANES = NUM_COLOURS
-PEAK_PLANE = GARDENER_PLANES + MAX_PLAYERS
 NUM_BOARD_PLANES = 14  # 6 flowers, 5 gardeners, peaks, reachable, pending; with two gardeners 6, 4, 1, 2, 1
 SEAT_SCALARS = NUM_COLOURS + 2
 NUM_SCALARS = MAX_PLAYERS * SEAT_SCALARS + MAX_PLAYERS + MAX_DIE + 3 + 1 + NUM_COLOURS

@@ -48,7 +48,6 @@ LATE = (
     "hidden",
     "observations",
     "drawing",
-    "people",
     "descriptions",
 )  # take long
 QUICK, ALL = "not slow and not many_games", "not slow"  # tests in plain Python, and compiled

@@ -294,9 +294,9 @@ def test_old_builds_are_pruned(place):
         assert place.run(POINTS)["value"] == [3 + number] * 2
         place.edit("pig.py", *scores(number, number + 1))
         for function in ("loops.points_rows", "pig.points"):
-            found = len(place.files(f"{function}-*.nbc"))
+            found = len(place.files(f"{function}.*.nbc"))
             assert 1 <= found <= 2, f"{found} files of {function} after {number} edits"
-    assert len(place.files("loops.points_rows-*.nbc")) == 2
+    assert len(place.files("loops.points_rows.*.nbc")) == 2
     place.edit("pig.py", *scores(5, 4))
     result = place.run(POINTS)
     assert result["value"] == [7, 7]
@@ -310,7 +310,7 @@ def test_the_number_of_files_of_a_function_is_bounded(place):
     )
     code = "from other import size; value = [size((0,) * n) for n in range(1, 31)]"
     assert place.run(code)["value"] == list(range(1, 31))
-    assert len(place.files("other.size-*.nbc")) == 24
+    assert len(place.files("other.size.*.nbc")) == 24
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from pig import Pig
 
 import garden_core
-from garden_core import kernels, loops
+from garden_core import compiled, kernels, loops
 
 
 def foreign():
@@ -59,11 +59,46 @@ def test_a_kernel_with_other_argument_names_is_refused():
     def points(state, parameters, out):
         out[:] = 0
 
-    faulty = Pig.rules._replace(points=points)
-    with pytest.raises(
-        TypeError, match=r"points\(state, parameters, out\) must be points\(state, params, out\)"
-    ):
-        kernels.register(foreign().dtype, faulty)
+    def standings(state, values, out):
+        out[:] = 0
+
+    for faulty in (points, standings):
+        with pytest.raises(
+            TypeError, match=rf"{faulty.__name__}\(state, .*\) must be .*\(state, params, out\)"
+        ):
+            kernels.register(foreign().dtype, Pig.rules._replace(**{faulty.__name__: faulty}))
+
+
+@pytest.mark.parametrize("words", [(0,), (1,), (2,), (3,), (0, 1), (1, 2), (2, 3), (0, 3)])
+@pytest.mark.parametrize("last", [1, 2**64 - 1])
+def test_a_state_is_dealt_if_any_word_of_its_generator_is_not_zero(words, last):
+    state = Pig().new_states(1)[0]
+    assert not kernels.is_dealt(state)
+    state["rng"][list(words)] = 1
+    state["rng"][words[-1]] = last
+    assert kernels.is_dealt(state)
+
+
+pig_deal = Pig.rules.deal
+
+
+@compiled
+def deal_with_a_lead(state, params, seed):
+    pig_deal(state, params, seed)
+    state.score[0] = 7
+
+
+def test_points_of_the_deal_are_not_paid():
+    class Lead(Pig):
+        rules = Pig.rules._replace(deal=deal_with_a_lead)
+
+    game = Lead(reward="margin")
+    state = game.new_states(1)[0]
+    for seed in range(3):
+        kernels.deal(state, game.params[0], seed)
+        assert not state["rewards"].any()
+        kernels.apply_action(state, game.params[0], 0)
+        assert not state["rewards"].any()
 
 
 def test_a_field_named_like_an_attribute_of_records_is_refused():

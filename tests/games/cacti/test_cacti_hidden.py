@@ -131,6 +131,15 @@ def test_a_seat_sees_its_own_hand():
                 assert views(copy, seat)[:3] != views(table, seat)[:3]
 
 
+def test_an_empty_arrangement_deck_has_no_top():
+    for deck, top in (([], []), ([3, 0], [3])):
+        table, at = position(middle=[0], arrangement_deck=deck), 0
+        for part in table.game.observation_parts:
+            if part.meaning == "top of the Arrangement deck, one-hot":
+                assert np.flatnonzero(table.observation(0)[at : at + part.size]).tolist() == top
+            at += part.size
+
+
 def test_an_onlooker_sees_every_card():
     table = position(
         middle=[0] * 5, deck=[3, 2], hands=[["starting", 4], [7]], arrangement_deck=[1, 2], bonus=(2, 3)
@@ -170,13 +179,26 @@ DRAWS = 20_000
 @pytest.mark.parametrize("seat", [0, 1])
 def test_redrawing_reaches_every_arrangement_equally_often(seat):
     hands = [["starting", 5], [8]] if seat == 0 else [[8], ["starting", 5]]
-    bonus = (0, 2) if seat == 0 else (2, 0)
+    bonus = (2, 0) if seat == 0 else (0, 2)
     table = position(middle=[0] * 5, deck=[0, 1, 2, 3], hands=hands, arrangement_deck=[3, 6, 10], bonus=bonus)
     drawn = Counter(hidden(resampled(table, seat, seed), seat) for seed in range(DRAWS))
     decks = list(itertools.permutations(range(4)))
     arrangements = [(cards[:2], cards[2:]) for cards in itertools.permutations([6, 8, 10])]
-    possible = [(deck, *cards, bonus) for deck in decks for cards in arrangements for bonus in (1, 2, 3)]
+    possible = [(deck, *cards, bonus) for deck in decks for cards in arrangements for bonus in (0, 1, 3)]
     assert_uniform(drawn, dict.fromkeys(possible, 1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "current", "seat"),
+    [("action", 0, 0), ("action", 1, 1), ("last_card", 0, 1), ("last_card", 1, 0)],
+)
+def test_a_hand_that_allows_no_action_is_drawn_too(asked, current, seat):
+    """Unless its owner is asked for an action: here the middle is empty and nobody can plant anything."""
+    table = position(
+        middle=[], hands=[[5], [8]], arrangement_deck=[3, 6], active=current, asked=asked, last_turn=True
+    )
+    drawn = Counter(tuple(resampled(table, seat, s).now["basic_in_hand"][1 - seat]) for s in range(1000))
+    assert_uniform(drawn, {(6,): 1, ([8, 5][seat],): 1})
 
 
 def test_several_bonus_planters_of_a_type_count_each(tmp_path):
