@@ -17,7 +17,7 @@ import torch
 from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
-from garden_agents.networks.heads import chances_and_margins, mover_values, sample
+from garden_agents.networks.heads import chances_and_margins, expected_values, sample
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.registry import load_agent
 from garden_agents.training.sb3 import new_model
@@ -206,12 +206,13 @@ def test_chances_and_margins_of_all_seats(n):
     both = chances_and_margins(raw)
     np.testing.assert_allclose(both[:, :n].sum(1), 1, rtol=1e-5)
     np.testing.assert_allclose(both[:, n:].sum(1), 0, atol=1e-5)
-    values = mover_values(raw, "seats")
+    values = expected_values(raw, "seats")
     assert (np.abs(values) <= 1).all()
+    np.testing.assert_allclose(values.sum(1), 0, atol=1e-5)
     sure = np.zeros((1, 2 * n), np.float32)
-    sure[0, 0] = 50
-    assert mover_values(sure, "seats") == pytest.approx(1)
-    assert mover_values(np.zeros((1, 2 * n), np.float32), "seats") == pytest.approx(0, abs=1e-6)
+    sure[0, 1] = 50
+    losers = [-1 / (n - 1)] * (n - 2)
+    np.testing.assert_allclose(expected_values(sure, "seats"), [[losers[0] if losers else -1, 1, *losers]])
 
 
 def test_network_names_are_checked():

@@ -7,7 +7,14 @@ import numpy as np
 from garden_core.jit import compiled
 from garden_core.rng import next_float
 
-__all__ = ["VALUE_TARGETS", "chances_and_margins", "mover_values", "num_values", "probabilities", "sample"]
+__all__ = [
+    "VALUE_TARGETS",
+    "chances_and_margins",
+    "expected_values",
+    "num_values",
+    "probabilities",
+    "sample",
+]
 
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the team's
@@ -19,15 +26,17 @@ def num_values(value_target: str, num_players: int) -> int:
     return 2 * num_players if value_target == "seats" else 1
 
 
-def mover_values(raw: np.ndarray, value_target: str) -> np.ndarray:
-    """Return values for the player to move, float32 (N,), from -1 to 1, from raw values (N, num_values).
+def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
+    """Return values from -1 to 1, from raw values (N, num_values).
 
-    With the target "seats" the value is 1 for a certain first place and on average 0 over the seats. Scores of teams are
-    on the scale of `garden_agents.search.tree.seat_values`.
+    With the target "seats" they are those of all seats, counted from the player to move, float32 (N, num_players), on
+    the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is 0. With others
+    they are those of the player to move, float32 (N,); scores of teams are on the scale of
+    `garden_agents.search.tree.seat_values`.
     """
     if value_target == "seats":
         n = raw.shape[1] // 2
-        return (n * chances_and_margins(raw)[:, 0] - 1) / (n - 1)
+        return (n * chances_and_margins(raw)[:, :n] - 1) / (n - 1)
     value = raw[:, 0]
     if value_target == "score":
         value = value / (1 + np.abs(value))

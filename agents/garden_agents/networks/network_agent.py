@@ -16,7 +16,7 @@ import numpy as np
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.files import check_weights, read, write
-from garden_agents.networks.heads import VALUE_TARGETS, mover_values, probabilities, sample
+from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample
 from garden_agents.networks.network import Network
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
@@ -124,7 +124,7 @@ class NetworkAgent:
         return sample(logits, masks, self._rng_states, np.asarray(rows, np.int64))[0]
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1.
+        """Return probabilities, float32 (N, num_actions), and values, -1 to 1, as `heads.expected_values` gives them.
 
         Args:
             observation: int8 (N, *observation_shape).
@@ -134,7 +134,7 @@ class NetworkAgent:
             ValueError: if the weights are so large that the answer is not finite.
         """
         logits, raw = self._outputs(observation)
-        return probabilities(logits, mask), mover_values(raw, self.value_target)
+        return probabilities(logits, mask), expected_values(raw, self.value_target)
 
     def _outputs(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         logits, raw = self.network.evaluate(observation)
@@ -145,11 +145,12 @@ class NetworkAgent:
     def estimate(self, batch: Batch, row: int) -> str:
         """Return the network's value of the position in `row` and its three most likely actions, in words."""
         chances, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
+        value = values.ravel()[0]  # of the player to move
         if batch.action_mask[row].sum() == 1:
             return "the only action"
         order = np.argsort(-chances[0], kind="stable")[:3]
         best = ", ".join(f"{batch.game.labels[a]} {chances[0, a]:.0%}" for a in order if chances[0, a] > 0)
-        return f"value {values[0]:+.2f}; {best}"
+        return f"value {value:+.2f}; {best}"
 
 
 def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:

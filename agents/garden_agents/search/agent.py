@@ -31,10 +31,14 @@ ROOTS = 64  # most searches that run in step; all their trees are in memory at o
 
 
 class Network(Protocol):
-    """What can guide a search: priors and values for the player to move."""
+    """What can guide a search: priors and values."""
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the actions' probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
+        """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
+
+        The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
+        the player to move, on the scale of `garden_agents.search.tree.first_places`.
+        """
 
 
 class _Memory:
@@ -241,11 +245,12 @@ class MCTSAgent:
         where = batch.states, params, rows, self.exploration
         descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
-        if probabilities.shape != masks.shape or values.shape != (n,):
+        wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
+        if probabilities.shape != masks.shape or values.shape != wanted:
             raise ValueError(
-                f"evaluate must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {values.shape}"
+                f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
             )
-        evaluated = leaves, masks, probabilities, values
+        evaluated = leaves, masks, probabilities, values.reshape(n, -1)
         back_up_rows(
             trees.nodes, trees.path, lengths, params, *evaluated, memory.values, memory.scratch.points
         )

@@ -386,7 +386,7 @@ class Training:
         targets = found + d.values[: games.count]
         if self.game.cooperative:
             advantage = found[:, 0]
-        else:  # the first place on the scale of `heads.mover_values`
+        else:  # the first place on the scale of `heads.expected_values`
             share = self._between(a.outcome, a.final_outcome)
             advantage = share * n / (n - 1) * found[:, 0] + (1 - share) * found[:, n]
         advantage = (advantage - advantage[chosen].mean()) / (advantage[chosen].std() + 1e-8)
