@@ -33,6 +33,8 @@ class FlatNetwork(Network):
         hidden: width of the hidden layers.
     """
 
+    chunk = 128
+
     def __init__(self, size: int, num_actions: int, num_values: int, hidden: int) -> None:
         layers = {
             "first": (hidden, size),

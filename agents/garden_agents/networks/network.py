@@ -13,7 +13,6 @@ import numpy as np
 
 __all__ = ["Multiply", "Network", "dense", "dense_gradient", "orthogonal"]
 
-CHUNK = 64  # rows of one pass: their activations fit into a core's cache
 
 Multiply = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """multiply(a, b, out) writes the product of two matrices into `out`."""
@@ -27,7 +26,10 @@ class Network(ABC):
             and NAME.bias, (width,).
         num_actions: number of logits.
         num_values: number of raw values.
+        chunk: number of rows that go through all layers together, so that their activations stay in a core's cache.
     """
+
+    chunk = 64
 
     def __init__(self, layers: Mapping[str, tuple[int, int]], num_actions: int, num_values: int) -> None:
         self.layers = dict(layers)
@@ -121,9 +123,9 @@ class Network(ABC):
         n = len(observation)
         logits = np.empty((n, self.num_actions), np.float32)
         values = np.empty((n, self.num_values), np.float32)
-        memory = self.memory(min(n, CHUNK))
-        for start in range(0, n, CHUNK):
-            part = slice(start, start + CHUNK)
+        memory = self.memory(min(n, self.chunk))
+        for start in range(0, n, self.chunk):
+            part = slice(start, start + self.chunk)
             self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
         return logits, values
 

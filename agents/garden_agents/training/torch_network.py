@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from garden_agents.networks.board_network import BoardNetwork
-from garden_agents.networks.network import CHUNK, Network
+from garden_agents.networks.network import Network
 
 __all__ = ["ILLEGAL", "TorchNetwork", "formula"]
 
@@ -35,7 +35,7 @@ class TorchNetwork:
         self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
         self._memories: list[Any] = []
         """Activations of each chunk."""
-        self._scratch = [network.scratch(CHUNK) for _ in range(threads)]
+        self._scratch = [network.scratch(network.chunk) for _ in range(threads)]
         """Derivatives, for each thread."""
 
     def __call__(self, inputs: tuple[np.ndarray, ...]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,8 +64,8 @@ class TorchNetwork:
 
     def forward(self, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray) -> None:
         """Fill `logits` and `values`; keeps the activations, for `backward`, until the next call."""
-        while len(self._memories) * CHUNK < len(logits):
-            self._memories.append(self.network.memory(CHUNK))
+        while len(self._memories) * self.network.chunk < len(logits):
+            self._memories.append(self.network.memory(self.network.chunk))
 
         def run(thread: int, chunk: int, rows: slice) -> None:
             own = tuple(array[rows] for array in inputs)
@@ -90,11 +90,11 @@ class TorchNetwork:
 
     def _in_chunks(self, n: int, run: Callable[[int, int, slice], None]) -> None:
         """Call run(thread, chunk, rows) for all chunks of n rows; each thread takes every k-th of them."""
-        threads = len(self._scratch)
+        threads, size = len(self._scratch), self.network.chunk
 
         def work(thread: int) -> None:
-            for chunk in range(thread, -(-n // CHUNK), threads):
-                run(thread, chunk, slice(chunk * CHUNK, (chunk + 1) * CHUNK))
+            for chunk in range(thread, -(-n // size), threads):
+                run(thread, chunk, slice(chunk * size, (chunk + 1) * size))
 
         if self._executor is None:
             work(0)
