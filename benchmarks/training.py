@@ -28,7 +28,7 @@ from benchmarks import common
 from garden_core import list_games, make
 
 ENVS, ROLLOUT, EPOCHS, MINIBATCH = 128, 32, 3, 512
-EQUAL = {"envs": ENVS, "rollout": ROLLOUT, "epochs": EPOCHS}
+EQUAL: dict[str, Any] = {"envs": ENVS, "rollout": ROLLOUT, "epochs": EPOCHS}
 PARTS = {  # of our own trainer: what is timed, and within what
     "inference": (("games", "network"), "evaluate"),
     "features": (("games", "network", "network"), "inputs"),
