@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,7 @@ class Own:
         game = make(name, reward="margin")
         self.training = ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
         self.games = ppo.SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
-        self.spent: Counter[str] = Counter()
+        self.spent: defaultdict[str, float] = defaultdict(float)
         for part, (path, function) in PARTS.items():
             self._time(part, path, function)
 
