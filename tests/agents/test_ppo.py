@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.training import credit, ppo
+from garden_agents.training import credit, loss, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.torch_network import TorchNetwork
@@ -126,6 +126,39 @@ def test_advantages_are_those_of_the_definition():
             after = values[following[i]] if following[i] >= 0 else 0
             expected += 0.9**k * (rewards[i] + after - values[i])
         np.testing.assert_allclose(found[start], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [1, 4, 6])
+@pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
+def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
+    """And so are their derivatives, which torch derives from the formula."""
+    rng, rows, n = np.random.default_rng(columns), 50, columns // 2
+    masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
+    masks[:, 4] = 1
+    targets = rng.normal(size=(rows, columns)).astype(np.float32)
+    targets[:, :n] = rng.dirichlet(np.ones(n), rows) if n else 0
+    legal = [rng.choice(np.flatnonzero(mask), 2) for mask in masks]
+    about = ppo.Minibatch(
+        masks,
+        np.array([first for first, _ in legal]),
+        rng.normal(-1.7, 0.3, rows).astype(np.float32),
+        np.array([second for _, second in legal]),
+        rng.normal(size=rows).astype(np.float32),
+        targets,
+    )
+    weights = ppo.Weights(0.2, entropy, imitation, 0.7)
+    logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
+    raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
+    total, means = ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), weights)
+    total.backward()
+    sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
+    seen = [tensor.detach().numpy() for tensor in (logits, raw)]
+    loss.policy_loss(seen[0], *about[:5], 0.2, entropy, imitation, d_logits, sums)
+    (loss.seat_loss if n else loss.team_loss)(seen[1], targets, 0.7, d_raw, sums)
+    np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
+    assert 0.1 < means[4] < 0.95  # some are clipped
+    np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
+    np.testing.assert_allclose(d_raw, raw.grad, atol=1e-6)
 
 
 def test_open_decisions_are_carried_over():

@@ -16,7 +16,7 @@ import contextlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,6 +29,7 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.credit import OPEN, advantages, link, pay
+from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
 from garden_agents.training.torch_network import ILLEGAL, TorchNetwork
@@ -140,6 +141,31 @@ class Decisions(NamedTuple):
     greedy: np.ndarray
 
 
+class Weights(NamedTuple):
+    """Numbers of the loss: see the arguments of the same names."""
+
+    clip: float
+    entropy: float
+    imitation: float
+    value: float
+
+
+class Minibatch(NamedTuple):
+    """Decisions to learn from, arrays or tensors; see `Decisions`.
+
+    Attributes:
+        advantages: float32 (N,).
+        targets: float32 (N, columns), of the values.
+    """
+
+    masks: Any
+    actions: Any
+    log_probabilities: Any
+    greedy: Any
+    advantages: Any
+    targets: Any
+
+
 class SelfPlay:
     """Games of the network against itself and against the pool, and the decisions to learn from.
 
@@ -214,6 +240,14 @@ class SelfPlay:
         advantages(d.next[: self.count], d.values, d.rewards, self.arguments.gae_lambda, found)
         return np.flatnonzero(d.next[: self.count] != OPEN), found
 
+    def minibatch(
+        self, rows: np.ndarray, advantages: np.ndarray, targets: np.ndarray
+    ) -> tuple[tuple[np.ndarray, ...], Minibatch]:
+        """Return the inputs of the decisions `rows`, and all else that the loss needs of them."""
+        d, inputs = self.decisions, tuple(part[rows] for part in self.inputs)
+        parts = (d.masks, d.actions, d.log_probabilities, d.greedy, advantages, targets)
+        return inputs, Minibatch(*(part[rows] for part in parts))
+
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
         batch, d = self.batch, self.decisions
@@ -278,6 +312,34 @@ class SelfPlay:
 def value_target(game: Game) -> str:
     """Return what the value head predicts."""
     return "score" if game.cooperative else "seats"
+
+
+def formula(
+    logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return PPO's loss, and the means that are logged, (5,), in the order of `loss.NAMES`."""
+    clip, entropy_weight, imitation, value_weight = weights
+    logs = logits.masked_fill(about.masks == 0, ILLEGAL).log_softmax(1)
+    change = logs.gather(1, about.actions[:, None])[:, 0] - about.log_probabilities
+    ratio = change.exp()
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
+    entropy = -(logs.exp() * logs).sum(1).mean()
+    copied = -logs.gather(1, about.greedy[:, None]).mean()
+    n = raw.shape[1] // 2
+    if n == 0:  # a team's score
+        value_loss = (raw - about.targets).square().mean()
+    else:
+        margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
+        chances = -(about.targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
+        value_loss = chances + (margins - about.targets[:, n:]).square().mean()
+    loss = (
+        (1 - imitation) * (policy_loss - entropy_weight * entropy)
+        + imitation * copied
+        + value_weight * value_loss
+    )
+    outside = ((ratio - 1).abs() > clip).float().mean()
+    return loss, torch.stack((policy_loss, value_loss, entropy, -change.mean(), outside)).detach()
 
 
 class Training:
@@ -352,7 +414,10 @@ class Training:
         """Compile all that the training needs, before the clock starts."""
         games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
         games.play(with_greedy=self.arguments.imitation > 0)
-        games.advantages()
+        _, found = games.advantages()
+        rows, weights = np.arange(min(2, games.count)), Weights(0.2, 0.0, 0.0, 1.0)
+        if self.torch_network.device.type == "cpu" and len(rows):
+            self._gradient(*games.minibatch(rows, found[:, 0], found), weights, np.zeros(len(NAMES)))
 
     def _loop(self, games: SelfPlay) -> None:
         a, evaluations = self.arguments, self.arguments.evaluation_count(self.arguments.minutes)
@@ -380,7 +445,7 @@ class Training:
                 self.run.report("training")
 
     def _learn(self, games: SelfPlay) -> dict[str, float]:
-        """Update the network by the last rollout; return the mean losses."""
+        """Update the network by the last rollout; return the mean losses, by `loss.NAMES`."""
         a, d, n = self.arguments, games.decisions, self.game.num_players
         chosen, found = games.advantages()
         targets = found + d.values[: games.count]
@@ -392,49 +457,47 @@ class Training:
         advantage = (advantage - advantage[chosen].mean()) / (advantage[chosen].std() + 1e-8)
         for group in self.optimizer.param_groups:
             group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
-        imitation, entropy_weight = self.imitation, self._between(a.entropy, a.final_entropy)
-        losses = []
+        entropy = self._between(a.entropy, a.final_entropy)
+        weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
+        sums = np.zeros(len(NAMES))
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
-                logits, raw = self.torch_network(tuple(part[rows] for part in games.inputs))
-                masks, actions, old, wanted, target, greedy = (
-                    torch.from_numpy(array[rows]).to(raw.device)
-                    for array in (d.masks, d.actions, d.log_probabilities, advantage, targets, d.greedy)
-                )
-                logs = logits.masked_fill(masks == 0, ILLEGAL).log_softmax(1)
-                change = logs.gather(1, actions[:, None])[:, 0] - old
-                ratio = change.exp()
-                policy_loss = -torch.minimum(
-                    ratio * wanted, ratio.clamp(1 - a.clip, 1 + a.clip) * wanted
-                ).mean()
-                entropy = -(logs.exp() * logs).sum(1).mean()
-                value_loss = self._value_loss(raw, target)
-                loss = (1 - imitation) * (
-                    policy_loss - entropy_weight * entropy
-                ) + a.value_weight * value_loss
-                if imitation:
-                    loss = loss - imitation * logs.gather(1, greedy[:, None]).mean()
-                self.optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_([self.torch_network.parameters], MAX_GRADIENT)
-                self.optimizer.step()
+                self._update(*games.minibatch(rows, advantage, targets), weights, sums)
                 self.run.check()
-                with torch.no_grad():
-                    clipped = ((ratio - 1).abs() > a.clip).float().mean()
-                    losses.append(torch.stack((policy_loss, value_loss, entropy, -change.mean(), clipped)))
         self.decisions += len(chosen)
-        names = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
-        return dict(zip(names, torch.stack(losses).mean(0).tolist(), strict=True))
+        return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
 
-    def _value_loss(self, raw: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Return the cross-entropy of the chances to finish first and the squared error of the margins."""
-        if self.game.cooperative:
-            return (raw - target).square().mean()
-        n = self.game.num_players
-        margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
-        chances = -(target[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
-        return chances + (margins - target[:, n:]).square().mean()
+    def _update(
+        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
+    ) -> None:
+        """Take one step of the optimizer; add the losses of the minibatch's decisions to `sums`."""
+        network = self.torch_network
+        if network.device.type == "cpu":
+            network.parameters.grad = torch.from_numpy(self._gradient(inputs, about, weights, sums))
+        else:
+            self.optimizer.zero_grad()
+            on_device = Minibatch(*(torch.from_numpy(array).to(network.device) for array in about))
+            loss, means = formula(*network(inputs), on_device, weights)
+            loss.backward()
+            sums += means.cpu().numpy() * len(about.actions)
+        torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
+        self.optimizer.step()
+
+    def _gradient(
+        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
+    ) -> np.ndarray:
+        """Return the gradient of `formula`, by compiled code; add the losses to `sums`."""
+        network, rows = self.torch_network, len(about.actions)
+        logits = np.empty((rows, network.network.num_actions), np.float32)
+        raw = np.empty((rows, network.network.num_values), np.float32)
+        network.forward(inputs, logits, raw)
+        d_logits, d_raw = np.empty_like(logits), np.empty_like(raw)
+        clip, entropy, imitation, value = weights
+        policy_loss(logits, *about[:5], clip, entropy, imitation, d_logits, sums)
+        value_loss = team_loss if self.game.cooperative else seat_loss
+        value_loss(raw, about.targets, value, d_raw, sums)
+        return network.backward(inputs, d_logits, d_raw)
 
     def _log(self, losses: dict[str, float]) -> None:
         """Show and write the progress."""
