@@ -33,7 +33,7 @@ class Arguments:
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     beside: Path | None = common.RESULTS.parent / "networks"
-    """folder of networks GAME-PLAYERS.safetensors that value the same positions; those of version 0.1 if not given"""
+    """folder of networks GAME-PLAYERS.safetensors that value the same positions; earlier ones if not given"""
     matches: int = 1000
     """number of games of each network"""
     seed: int = 0
