@@ -110,7 +110,7 @@ def test_values_are_those_of_the_seats():
         options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
         batch = started("mars", rows=2, **options)
         _, values = MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0).search(batch, batch.all_rows)
-        np.testing.assert_allclose(values, value, rtol=1e-5)
+        np.testing.assert_allclose(values[:, 0], value, rtol=1e-5)
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -138,7 +138,8 @@ def test_values_of_all_seats_are_taken_as_the_network_gives_them():
 
     batch = started("mars", rows=2, num_players=3)
     _, values = MCTSAgent(30, network=Last(102, 0.0), exploration=5.0).search(batch, batch.all_rows)
-    np.testing.assert_allclose(values, (0.5 - 30 * 0.5) / 31, rtol=1e-5)
+    np.testing.assert_allclose(values[:, 0], (0.5 - 30 * 0.5) / 31, rtol=1e-5)
+    np.testing.assert_allclose(values.sum(1), 0, atol=1e-6)
 
 
 def test_finished_games_are_worth_the_first_place_alone_where_all_seats_have_values():
@@ -313,7 +314,8 @@ def test_sees_a_win_at_hand():
     state["score"][0, player] = 29
     batch.refresh()
     _, values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows)
-    assert values[0] > 0.5
+    assert values[0, 0] > 0.5
+    assert values[0, 1] < -0.5
 
 
 def test_beats_random_play_at_tables_of_three():

@@ -78,10 +78,10 @@ class _Memory:
 
 def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
     """Fill `visits` and `values` from the roots of the trees."""
-    roots = memory.trees.nodes[: len(rows)]
+    roots, n = memory.trees.nodes[: len(rows)], batch.game.num_players
     root_visits(roots, visits)
-    players = batch.current_player[rows]
-    values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
+    seats = (batch.current_player[rows][:, None] + np.arange(n)) % n
+    values[:] = np.take_along_axis(roots["totals"][:, 0], seats, 1) / roots["visits"][:, :1]
 
 
 class MCTSAgent:
@@ -138,7 +138,7 @@ class MCTSAgent:
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the action taken most often, int64 (len(rows),), for the player to move in each of `rows`."""
         visits, values = self.search(batch, rows)
-        self._last = {int(row): (visits[i], float(values[i])) for i, row in enumerate(rows)}
+        self._last = {int(row): (visits[i], float(values[i, 0])) for i, row in enumerate(rows)}
         return visits.argmax(1)
 
     def search(
@@ -157,8 +157,9 @@ class MCTSAgent:
             RuntimeError: before the batch's first reset.
 
         Returns:
-            The visits of each action, int32 (n, num_actions), and the mean value for the player to move, float64 (n,),
-            from -1 to 1. Where only one action is legal there is no search: one visit, value 0.
+            The visits of each action, int32 (n, num_actions), and the mean values of all seats, counted from the player
+            to move, float64 (n, num_players), from -1 to 1. Where only one action is legal there is no search: one
+            visit, values 0.
         """
         if noise is not None and self.network is None:
             raise ValueError("noise is for the priors of a network, and this search has none")
@@ -168,7 +169,7 @@ class MCTSAgent:
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         visits = batch.action_mask[rows].astype(np.int32)
-        values = np.zeros(len(rows))
+        values = np.zeros((len(rows), batch.game.num_players))
         open_rows = np.flatnonzero(visits.sum(1) > 1)  # more than one legal action
         if self.network is None:
             self._search_in_threads(batch, rows, open_rows, visits, values)
@@ -230,7 +231,7 @@ class MCTSAgent:
                 roots = memory.trees.nodes["priors"][:n, 0]
                 roots[:] = 0.75 * roots + 0.25 * noise
             step += 1
-        visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros(n)
+        visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros((n, batch.game.num_players))
         _read(batch, rows, memory, visits, values)
         self._free.append(memory)
         return visits, values
