@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from garden_agents.networks.architecture import new_network
+from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import credit, loss, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
@@ -45,7 +46,7 @@ def tiny(**changes) -> ppo.Arguments:
 
 def self_play(game, seed=0, **changes) -> ppo.SelfPlay:
     arguments = tiny(**changes)
-    network = TorchNetwork(new_network(game, SMALL, ppo.value_target(game)))
+    network = TorchNetwork(new_network(game, SMALL, target_of(game)))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
     return ppo.SelfPlay(game, network, pool, arguments, seed)
 

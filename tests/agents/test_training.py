@@ -240,7 +240,7 @@ def test_damaged_checkpoints_are_explained_and_change_nothing(name, small_run, t
 
 
 def test_training_sets_the_reward_itself(tmp_path):
-    with pytest.raises(SystemExit, match="choose by --outcome and --final-outcome"):
+    with pytest.raises(SystemExit, match="training sets the option reward itself"):
         train(tiny(run=tmp_path / "run", options={"reward": "margin"}))
 
 

@@ -53,6 +53,7 @@ def tiny_expert(**changes) -> expert.Arguments:
         "minutes": 0.05,
         "envs": 16,
         "simulations": 4,
+        "fast_simulations": 2,
         "minibatch": 32,
         "channels": 4,
         "hidden": 16,

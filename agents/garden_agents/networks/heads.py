@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from garden_core.game import Game
 from garden_core.jit import compiled
 from garden_core.rng import next_float
 
@@ -14,11 +15,17 @@ __all__ = [
     "num_values",
     "probabilities",
     "sample",
+    "target_of",
 ]
 
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the team's
 score; or for every seat the chance to finish first and the margin."""
+
+
+def target_of(game: Game) -> str:
+    """Return the value target that training gives a game's networks: "seats", or "score" in cooperative games."""
+    return "score" if game.cooperative else "seats"
 
 
 def num_values(value_target: str, num_players: int) -> int:

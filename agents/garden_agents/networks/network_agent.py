@@ -16,7 +16,7 @@ import numpy as np
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.files import check_weights, read, write
-from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample
+from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample, target_of
 from garden_agents.networks.network import Network
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
@@ -25,7 +25,7 @@ from garden_core.game import Game
 from garden_core.registry import make
 from garden_core.rng import seed_rngs
 
-__all__ = ["NetworkAgent", "load", "save_network", "shipped"]
+__all__ = ["NetworkAgent", "load", "save_network", "shipped", "start_from"]
 
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ from those of the training, as a network does not depend on them."""
@@ -226,6 +226,22 @@ def _interface(game: Game) -> dict[str, Any]:
         "observation": list(game.observation_shape),
         "actions": game.num_actions,
     }
+
+
+def start_from(path: Path, network: Network, game: Game, architecture: Architecture) -> None:
+    """Give a network that is to be trained the weights in a network's file.
+
+    Raises:
+        ValueError: as `NetworkAgent.load`, and if the file's network has another architecture or value target than
+            training gives it.
+    """
+    first = NetworkAgent.load(path, game, allow_other_options=True)
+    if first.network.shapes != network.shapes:
+        raise ValueError(
+            f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
+            f"{msgspec.to_builtins(architecture)} and {target_of(game)} are needed"
+        )
+    network.parameters[:] = first.network.parameters
 
 
 def shipped(game: Game) -> dict[int, Path]:

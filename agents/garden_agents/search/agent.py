@@ -231,7 +231,10 @@ class MCTSAgent:
                 roots = memory.trees.nodes["priors"][:n, 0]
                 roots[:] = 0.75 * roots + 0.25 * noise
             step += 1
-        visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros((n, batch.game.num_players))
+        visits, values = (
+            np.zeros((n, batch.game.num_actions), np.int32),
+            np.zeros((n, batch.game.num_players)),
+        )
         _read(batch, rows, memory, visits, values)
         self._free.append(memory)
         return visits, values

@@ -132,12 +132,13 @@ class TrainingArguments:
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
-    """Return a run's folder, its arguments, its game, and the command that repeats it.
+    """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
     A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given.
 
     Raises:
-        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none.
+        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none; for
+            the game's option "reward".
         ValueError: for a config that is damaged, or names code or networks that the command line does not name.
     """
     data_files = None
@@ -161,8 +162,13 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         if not any(value is not None for value in limits.values()):
             limits = {}
         arguments = dataclasses.replace(stored, **limits, resume=folder)
+    if "reward" in arguments.options:
+        raise SystemExit(
+            "training sets the option reward itself: what it maximises are arguments of the training"
+        )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
+    game = type(game)(**{**game.arguments, "reward": "margin"})
     garden, train, *choices = arguments.command.split()
     words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():

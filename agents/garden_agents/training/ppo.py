@@ -18,21 +18,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
 from tqdm import tqdm
 
 from garden_agents.networks.architecture import empty_network, new_network
-from garden_agents.networks.heads import chances_and_margins, num_values, sample
-from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
+from garden_agents.networks.network_agent import start_from
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.credit import OPEN, advantages, link, pay
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
-from garden_agents.training.torch_network import ILLEGAL, TorchNetwork
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, value_loss
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.checks import short
@@ -192,7 +191,7 @@ class SelfPlay:
         self.batch.reset(seed)
         self.greedy = GreedyPolicy(seed)
         size = envs * (arguments.rollout + n)
-        columns = num_values(value_target(game), n)
+        columns = num_values(target_of(game), n)
         self.decisions = Decisions(
             masks=np.zeros((size, game.num_actions), np.int8),
             actions=np.zeros(size, np.int64),
@@ -309,11 +308,6 @@ class SelfPlay:
         self.count = len(kept)
 
 
-def value_target(game: Game) -> str:
-    """Return what the value head predicts."""
-    return "score" if game.cooperative else "seats"
-
-
 def formula(
     logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -326,20 +320,14 @@ def formula(
     policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
     entropy = -(logs.exp() * logs).sum(1).mean()
     copied = -logs.gather(1, about.greedy[:, None]).mean()
-    n = raw.shape[1] // 2
-    if n == 0:  # a team's score
-        value_loss = (raw - about.targets).square().mean()
-    else:
-        margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
-        chances = -(about.targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
-        value_loss = chances + (margins - about.targets[:, n:]).square().mean()
+    on_values = value_loss(raw, about.targets)
     loss = (
         (1 - imitation) * (policy_loss - entropy_weight * entropy)
         + imitation * copied
-        + value_weight * value_loss
+        + value_weight * on_values
     )
     outside = ((ratio - 1).abs() > clip).float().mean()
-    return loss, torch.stack((policy_loss, value_loss, entropy, -change.mean(), outside)).detach()
+    return loss, torch.stack((policy_loss, on_values, entropy, -change.mean(), outside)).detach()
 
 
 class Training:
@@ -348,9 +336,9 @@ class Training:
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
         a = self.arguments = arguments
         self.run, self.game = run, game
-        self.network = new_network(game, run.architecture, value_target(game), a.seed)
+        self.network = new_network(game, run.architecture, target_of(game), a.seed)
         if a.start is not None and a.resume is None:
-            self._start_from(a.start)
+            start_from(a.start, self.network, game, run.architecture)
         self.torch_network = TorchNetwork(self.network, a.device, a.threads)
         self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
         self.pool = OpponentPool((a.random_share, a.greedy_share, a.self_share), a.past_selves)
@@ -359,16 +347,6 @@ class Training:
         """Decisions learned from so far."""
         self.steps = (2_000_000 if a.minutes is None else 10**12) if a.steps is None else a.steps
         self.limit = math.inf if a.minutes is None else a.minutes * 60
-
-    def _start_from(self, path: Path) -> None:
-        """Take the initial weights from a network's file."""
-        first = NetworkAgent.load(path, self.game, allow_other_options=True)
-        if first.network.shapes != self.network.shapes:
-            raise ValueError(
-                f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
-                f"{msgspec.to_builtins(self.run.architecture)} and {value_target(self.game)} are needed"
-            )
-        self.network.parameters[:] = first.network.parameters
 
     @property
     def done(self) -> float:
@@ -399,7 +377,7 @@ class Training:
             games = SelfPlay(
                 self.game, self.torch_network, self.pool, self.arguments, self.arguments.seed + self.decisions
             )
-            self.run.warm_up(self.network, value_target(self.game))
+            self.run.warm_up(self.network, target_of(self.game))
             with Interruption() as interruption:
                 self.run.check = interruption.check
                 with contextlib.suppress(Interrupted):
@@ -441,7 +419,7 @@ class Training:
             due = int(self.done * evaluations)
             if evaluated < due < evaluations:  # the last evaluation follows the last update, in Run.finish
                 evaluated = due
-                self.run.evaluate(self.network, self.decisions, value_target(self.game))
+                self.run.evaluate(self.network, self.decisions, target_of(self.game))
                 self.run.report("training")
 
     def _learn(self, games: SelfPlay) -> dict[str, float]:
@@ -495,8 +473,8 @@ class Training:
         d_logits, d_raw = np.empty_like(logits), np.empty_like(raw)
         clip, entropy, imitation, value = weights
         policy_loss(logits, *about[:5], clip, entropy, imitation, d_logits, sums)
-        value_loss = team_loss if self.game.cooperative else seat_loss
-        value_loss(raw, about.targets, value, d_raw, sums)
+        on_values = team_loss if self.game.cooperative else seat_loss
+        on_values(raw, about.targets, value, d_raw, sums)
         return network.backward(inputs, d_logits, d_raw)
 
     def _log(self, losses: dict[str, float]) -> None:
@@ -554,15 +532,8 @@ def train(arguments: Arguments) -> Path:
             "reward", which the training sets itself.
     """
     folder, arguments, game, command = open_run(arguments)
-    if "reward" in arguments.options:
-        raise SystemExit(
-            "training sets the reward: choose by --outcome and --final-outcome, from 0 (margin) to 1 (first place)"
-        )
     torch.set_num_threads(1)  # passes of the network have threads of their own
-    game = type(game)(**{**game.arguments, "reward": "margin"})
-    empty = empty_network(
-        game, arguments.architecture, value_target(game)
-    )  # raises before the folder is made
+    empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty.shapes)
     run = Run.of(folder, game, arguments, command)
@@ -576,5 +547,5 @@ def train(arguments: Arguments) -> Path:
     print(f"training on {game!r} in {folder}")
     if training.done < 1:
         training.go()
-    run.finish(arguments.eval_games, training.network, training.decisions, value_target(game))
+    run.finish(arguments.eval_games, training.network, training.decisions, target_of(game))
     return folder

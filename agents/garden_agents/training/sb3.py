@@ -319,13 +319,6 @@ def train(arguments: Arguments) -> Path:
             "reward", which the training sets itself.
     """
     folder, arguments, game, command = open_run(arguments)
-    if "reward" in arguments.options:
-        raise SystemExit(
-            "training sets the reward: choose by --outcome and --final-outcome, from 0 (margin) to 1 (outcome)"
-        )
-    torch.set_num_threads(arguments.threads)
-    torch.distributions.Distribution.set_default_validate_args(False)
-    game = type(game)(**{**game.arguments, "reward": "margin"})
     pool = OpponentPool(
         (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
     )

@@ -12,7 +12,7 @@ import torch
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network import Network
 
-__all__ = ["ILLEGAL", "TorchNetwork", "formula"]
+__all__ = ["ILLEGAL", "TorchNetwork", "formula", "value_loss"]
 
 ILLEGAL = -1e8  # logit of an illegal action
 
@@ -124,6 +124,20 @@ class _Pass(torch.autograd.Function):
 def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Torch's product of matrices; unlike NumPy's, it keeps to `torch.set_num_threads`."""
     torch.mm(torch.from_numpy(a), torch.from_numpy(b), out=torch.from_numpy(out))
+
+
+def value_loss(raw: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Return the mean loss of raw values, (N, columns): of a team's score, or of all seats' chances and margins.
+
+    That is the squared error of the score; or the cross-entropy of the chances plus the mean squared error of the margins,
+    as `heads.chances_and_margins` reads them.
+    """
+    n = raw.shape[1] // 2
+    if n == 0:
+        return (raw - targets).square().mean()
+    margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
+    chances = -(targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
+    return chances + (margins - targets[:, n:]).square().mean()
 
 
 def formula(
