@@ -41,7 +41,7 @@ TESTS = {
     "garden_core/rng.py": ["tests/core/test_rng.py"],
     "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
 }
-COMPILED_PATIENCE = 300  # seconds for a test, with what it compiles
+COMPILED_PATIENCE = 400  # seconds for all compiled tests of a file; a loop without end can only be killed
 LATE = (
     "agreement",
     "whole_games",
@@ -91,35 +91,31 @@ def tests_of(file: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def notice(copy: Path, file: str, tests: str, patience: float, **environment: str) -> bool:
-    """Whether one of a file's tests that `tests` selects fails in a copy of the repository, or takes too long."""
-    options = [
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        tests,
-        f"--timeout={patience}",
-        "--timeout-method=thread",
-    ]
+def notice(copy: Path, file: str, tests: str, *options: str, **environment: str) -> bool:
+    """Whether one of a file's tests that `tests` selects fails in a copy of the repository, or all take too long."""
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-m", tests, *options)
     if file.endswith("rules.py"):
-        options += ["-k", file.partition("_env")[0]]  # the golden games of this game
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests_of(file)],
-        cwd=copy,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
-        capture_output=True,
-        check=False,
-    )
+        options += ("-k", file.partition("_env")[0])  # the golden games of this game
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *tests_of(file)],
+            cwd=copy,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
+            capture_output=True,
+            check=False,
+            timeout=COMPILED_PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return True
     return done.returncode != 0
 
 
-def fails(copy: Path, file: str, patience: float) -> bool:
+def fails(copy: Path, file: str, patience: float, **environment: str) -> bool:
     """Whether any test of a file fails in a copy of the repository."""
-    if notice(copy, file, QUICK, patience, NUMBA_DISABLE_JIT="1"):
+    limit = f"--timeout={patience}", "--timeout-method=thread"
+    if notice(copy, file, QUICK, *limit, NUMBA_DISABLE_JIT="1", **environment):
         return True
-    return notice(copy, file, ALL, COMPILED_PATIENCE, NUMBA_CACHE_DIR=str(copy / "compiled"))
+    return notice(copy, file, ALL, NUMBA_CACHE_DIR=str(copy / "compiled"), **environment)
 
 
 def copied(folder: Path) -> Path:
@@ -174,7 +170,7 @@ def main(arguments: Arguments) -> None:
         missing = [job for job in jobs if job not in done]
         for file in {job[0] for job in missing}:
             write = {"PYTHONDONTWRITEBYTECODE": ""}  # bytecode, which the mutants' runs find
-            if notice(first, file, QUICK, arguments.patience, NUMBA_DISABLE_JIT="1", **write):
+            if fails(first, file, arguments.patience, **write):
                 raise SystemExit(f"the tests of {file} fail, or take too long, without any mutant")
         for number in range(arguments.processes):
             copies.put(shutil.copytree(first, Path(folder) / str(number + 1)))

@@ -74,6 +74,8 @@ def test_a_kernel_with_other_argument_names_is_refused():
 def test_a_state_is_dealt_if_any_word_of_its_generator_is_not_zero(words, last):
     state = Pig().new_states(1)[0]
     assert not kernels.is_dealt(state)
+    mask = np.ones(2, np.int8)
+    assert kernels.legal_actions(state, Pig().params[0], mask) == mask.sum() == 0
     state["rng"][list(words)] = 1
     state["rng"][words[-1]] = last
     assert kernels.is_dealt(state)
@@ -92,8 +94,11 @@ def test_points_of_the_deal_are_not_paid():
     class Lead(Pig):
         rules = Pig.rules._replace(deal=deal_with_a_lead)
 
-    game = Lead(reward="margin")
-    state = game.new_states(1)[0]
+    for reward, paid in (("outcome", [0, 0]), ("margin", [7, 0])):
+        game = Lead(reward=reward)
+        state = game.new_states(1)[0]
+        kernels.deal(state, game.params[0], 1)
+        assert state["paid"][:2].tolist() == paid
     for seed in range(3):
         kernels.deal(state, game.params[0], seed)
         assert not state["rewards"].any()

@@ -360,6 +360,11 @@ def test_the_cacti_must_be_in_the_own_nursery():
     assert table.legal == GROWS
 
 
+def test_a_hand_without_a_basic_arrangement_holds_minus_one():
+    table = in_hand(0, [2, 1, 0, 0]).take("plant basic 0 upper")
+    assert table.state["basic_in_hand"].tolist() == [-1, -1]
+
+
 def test_only_one_half_of_a_card_is_ever_planted():
     table = in_hand(0, [3, 3, 3, 3]).take("plant basic 0 upper").take("special barrel")
     assert turn(table) == (0, 0, "action")

@@ -1,6 +1,8 @@
 """The rules of Gardens of Mars: moving, dice that cannot move, flowers, planting."""
 
-from mars_tools import ADD_1, CORNER, LOSE_1, garden, hexes, position
+import random
+
+from mars_tools import ADD_1, CORNER, LOSE_1, Table, garden, hexes, position
 
 # --- 3a: moving ---
 
@@ -223,6 +225,15 @@ def test_while_a_hex_waits_for_its_flower_the_gardener_stands_there_and_the_die_
     assert table.now["gardeners"][0] == [[0, 2]]
     assert table.dice == [3]
     assert [0, 2] not in [flower[:2] for flower in table.now["flowers"]]
+
+
+def test_no_hex_waits_but_between_landing_and_planting():
+    table, rng = Table().deal(), random.Random(0)
+    while not table.over:
+        waits = table.now["phase"] == "plant"
+        assert (table.state["pending"] >= 0) == waits
+        assert table.state["pending"] >= -1
+        table.take(rng.choice(table.legal))
 
 
 def test_planting_scores_the_connected_group_of_the_colour_the_new_flower_included():
