@@ -54,12 +54,12 @@ def content(training, tmp_path_factory) -> bytes:
 
 def loaded(path, training) -> Any:
     """Load a checkpoint; if it is refused nothing has changed."""
-    before, shapes = training.restored(), training.network.shapes
+    before, shapes = training.contents(), training.network.shapes
     found, error = fuzzing.outcome(
         lambda: load(path, shapes, shapes, training.optimizer), ValueError, names=path.name
     )
     if error is not None:
-        assert training.restored() == before
+        assert training.contents() == before
     else:
         progress, weights, past = found
         assert progress.seconds >= 0
@@ -100,7 +100,7 @@ def test_changed_headers_and_progress(training, content, numbers, tmp_path):
 
 def test_a_whole_one_is_taken(training, content, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    progress, past = loaded(tmp_path / "checkpoint.safetensors", training)
+    progress, _, past = loaded(tmp_path / "checkpoint.safetensors", training)
     assert (progress.decisions, len(past)) == (4096, 1)
 
 

@@ -126,7 +126,8 @@ class Network(ABC):
         memory = self.memory(min(n, self.chunk))
         for start in range(0, n, self.chunk):
             part = slice(start, start + self.chunk)
-            self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
+            with np.errstate(over="ignore", invalid="ignore"):  # who asks checks whether the answer is finite
+                self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
         return logits, values
 
 

@@ -228,7 +228,8 @@ class SelfPlay:
             for opponent in np.unique(opponents[deciding & (opponents >= 0)]):
                 rows = np.flatnonzero(deciding & (opponents == opponent))
                 actions[rows] = ask(self.pool.policies[opponent], batch, rows)
-            actions[own] = self._decide(own, with_greedy)
+            if len(own):
+                actions[own] = self._decide(own, with_greedy)
             batch.step(actions)
             self._pay()
 
