@@ -1,13 +1,15 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, methods compared at equal time.
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, networks compared at equal time.
 
-Trains each game with several seeds by `garden train GAME --minutes M --threads 1 --seed S`, and plots the win rates
-against random, greedy and a small search over decisions and over time. With `--compare` it trains each game once with
-each command in COMPARED, for the same time. An interrupted training is resumed, a finished one is not repeated.
+Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
+win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
+`--compare` it trains each game once with each command in COMPARED, for the shortest time. An interrupted training is
+resumed, a finished one is not repeated.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
 import subprocess
@@ -24,21 +26,21 @@ from garden_agents.evaluation.plots import COLOURS, plot
 from benchmarks import common
 from garden_core import list_games
 
-MINUTES = {"mars": 10.0, "cacti": 3.0}
-OTHER_MINUTES = 2.0  # for other games
+MINUTES = {"mars": (10.0, 40.0)}
+OTHER_MINUTES = (10.0,)  # for other games
 KEYS = ("decisions", "seconds")
 DEFAULT = "garden train"
-FLAT = [f"garden train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
-COMPARED = {
-    "mars": [
-        FLAT[1],
-        "garden train --network board --channels 16 --hidden 64",
-        "garden train --network board --channels 32 --hidden 128",
-        "garden train --method expert-iteration --network board --channels 32 --hidden 128",
-    ],
-    "cacti": [*FLAT, "garden train --method expert-iteration --network flat --hidden 128"],
-    "botanicus": [*FLAT, "garden train --method expert-iteration --network flat --hidden 128"],
+WAYS = {
+    DEFAULT: "own PPO",
+    "garden train --trainer sb3": "SB3's PPO",
+    "garden train --method expert-iteration": "expert iteration",
 }
+FLAT = [f"garden train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
+BOARD = [
+    f"garden train --network board --channels {channels} --hidden {hidden}"
+    for channels, hidden in ((16, 64), (32, 128), (48, 192))
+]
+COMPARED = {"mars": [FLAT[1], *BOARD]}  # other games: FLAT
 
 
 @dataclass
@@ -49,16 +51,18 @@ class Arguments:
     """names of games; all installed ones if none is given"""
     seeds: int = 3
     """number of runs of each game, with seeds 0, 1, ..."""
-    minutes: float | None = None
-    """training time of each run, minutes; 10 for mars, 3 for cacti and 2 for other games if not given"""
+    minutes: tuple[float, ...] = ()
+    """training times, minutes; 10 and 40 for mars and 10 for other games if not given"""
+    ways: tuple[str, ...] = tuple(WAYS)
+    """commands to train with, without the game"""
     compare: bool = False
-    """compare networks and training methods with seed 0, in place of learning curves"""
+    """compare networks with seed 0, in place of learning curves"""
     processes: int = 2
     """number of trainings at the same time"""
     runs: Path = Path("runs/learning")
     """folder for the runs' folders"""
     output: Path = common.RESULTS
-    """folder for learning.json and learning.png, or compared.json"""
+    """folder for learning.json and learning-GAME-MINUTES.png, or compared.json"""
 
 
 def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[str, Any]:
@@ -95,15 +99,21 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[st
 
 def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result file and the plot."""
-    games = arguments.games or tuple(list_games())
-    if arguments.compare:
-        jobs = [(game, 0, way) for game in games for way in COMPARED.get(game, FLAT)]
-    else:
-        jobs = [(game, seed, DEFAULT) for game in games for seed in range(arguments.seeds)]
+    jobs = []
+    for game in arguments.games or list_games():
+        times = arguments.minutes or MINUTES.get(game, OTHER_MINUTES)
+        if arguments.compare:
+            jobs += [(game, 0, times[0], way) for way in COMPARED.get(game, FLAT)]
+        else:
+            jobs += [
+                (game, seed, m, way)
+                for m in times
+                for seed in range(arguments.seeds)
+                for way in arguments.ways
+            ]
 
-    def one(job: tuple[str, int, str]) -> dict[str, Any]:
-        game, seed, way = job
-        minutes = MINUTES.get(game, OTHER_MINUTES) if arguments.minutes is None else arguments.minutes
+    def one(job: tuple[str, int, float, str]) -> dict[str, Any]:
+        game, seed, minutes, way = job
         folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", way)])
         found = run(game, seed, minutes, way, folder)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
@@ -117,27 +127,32 @@ def main(arguments: Arguments) -> None:
         common.save(arguments.output, "compared", settings, measurements)
     else:
         common.save(arguments.output, "learning", settings, measurements)
-        draw(arguments.output / "learning.png", measurements)
+        for game, minutes in sorted({(found["game"], found["minutes"]) for found in measurements}):
+            chosen = [found for found in measurements if (found["game"], found["minutes"]) == (game, minutes)]
+            draw(arguments.output / f"learning-{game}-{minutes:g}.png", chosen)
 
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
-    """Plot the mean over the seeds, in a band from the lowest to the highest seed."""
-    games = sorted({found["game"] for found in measurements})
-    with plot(path, 2 * len(games), (4.2 * len(games), 3.2), sharey=True) as axes:
-        for i, game in enumerate(games):
-            runs = [found["evaluations"] for found in measurements if found["game"] == game]
+    """Plot the runs of one game: of each way the mean over the seeds, in a band from the lowest to the highest seed."""
+    opponents = [name for name in measurements[0]["evaluations"] if name not in (*KEYS, "random")]
+    with plot(path, 2 * len(opponents), (4.2 * len(opponents) + 2, 3.4), sharey=True) as axes:
+        for colour, (way, name) in zip(COLOURS, WAYS.items(), strict=False):
+            runs = [found["evaluations"] for found in measurements if found["way"] == way]
+            if not runs:
+                continue
             points = min(len(each["seconds"]) for each in runs)
-            for axis, key, unit in zip(axes[2 * i :], KEYS, (1e3, 60), strict=False):
+            for i, (opponent, (key, unit)) in enumerate(
+                itertools.product(opponents, zip(KEYS, (1e3, 60), strict=True))
+            ):
                 x = np.mean([each[key][:points] for each in runs], axis=0) / unit
-                for colour, opponent in zip(COLOURS, [k for k in runs[0] if k not in KEYS], strict=False):
-                    rates = np.array([each[opponent][:points] for each in runs])
-                    axis.plot(x, rates.mean(0), "o-", color=colour, label=opponent)
-                    axis.fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
-                axis.set(ylim=(0, 1.02), xlim=(0, None))
-            axes[2 * i].set(title=game, xlabel="thousand decisions", ylabel="win rate" if i == 0 else None)
-            axes[2 * i + 1].set(xlabel="minutes")
+                rates = np.array([each[opponent][:points] for each in runs])
+                axes[i].plot(x, rates.mean(0), "o-", color=colour, label=name)
+                axes[i].fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
+                label = "thousand decisions" if key == "decisions" else "minutes"
+                axes[i].set(ylim=(0, 1.02), xlim=(0, None), title=f"against {opponent}", xlabel=label)
+        axes[0].set(ylabel=f"win rate, {measurements[0]['game']}")
         handles, names = axes[0].get_legend_handles_labels()
-        axes[0].figure.legend(handles, names, title="against", loc="outside right center")
+        axes[0].figure.legend(handles, names, loc="outside right center")
 
 
 if __name__ == "__main__":

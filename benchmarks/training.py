@@ -1,87 +1,164 @@
-"""Speed of PPO training: `python -m benchmarks.training [GAMES...]`.
+"""Speed of PPO training, our own trainer and Stable-Baselines3's side by side: `python -m benchmarks.training [GAMES...]`.
 
-Measured are the learner's decisions per second, rollouts and updates together, where a third of the opponents are past
-selves, a third random and a third greedy: with a flat (64, 64) network, 256 games and 4 epochs x 4 minibatches, and with
-the default network and settings of `garden_agents.training.sb3`; each with one thread of torch and with two.
+Measured are the decisions learned from per second, games and updates together, of `--trainer own` and `--trainer sb3`
+with the same architecture (the game's default), number of games, decisions of a rollout, epochs and size of minibatches,
+each with one thread and with two; the windows of the two alternate. For our own trainer the result file also says where
+the time goes.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
+import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import tyro
+from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.sb3 import MODEL_SETTINGS, new_model
-from garden_agents.training.sb3 import Arguments as Defaults
+from garden_agents.training.run_folder import Run
+from garden_agents.training.sb3_policies import exported
 
 from benchmarks import common
 from garden_core import list_games, make
 
-FLAT = {"network": "flat", "hidden": 64, "envs": 256, "rollout": 32, "epochs": 4, "minibatches": 4}
+ENVS, ROLLOUT, EPOCHS, MINIBATCH = 128, 32, 3, 512
+EQUAL: dict[str, Any] = {"envs": ENVS, "rollout": ROLLOUT, "epochs": EPOCHS}
+PARTS = {  # of our own trainer: what is timed, and within what
+    "inference": (("games", "network"), "evaluate"),
+    "features": (("games", "network", "network"), "inputs"),
+    "environment": (("games", "batch"), "step"),
+    "update": (("training",), "_learn"),
+}
 
 
 @dataclass
 class Arguments:
-    """Measure the decisions per second of a training by MaskablePPO."""
+    """Measure the decisions per second of a training by PPO, with both trainers."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     windows: int = 3
     """number of measured windows"""
-    rollouts: int = 2
-    """number of rollouts, with their updates, in a window"""
+    seconds: float = 3.0
+    """length of a window"""
     output: Path = common.RESULTS
     """folder for training.json"""
 
 
-def measure(name: str, settings: dict[str, Any], threads: int, windows: int, rollouts: int) -> dict[str, Any]:
-    """Return the learner's decisions per second in one game; `settings` are arguments of the training."""
-    torch.set_num_threads(threads)
-    arguments = dataclasses.replace(Defaults(), **settings)
-    game = make(name, reward="margin")
-    pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
-    env = SelfPlayVecEnv(game, arguments.envs, pool)
-    model = new_model(
-        game, env, arguments.architecture, **{key: getattr(arguments, key) for key in MODEL_SETTINGS}
-    )
-    for _ in range(arguments.past_selves):
-        pool.freeze(model.policy)
-    env.learner.set_weights(pool.weights)
-    decisions = rollouts * arguments.rollout * arguments.envs
-    model.learn(decisions, reset_num_timesteps=False)  # compiles, and spreads the games over all phases
-    others = common.OtherCores()
-    rates = []
-    for _ in range(windows):
+class Own:
+    """Our own trainer, without imitation, which ends after the first part of a training."""
+
+    def __init__(self, name: str, threads: int, folder: Path) -> None:
+        arguments = ppo.Arguments(
+            name, minibatch=MINIBATCH, threads=threads, panel=(), imitation=0.0, run=folder, **EQUAL
+        )
+        game = make(name, reward="margin")
+        self.training = ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
+        self.games = ppo.SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
+        self.spent: defaultdict[str, float] = defaultdict(float)
+        for part, (path, function) in PARTS.items():
+            self._time(part, path, function)
+
+    def _time(self, part: str, path: tuple[str, ...], function: str) -> None:
+        """Add what a method takes to `spent`."""
+        where: Any = self
+        for step in path:
+            where = getattr(where, step)
+        method = getattr(where, function)
+
+        def timed(*arguments: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return method(*arguments)
+            finally:
+                self.spent[part] += time.perf_counter() - start
+
+        setattr(where, function, timed)
+
+    def __call__(self, rollouts: int) -> tuple[float, float]:
+        """Play and learn; return the number of decisions learned from and the seconds."""
+        torch.set_num_threads(1)  # it has threads of its own
+        before, start = self.training.decisions, time.perf_counter()
+        for _ in range(rollouts):
+            self.games.play(with_greedy=False)
+            self.training._learn(self.games)
+            self.training.torch_network.synchronise()
+        spent = time.perf_counter() - start
+        self.spent["all"] += spent
+        return self.training.decisions - before, spent
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the time by part."""
+        shares = {part: round(self.spent[part] / self.spent["all"], 3) for part in PARTS}
+        return shares | {"rest": round(1 - sum(shares.values()), 3)}
+
+
+class SB3:
+    """Stable-Baselines3's trainer, where a third of the opponents are past selves, a third random and a third greedy."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.threads = threads
+        minibatches = ENVS * ROLLOUT // MINIBATCH
+        arguments = sb3.Arguments(name, minibatches=minibatches, **EQUAL)
+        game = make(name, reward="margin")
+        pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
+        env = SelfPlayVecEnv(game, ENVS, pool)
+        settings = {key: getattr(arguments, key) for key in sb3.MODEL_SETTINGS}
+        self.model = sb3.new_model(game, env, arguments.architecture, **settings)
+        for _ in range(arguments.past_selves):
+            pool.freeze(exported(self.model.policy, game, arguments.architecture))
+        env.learner.set_weights(pool.weights)
+
+    def __call__(self, rollouts: int) -> tuple[float, float]:
+        """Play and learn; return the number of decisions learned from and the seconds."""
+        torch.set_num_threads(self.threads)
         start = time.perf_counter()
-        model.learn(decisions, reset_num_timesteps=False)
-        rates.append(decisions / (time.perf_counter() - start))
-    found = {"game": name, "threads": threads, "settings": settings}
-    return found | {"decisions_per_second": common.spread(rates), "other_cores": others()}
+        self.model.learn(rollouts * ROLLOUT * ENVS, reset_num_timesteps=False)
+        return rollouts * ROLLOUT * ENVS, time.perf_counter() - start
+
+
+@contextlib.contextmanager
+def both(name: str, threads: int) -> Iterator[tuple[Own, SB3]]:
+    """Return the two trainers."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Own(name, threads, Path(folder)), SB3(name, threads)
 
 
 def main(arguments: Arguments) -> None:
     """Measure every game, print a table and write the result file."""
     torch.distributions.Distribution.set_default_validate_args(False)
     measurements = []
-    print(f"{'game':<12} {'network':<10} {'threads':>7} {'decisions/s':>12}")
+    print(f"{'game':<12} {'threads':>7} {'own':>12} {'sb3':>12} {'ratio':>6}   decisions/s, medians")
     for name in arguments.games or list_games():
-        for network, settings in (("flat 64", FLAT), ("default", {})):
-            for threads in (1, 2):
-                result = measure(name, settings, threads, arguments.windows, arguments.rollouts)
-                measurements.append(result | {"network": network})
-                rate = result["decisions_per_second"]["median"]
-                print(f"{name:<12} {network:<10} {threads:>7} {rate:>12,.0f}", flush=True)
-    settings = {"windows": arguments.windows, "rollouts": arguments.rollouts, "default": _plain(Defaults())}
+        for threads in (1, 2):
+            others = common.OtherCores()
+            with both(name, threads) as (own, beside):
+                for trainer in (own, beside):
+                    trainer(2)  # compiles, and spreads the games over all phases
+                own.spent.clear()
+                rates = common.measure(own, beside, windows=arguments.windows, seconds=arguments.seconds)
+                shares = own.shares
+            ratios = [one / other for one, other in zip(*rates, strict=True)]
+            found = {"decisions_per_second": common.spread(rates[0]), "shares_of_time": shares}
+            compared = {"decisions_per_second": common.spread(rates[1]), "ratio": common.spread(ratios)}
+            measurements.append(
+                {"game": name, "threads": threads, **found, "sb3": compared, "other_cores": others()}
+            )
+            medians = [common.spread(part)["median"] for part in (*rates, ratios)]
+            print(
+                f"{name:<12} {threads:>7} {medians[0]:>12,.0f} {medians[1]:>12,.0f} {medians[2]:>6.2f}   "
+                + ", ".join(f"{part} {share:.0%}" for part, share in shares.items()),
+                flush=True,
+            )
+    settings = {**EQUAL, "minibatch": MINIBATCH, "windows": arguments.windows, "seconds": arguments.seconds}
     common.save(arguments.output, "training", settings, measurements)
-
-
-def _plain(defaults: Defaults) -> dict[str, Any]:
-    return {key: value for key, value in dataclasses.asdict(defaults).items() if key not in ("run", "resume")}
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ class Learner:
         game: the game with its options.
         num_envs: number of rows N, at least 1.
         opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
-            ("mcts:100", "ppo", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
+            ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
             sequence of these, from which each other seat of each game draws anew.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.

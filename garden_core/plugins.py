@@ -58,5 +58,5 @@ def load_agent(name: str, game: Any, seed: int = 0) -> Any:
         reasons.append("no package announces agents by the entry-point group garden_core.agents")
     raise ValueError(
         f"no agent {short(name)}: {'; '.join(reasons)}. 'random' and 'greedy' are always there; the others come with "
-        "a checkout of garden-envs and: pip install --editable '.[train]'"
+        "an installed garden-envs; in a checkout: pip install --editable ."
     )

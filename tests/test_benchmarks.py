@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 import tyro
 from processes import python
@@ -105,19 +106,34 @@ def test_search(tmp_path):
 
 
 def test_training(tmp_path):
-    measurements = quick("training", tmp_path, "--windows", "1", "--rollouts", "1")
-    assert [(found["network"], found["threads"]) for found in measurements] == [
-        ("flat 64", 1),
-        ("flat 64", 2),
-        ("default", 1),
-        ("default", 2),
-    ]
+    measurements = quick("training", tmp_path, "--windows", "1", "--seconds", "0.1")
+    assert [found["threads"] for found in measurements] == [1, 2]
     for found in measurements:
         check_spread(found["decisions_per_second"], 1)
+        check_spread(found["sb3"]["ratio"], 1)
+        assert sum(found["shares_of_time"].values()) == pytest.approx(1)
+
+
+def test_calibration(tmp_path, monkeypatch):
+    measurements = quick("calibration", tmp_path, "--matches", "20")
+    assert [found["network"] for found in measurements] == ["network", "before"]
+    for found in measurements:
+        assert all(len(found[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
+    from benchmarks import calibration
+
+    games = [
+        {"values": np.array([[1.0], [0], [-1], [1]] * 5), "outcomes": np.array([1.0, 0, -1, -1] * 5)}
+    ] * 2
+    found = calibration.by_fifths(games, 0)
+    assert found["mean_value"] == [0.25] * 6
+    assert found["mean_outcome"] == [-0.25] * 6
+    assert found["correlation"] == pytest.approx(
+        [np.corrcoef([1, 0, -1, 1], [1, 0, -1, -1])[0, 1]] * 6, abs=1e-4
+    )
 
 
 def test_learning_takes_finished_runs_as_they_are(tmp_path):
-    arguments = ("--minutes", "0.02", "--runs", str(tmp_path / "runs"), "--seeds")
+    arguments = ("--minutes", "0.02", "--runs", str(tmp_path / "runs"), "--ways", "garden train", "--seeds")
     (first,) = quick("learning", tmp_path / "results", *arguments, "1")
     (folder,) = (tmp_path / "runs").iterdir()
     shutil.copytree(folder, folder.with_name(folder.name.replace("-0-", "-1-")))
@@ -126,14 +142,14 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
     for found in both:
         assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(found["evaluations"])
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
-    assert (tmp_path / "results" / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "results" / "learning-cacti-0.02.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.slow
 def test_learning_compares(tmp_path):
     arguments = ("--compare", "--minutes", "0.02", "--runs", str(tmp_path / "runs"))
     measurements = quick("learning", tmp_path / "results", *arguments, result="compared")
-    assert {"expert-iteration" in found["way"] for found in measurements} == {True, False}
+    assert len({found["way"] for found in measurements}) == 3
     for found in measurements:
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
 

@@ -21,6 +21,6 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 def load(game: str | Game, num_players: int | None = None, **arguments: Any) -> NetworkAgent:
     """Return the trained agent that comes with a game; see `garden_agents.networks.network_agent.load`."""
-    from garden_agents.networks import network_agent  # imports torch: only when a network is loaded
+    from garden_agents.networks import network_agent
 
     return network_agent.load(game, num_players, **arguments)

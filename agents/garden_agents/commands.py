@@ -12,13 +12,13 @@ USAGE = """\
 usage: garden COMMAND ...
 
 commands, each with its own --help:
-  train GAME              train an agent by self-play; --method ppo (default) or expert-iteration
+  train GAME              train an agent by self-play; --method ppo (default) or expert-iteration, and for ppo
+                          --trainer own (default) or sb3, Stable-Baselines3's
   play GAME               play in the terminal, against agents or with several people at one keyboard
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   replay FILE             verify a recorded game and show its moves, or one position
   warm-up [GAME ...]      compile the games now, all installed ones by default
 """
-EXTRA = "train"  # optional dependencies of the package that the commands need
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -40,9 +40,9 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         command(words[1:])
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
+        package, extra = (error.name or "").partition(".")[0], "train" if words[0] == "train" else "play"
         raise SystemExit(
-            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{EXTRA}]'"
+            f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
 
 
@@ -50,11 +50,13 @@ def _train(words: list[str]) -> None:
     from garden_agents.training import arguments
 
     method, words = _split_option(words, "--method", arguments.METHODS)
-    training = importlib.import_module(f"garden_agents.training.{_MODULES[method]}")
+    trainer, words = _split_option(words, "--trainer", arguments.TRAINERS)
+    module = {
+        "ppo": "ppo" if trainer == arguments.TRAINERS[0] else trainer,
+        "expert-iteration": "expert_iteration",
+    }
+    training = importlib.import_module(f"garden_agents.training.{module[method]}")
     arguments.command_line(training.train, training.Arguments, words)
-
-
-_MODULES = {"ppo": "sb3", "expert-iteration": "expert_iteration"}
 
 
 def _split_option(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:

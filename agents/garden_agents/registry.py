@@ -20,7 +20,11 @@ from garden_core.registry import game_class
 
 __all__ = ["is_built_in", "load_agent", "make_game"]
 
-_BUILT_IN = re.compile(r"random|greedy|ppo|(ppo-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)")
+SHIPPED = ("network", "ppo")
+"""Names of the trained network that comes with a game; the second is an older one."""
+_BUILT_IN = re.compile(
+    r"random|greedy|network|ppo|((network|ppo)-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)"
+)
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -74,7 +78,7 @@ def load_agent(
 
     - "random" and "greedy": the built-in policies;
     - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, for each move;
-    - "ppo": the trained network that comes with the game; "ppo-mcts:100": tree search guided by it;
+    - "network", also "ppo": the trained network that comes with the game; "network-mcts:100": tree search guided by it;
     - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
       guided by that network;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
@@ -113,16 +117,16 @@ def load_agent(
             )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     path = Path(name)
-    if name == "ppo" or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
-        from garden_agents.networks import network_agent  # imports torch: only when a network is loaded
+    if name in SHIPPED or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
+        from garden_agents.networks import network_agent
 
         other = {"allow_other_options": allow_other_options}
-        if name == "ppo":
+        if name in SHIPPED:
             return network_agent.load(game, seed=seed, **other)
         return network_agent.NetworkAgent.load(path, game, seed, **other)
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
-        "move), ppo, ppo-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
+        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
     )

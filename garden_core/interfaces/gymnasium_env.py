@@ -39,7 +39,7 @@ class Env(gymnasium.Env):
 
     Args:
         game: a game, a Game class or the name of an installed game.
-        opponents: "random", "greedy", any agent by name ("mcts:100", "ppo", …) where the agents are installed, a
+        opponents: "random", "greedy", any agent by name ("mcts:100", "network", …) where the agents are installed, a
             policy, or a sequence of these to draw from (`garden_core.learner`).
         seat: the learner's seat, or "random" to draw it for each game.
         render_mode: "ansi", "rgb_array" or None.

@@ -346,7 +346,7 @@ def test_picture_of_many_agents_with_long_names(tmp_path, num_players):
         "greedy",
         "mcts:400",
         "mcts:4000",
-        "ppo",
+        "network",
         "runs/mars-20250101-120000",
         "company.agents:strong",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
+from garden_agents.training.torch_network import value_loss
 from runs import LEFT, SMALL, rows_of, tiny_expert
 
 from garden_core import list_games, make
@@ -31,7 +33,7 @@ def test_expert_iteration_leaves_everything(expert_run):
     assert left == LEFT
     config = tomllib.loads((expert_run / "config.toml").read_text())
     assert config["arguments"]["simulations"] == 4
-    assert NetworkAgent.load(expert_run, Mars()).config["network"] == SMALL
+    assert NetworkAgent.load(expert_run, Mars()).config["network"] == msgspec.to_builtins(SMALL)
     assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
 
 
@@ -70,23 +72,25 @@ def test_expert_iteration_goes_on(expert_run, tmp_path):
 
 def at_work(folder: Path, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
-    game = make("cacti")
+    game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
     training = expert._Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
     return training, expert._Games(game, arguments, training.positions, training.rng)
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
-    """Positions hold visits and a mix of search's value and the outcome; learning lowers both losses."""
-    training, games = at_work(
-        tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, search_value_share=0.0
-    )
+    """Positions hold visits, who won and the margin to come; learning lowers both losses."""
+    training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
     while training.positions.added < 1000:
-        games.step(training.rollout_search)
+        games.step(*training.rollout_searches)
     held = training.positions
-    np.testing.assert_allclose(held.visits[:1000].sum(1), 1, atol=2e-3)
+    sums = held.visits[:1000].sum(1)
+    assert 0.4 < np.isclose(sums, 1, atol=2e-3).mean() < 0.6
+    assert 0.4 < (sums == 0).mean() < 0.6
     assert not held.visits[:1000][held.mask[:1000] == 0].any()
-    assert set(np.unique(held.value[:1000])) <= {-1.0, 0.0, 1.0}
+    assert set(np.unique(held.values[:1000, :2])) <= {0.0, 0.5, 1.0}
+    np.testing.assert_allclose(held.values[:1000, :2].sum(1), 1)
+    np.testing.assert_allclose(held.values[:1000, 2:].sum(1), 0, atol=1e-6)
     before = losses(training)
     for _ in range(10):
         training.used = 0
@@ -100,13 +104,10 @@ def losses(training) -> tuple[float, float]:
     """Losses of policy and value over the first thousand positions."""
     held = training.positions
     with torch.no_grad():
-        seen, visits = (
-            torch.as_tensor(held.observation[:1000]).float(),
-            torch.as_tensor(held.visits[:1000]).float(),
-        )
-        logits, values = training.policy.logits_and_values(seen, held.mask[:1000])
-        policy = -(visits * logits.log_softmax(1)).sum(1).mean()
-        return float(policy), float((values[:, 0] - torch.as_tensor(held.value[:1000])).square().mean())
+        logits, raw = training.torch_network(training.network.inputs(held.observation[:1000]))
+        logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
+        policy = -(torch.as_tensor(held.visits[:1000]).float() * logs).sum(1).mean()
+        return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000])))
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
@@ -120,13 +121,18 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
         games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))
     )
     while not training.positions.added:
-        games.step(training.network_search)
-    scores = games.batch.game.scores(games.batch.last_states[0])
-    won = np.sign([scores[0] - scores[1], scores[1] - scores[0]])
-    assert won[0] != 0, "another seed is needed: the scores are level"
-    expected = [0.25 * value + 0.75 * won[player] for *_, player, value in decisions]
-    np.testing.assert_allclose(training.positions.value[: len(decisions)], expected, atol=1e-6)
-    assert len({value for *_, value in decisions}) > 5
+        games.step(*training.network_searches)
+    game = games.batch.game
+    scores = np.array(game.scores(games.batch.last_states[0]))
+    assert scores[0] != scores[1], "another seed is needed: the scores are level"
+    held = training.positions.values[: len(decisions)]
+    for found, decision in zip(held, decisions, strict=True):
+        own = decision.player
+        won = float(scores[own] > scores[1 - own])
+        chance = 0.25 * (decision.values[0] + 1) / 2 + 0.75 * won
+        margin = (scores[own] - scores[1 - own]) / game.reward_divisor - decision.paid[own]
+        np.testing.assert_allclose(found, [chance, 1 - chance, margin, -margin], atol=1e-5)
+    assert len({float(decision.values[0]) for decision in decisions}) > 5
 
 
 def test_noise_is_over_legal_actions(tmp_path):
@@ -145,3 +151,12 @@ def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
     again, _ = at_work(tmp_path)
     again.load()
     assert (again.run.seconds, again.decisions) == (7.0, 3)
+
+
+def test_it_can_begin_with_a_network(expert_run, tmp_path):
+    still = {"learning_rate": 0.0, "final_learning_rate": 0.0, "eval_games": 0}
+    folder = expert.train(
+        tiny_expert(run=tmp_path / "run", start=expert_run / "network.safetensors", **still)
+    )
+    found, expected = (NetworkAgent.load(path, Mars()).network.parameters for path in (folder, expert_run))
+    np.testing.assert_allclose(found, expected, rtol=1e-3)  # weights decay a little

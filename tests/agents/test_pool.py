@@ -7,9 +7,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-import torch
-from garden_agents.networks.files import weights_of
-from garden_agents.networks.network_agent import new_policy
+from garden_agents.networks.architecture import new_network
 from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
 from runs import SMALL
 from variants import shortened
@@ -23,59 +21,52 @@ from mars_env import Mars
 def test_pool_draws_past_selves_once_there_are_some():
     pool = OpponentPool((0.2, 0.3, 0.5), 2)
     np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
-    policy = new_policy(Mars(), SMALL)
-    pool.freeze(policy)
+    network = new_network(Mars(), SMALL, "outcome")
+    pool.freeze(network)
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
-    pool.freeze(policy)
+    pool.freeze(network)
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
-    assert policy.optimizer is not None
 
 
 def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
     pool = OpponentPool((0.0, 0.0, 1.0), 3)
-    policies = [new_policy(Mars(), SMALL) for _ in range(4)]
-    for policy in policies[:3]:
-        pool.freeze(policy)
+    networks = [new_network(Mars(), SMALL, "outcome", seed) for seed in range(4)]
+    for network in networks[:3]:
+        pool.freeze(network)
     for _ in range(200):
         pool.count(2, 0.0)
         pool.count(3, 1.0)
         pool.count(4, 0.5)
     assert pool.weights[2] > pool.weights[4] > pool.weights[3] > 0
     assert pool.rates()["self"] == pytest.approx(0.5, abs=0.01)
-    pool.freeze(policies[3])
-    kept = [next(iter(past.policy.parameters())) for past in pool.selves]
-    for place, number in enumerate((0, 3, 2)):
-        assert (kept[place] == next(iter(policies[number].parameters()))).all()
+    pool.freeze(networks[3])
+    for kept, number in zip(pool.networks, (0, 3, 2), strict=True):
+        np.testing.assert_array_equal(kept.parameters, networks[number].parameters)
 
 
 def test_pool_is_kept_and_restored():
     pool, other = OpponentPool((0.1, 0.2, 0.7), 3), OpponentPool((0.1, 0.2, 0.7), 3)
-    policy = new_policy(Mars(), SMALL)
-    pool.freeze(policy)
-    pool.freeze(policy)
+    network = new_network(Mars(), SMALL, "outcome")
+    pool.freeze(network)
+    pool.freeze(network)
     pool.count(1, 1.0)
-    kept = [weights_of(network) for network in pool.networks]
-    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_policy(Mars(), SMALL))
+    kept = [past.weights for past in pool.networks]
+    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_network(Mars(), SMALL, "outcome", 1))
     np.testing.assert_array_equal(pool.weights, other.weights)
     assert other.frozen == 2
-    for one, two in zip(pool.selves[1].policy.parameters(), other.selves[1].policy.parameters(), strict=True):
-        assert (one == two).all()
+    np.testing.assert_array_equal(pool.networks[1].parameters, other.networks[1].parameters)
 
 
 def test_a_frozen_self_stays_as_it_was():
     game = Mars()
-    policy = new_policy(game, SMALL)
+    network = new_network(game, SMALL, "outcome")
     past = PastSelf()
-    past.freeze(policy)
+    past.freeze(network)
     batch = Batch(game, 8)
     batch.reset(0)
-    before = past.policy.masked_logits(batch.observation, batch.action_mask).detach()
-    with torch.no_grad():
-        for parameter in policy.parameters():
-            parameter.add_(1.0)
-    torch.testing.assert_close(
-        past.policy.masked_logits(batch.observation, batch.action_mask).detach(), before
-    )
+    before = past.network.evaluate(batch.flat)[0]
+    network.parameters += 1
+    np.testing.assert_array_equal(past.network.evaluate(batch.flat)[0], before)
     actions = past(batch, np.arange(8))
     assert batch.action_mask[np.arange(8), actions].all()
 

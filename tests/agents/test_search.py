@@ -110,7 +110,7 @@ def test_values_are_those_of_the_seats():
         options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
         batch = started("mars", rows=2, **options)
         _, values = MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0).search(batch, batch.all_rows)
-        np.testing.assert_allclose(values, value, rtol=1e-5)
+        np.testing.assert_allclose(values[:, 0], value, rtol=1e-5)
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -125,6 +125,35 @@ def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
     states["terminated"] = 1
     tree.seat_values(states[0], game.params[0], values, tally)
     assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
+
+
+def test_values_of_all_seats_are_taken_as_the_network_gives_them():
+    """While placing, every simulation ends at a new node where the next seat is to move."""
+
+    class Last(Sure):  # whoever moved before is behind
+        def evaluate(self, observation, mask):
+            return super().evaluate(observation, mask)[0], np.array(
+                [[0.5, 0.0, -0.5]] * len(mask), np.float32
+            )
+
+    batch = started("mars", rows=2, num_players=3)
+    _, values = MCTSAgent(30, network=Last(102, 0.0), exploration=5.0).search(batch, batch.all_rows)
+    np.testing.assert_allclose(values[:, 0], (0.5 - 30 * 0.5) / 31, rtol=1e-5)
+    np.testing.assert_allclose(values.sum(1), 0, atol=1e-6)
+
+
+def test_finished_games_are_worth_the_first_place_alone_where_all_seats_have_values():
+    game = make("mars", num_players=3)
+    states = game.new_states(1)
+    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
+    for score, expected in (
+        ([5, 3, 9], [-0.5, -0.5, 1]),
+        ([9, 3, 9], [0.25, -0.5, 0.25]),
+        ([4, 4, 4], [0, 0, 0]),
+    ):
+        states["score"][0, :3], states["terminated"] = score, 1
+        tree.first_places(states[0], game.params[0], values, tally)
+        np.testing.assert_allclose(values[:3], expected, atol=1e-6)
 
 
 def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
@@ -285,7 +314,8 @@ def test_sees_a_win_at_hand():
     state["score"][0, player] = 29
     batch.refresh()
     _, values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows)
-    assert values[0] > 0.5
+    assert values[0, 0] > 0.5
+    assert values[0, 1] < -0.5
 
 
 def test_beats_random_play_at_tables_of_three():

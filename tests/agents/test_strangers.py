@@ -21,8 +21,8 @@ FAST = [
     "8",
     "--rollout",
     "16",
-    "--minibatches",
-    "2",
+    "--minibatch",
+    "64",
     "--hidden",
     "8",
     "--eval-games",
@@ -61,7 +61,7 @@ def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
 
 def test_resume_runs_no_code_that_the_config_names(own_run, trap):
     """Its game and its panel must be named by the caller too; a pickle is no checkpoint."""
-    from garden_agents.training.sb3 import Arguments, train
+    from garden_agents.training.ppo import Arguments, train
 
     config = own_run / "config.toml"
     before = config.read_text()
@@ -92,7 +92,7 @@ class _Bomb:
 
 
 def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
-    from garden_agents.training.sb3 import Arguments, train
+    from garden_agents.training.ppo import Arguments, train
 
     mark = tmp_path / "mark"
     bomb = pickle.dumps(_Bomb(mark))

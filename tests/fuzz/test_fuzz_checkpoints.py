@@ -11,9 +11,11 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import numpy as np
 import torch
-from garden_agents.networks.network_agent import new_policy
+from garden_agents.networks.architecture import new_network
 from garden_agents.training.checkpoint import Progress, load, save
+from garden_agents.training.torch_network import TorchNetwork
 from test_fuzz_networks import SMALL, joined, parts
 
 from garden_core import make
@@ -23,16 +25,16 @@ class Training:
     """A small network in training: a step was made, and there is a past self."""
 
     def __init__(self) -> None:
-        self.policy = new_policy(make("mars"), SMALL)
-        self.optimizer = torch.optim.Adam(self.policy.parameters(), 1e-3)
+        self.network = new_network(make("mars"), SMALL, "outcome")
+        parameters = TorchNetwork(self.network).parameters
+        self.optimizer = torch.optim.Adam([parameters], 1e-3)
         torch.manual_seed(0)
-        for parameter in self.policy.parameters():
-            parameter.grad = torch.rand_like(parameter)
+        parameters.grad = torch.rand_like(parameters)
         self.optimizer.step()
 
-    def told(self) -> list[bytes]:
+    def contents(self) -> list[bytes]:
         """Everything that a checkpoint restores, as bytes."""
-        tensors = [*self.policy.state_dict().values()]
+        tensors = [torch.from_numpy(self.network.parameters)]
         tensors += [t for state in self.optimizer.state_dict()["state"].values() for t in state.values()]
         return [tensor.detach().numpy().tobytes() for tensor in tensors]
 
@@ -46,24 +48,23 @@ def training() -> Training:
 def content(training, tmp_path_factory) -> bytes:
     path = tmp_path_factory.mktemp("checkpoint") / "checkpoint.safetensors"
     progress = Progress(4096, 12.5, [0.5] * 4, [True, False, True, False])
-    save(path, training.policy, training.optimizer, progress, [Training().policy])
+    save(path, training.network.weights, training.optimizer, progress, [Training().network.weights])
     return path.read_bytes()
 
 
 def loaded(path, training) -> Any:
     """Load a checkpoint; if it is refused nothing has changed."""
-    before = training.told()
+    before, shapes = training.contents(), training.network.shapes
     found, error = fuzzing.outcome(
-        lambda: load(path, training.policy, training.optimizer), ValueError, names=path.name
+        lambda: load(path, shapes, shapes, training.optimizer), ValueError, names=path.name
     )
     if error is not None:
-        assert training.told() == before
+        assert training.contents() == before
     else:
-        progress, past = found
+        progress, weights, past = found
         assert progress.seconds >= 0
         assert all(0 <= share <= 1 for share in progress.ahead)
-        assert all(torch.isfinite(tensor).all() for other in past for tensor in other.values())
-        assert all(torch.isfinite(tensor).all() for tensor in training.policy.state_dict().values())
+        assert all(np.isfinite(array).all() for other in (weights, *past) for array in other.values())
     return found
 
 
@@ -99,7 +100,7 @@ def test_changed_headers_and_progress(training, content, numbers, tmp_path):
 
 def test_a_whole_one_is_taken(training, content, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    progress, past = loaded(tmp_path / "checkpoint.safetensors", training)
+    progress, _, past = loaded(tmp_path / "checkpoint.safetensors", training)
     assert (progress.decisions, len(past)) == (4096, 1)
 
 

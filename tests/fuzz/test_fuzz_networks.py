@@ -15,14 +15,15 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from garden_agents.networks.network_agent import NetworkAgent, new_policy, save_network, weights_of
+from garden_agents.networks.architecture import Architecture, new_network
+from garden_agents.networks.network_agent import NetworkAgent, save_network
 from safetensors import safe_open
-from safetensors.torch import save
+from safetensors.numpy import save
 
 from garden_core import Batch, list_games, make
 from garden_core.game import Game
 
-SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+SMALL = Architecture("auto", channels=4, hidden=16)
 
 
 @pytest.fixture(scope="module", params=list_games())
@@ -30,7 +31,7 @@ def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
     """A game, and the file of a small network for it."""
     game = make(request.param)
     path = tmp_path_factory.mktemp("network") / "network.safetensors"
-    save_network(path, game, new_policy(game, SMALL), SMALL, "outcome", {"seed": 5})
+    save_network(path, game, new_network(game, SMALL, "outcome"), SMALL, "outcome", {"seed": 5})
     return game, path.read_bytes()
 
 
@@ -58,12 +59,12 @@ def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> Netw
             agent.sampled = sampled
             actions, _ = fuzzing.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
             assert actions is None or batch.action_mask[batch.all_rows, actions].all()
-        judged, _ = fuzzing.outcome(
+        found, _ = fuzzing.outcome(
             lambda: agent.evaluate(batch.observation, batch.action_mask), ValueError, names="not finite"
         )
-        if judged is not None:
-            assert np.isfinite(judged[0]).all()
-            assert np.isfinite(judged[1]).all()
+        if found is not None:
+            assert np.isfinite(found[0]).all()
+            assert np.isfinite(found[1]).all()
             assert agent.estimate(batch, 0).isprintable()
     return agent
 
@@ -121,18 +122,18 @@ def test_other_types_of_weights(kept, dtype, tmp_path):
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 3.4e38])
 def test_weights_that_are_not_finite_and_huge_ones(kept, number, tmp_path):
     game, _ = kept
-    policy = new_policy(game, SMALL)
+    network = new_network(game, SMALL, "outcome")
     path = tmp_path / "network.safetensors"
-    save_network(path, game, policy, SMALL, "outcome", {})
-    with safe_open(path, "pt") as file:
+    save_network(path, game, network, SMALL, "outcome", {})
+    with safe_open(path, "np") as file:
         metadata = file.metadata()
-    for name, weights in weights_of(policy).items():
-        changed = weights_of(policy) | {name: torch.full_like(weights, number)}
+    for name, weights in network.weights.items():
+        changed = network.weights | {name: np.full_like(weights, number)}
         path.write_bytes(save(changed, metadata))
         assert (loaded(path, game) is None) == (not np.isfinite(number))
 
 
-def described(content: bytes, weights: dict[str, torch.Tensor] | None = None, **network: Any) -> bytes:
+def described(content: bytes, weights: dict[str, np.ndarray] | None = None, **network: Any) -> bytes:
     """Return a network's file whose description claims another architecture, with weights added."""
     header, tensors = parts(content)
     config = json.loads(header["__metadata__"]["config"])
@@ -149,7 +150,10 @@ def test_claims_of_widths_cost_nothing(kept, name, width, tmp_path):
     """Neither where the weights tell otherwise, nor where empty or thin ones seem to bear them out."""
     game, content = kept
     path = tmp_path / "network.safetensors"
-    own = {"x": torch.zeros(max(0, min(width, 16_384)), 0), "y": torch.zeros(max(0, min(width, 16_384)))}
+    own = {
+        "x": np.zeros((max(0, min(width, 16_384)), 0), np.float32),
+        "y": np.zeros(max(0, min(width, 16_384)), np.float32),
+    }
     for weights in (None, own):
         for kind in ("auto", "flat", "board"):
             path.write_bytes(described(content, weights, **{name: width, "kind": kind}))
@@ -199,7 +203,7 @@ def test_claims_that_are_shown_are_short_and_plain(kept, tmp_path):
     for claim in claims:
         path.write_bytes(joined(header | {"__metadata__": {"config": json.dumps(config | claim)}}, tensors))
         assert loaded(path, game) is None
-    weights = {f"{number}\x1b[2J\n" * 50: torch.zeros(1) for number in range(50)}
+    weights = {f"{number}\x1b[2J\n" * 50: np.zeros(1, np.float32) for number in range(50)}
     path.write_bytes(described(content, weights, hidden=1, channels=1))
     assert loaded(path, game) is None
 
@@ -210,7 +214,7 @@ def test_no_file_and_pickles(kept, tmp_path):
         assert loaded(path, game) is None
     path = tmp_path / "network.safetensors"
     contents = fuzzing.pickles(tmp_path / "marker")
-    torch.save({"policy": torch.zeros(2)}, path)
+    torch.save({"weights": torch.zeros(2)}, path)
     for content in [*contents, path.read_bytes()]:
         path.write_bytes(content)
         assert loaded(path, game) is None

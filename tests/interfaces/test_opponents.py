@@ -12,7 +12,7 @@ from garden_core import Batch
 from garden_core.replay import record
 
 
-@pytest.mark.parametrize("name", ["mcts:4", "ppo", "own_agents:first_legal", "run"])
+@pytest.mark.parametrize("name", ["mcts:4", "network", "own_agents:first_legal", "run"])
 def test_any_agent_by_name_is_an_opponent(name, tmp_path):
     pytest.importorskip("sb3_contrib")
     import gymnasium
@@ -45,8 +45,8 @@ def test_without_the_agents_the_message_says_what_to_install(monkeypatch):
     from garden_core import plugins
 
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
-    with pytest.raises(ValueError, match=r"no agent 'ppo': .*pip install --editable '\.\[train\]'"):
-        gymnasium.make("garden/Cacti-v0", opponents="ppo")
+    with pytest.raises(ValueError, match=r"no agent 'network': .*pip install --editable \."):
+        gymnasium.make("garden/Cacti-v0", opponents="network")
 
 
 @pytest.mark.parametrize(

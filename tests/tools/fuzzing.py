@@ -182,7 +182,7 @@ STRANGE_TEXTS = [
     "cacti",
     "mcts:999999999999999",
     "mcts:" + "9" * 5000,
-    "ppo",
+    "network",
     "C:\\con",
     "\ud800",
 ]

@@ -9,11 +9,12 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+from garden_agents.networks.architecture import Architecture
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.sb3 import Arguments
 
-SMALL = {"kind": "auto", "channels": 4, "hidden": 16}
+SMALL = Architecture("auto", channels=4, hidden=16)
 LEFT = {
     "config.toml",
     "metrics.csv",
@@ -52,6 +53,7 @@ def tiny_expert(**changes) -> expert.Arguments:
         "minutes": 0.05,
         "envs": 16,
         "simulations": 4,
+        "fast_simulations": 2,
         "minibatch": 32,
         "channels": 4,
         "hidden": 16,

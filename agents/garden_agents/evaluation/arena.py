@@ -352,7 +352,7 @@ class Arguments:
     game: tyro.conf.Positional[str]
     """name of an installed game, or module:Class"""
     agents: tyro.conf.Positional[list[str]]
-    """two or more of: random, greedy, mcts:400, ppo, ppo-mcts:100, a run's folder, module:attribute"""
+    """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute"""
     games: int = 600
     """games of each pair, rounded up to a multiple of the number of players"""
     num_players: int | None = None

@@ -1,4 +1,4 @@
-"""Safetensors files of tensors and JSON metadata.
+"""Safetensors files of arrays and JSON metadata.
 
 A file is written whole or not at all. Reading one runs no code and checks everything in it.
 """
@@ -11,31 +11,27 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import torch
+import numpy as np
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.numpy import load, save
 
 from garden_core.checks import one_line
 from garden_core.files import read_regular, write_atomically
 
-__all__ = ["check_weights", "load_weights", "read", "weights_of", "write"]
+__all__ = ["check_weights", "read", "write"]
 
-_ALIASES = (
-    "pi_features_extractor.",
-    "vf_features_extractor.",
-)  # Stable-Baselines3 lists one module three times
 _MOST_NAMES = 5  # names of tensors that a message lists
 _LIMIT = 2_000_000_000  # largest size of a file, bytes
 
 T = TypeVar("T")
 
 
-def write(path: Path, tensors: Mapping[str, torch.Tensor], key: str, content: dict[str, Any]) -> None:
+def write(path: Path, arrays: Mapping[str, np.ndarray], key: str, content: dict[str, Any]) -> None:
     """Write a file, whole or not at all.
 
     Args:
         path: the file.
-        tensors: tensors by name.
+        arrays: arrays by name.
         key: name of the metadata entry that holds `content`.
         content: plain data, kept as JSON.
 
@@ -43,68 +39,51 @@ def write(path: Path, tensors: Mapping[str, torch.Tensor], key: str, content: di
         OSError: if the disk is full or the folder cannot be written.
         ValueError: if the file would be larger than `read` accepts.
     """
-    file = save({n: t.detach().contiguous() for n, t in tensors.items()}, {key: json.dumps(content)})
+    file = save({n: np.asarray(a, order="C") for n, a in arrays.items()}, {key: json.dumps(content)})
     if len(file) > _LIMIT:
         raise ValueError(f"{path} would have {len(file):,} bytes; {_LIMIT:,} are allowed")
     write_atomically(path, file)
 
 
-def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, torch.Tensor], T, dict[str, Any]]:
-    """Return a file's tensors, its data converted to `form` (a msgspec Struct), and its data unconverted.
+def read(path: Path, key: str, form: type[T]) -> tuple[dict[str, np.ndarray], T, dict[str, Any]]:
+    """Return a file's arrays, its data converted to `form` (a msgspec Struct), and its data unconverted.
 
     Raises:
         ValueError: if the file cannot be read, is no safetensors file, or its data does not fit `form`.
     """
     try:
         content = read_regular(path, _LIMIT)  # not mapped: a file cut short later would end the process
-        tensors = load(content)
+        arrays = load(content)
         size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
         if key not in metadata:
             raise ValueError(f"it has no metadata {key!r}")
         data = json.loads(metadata[key])
-        return tensors, msgspec.convert(data, form), data
+        return arrays, msgspec.convert(data, form), data
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
-    except KeyError as error:  # safetensors knows number types that torch lacks
+    except KeyError as error:  # safetensors knows number types that NumPy lacks
         raise ValueError(f"its weights are of another type: {one_line(error)}") from None
     except (SafetensorError, ValueError, RecursionError) as error:
         raise ValueError(one_line(error)) from None
 
 
-def weights_of(policy: Any) -> dict[str, torch.Tensor]:
-    """Return a network's weights by name, each tensor once."""
-    return {name: tensor for name, tensor in policy.state_dict().items() if not name.startswith(_ALIASES)}
-
-
-def check_weights(found: Mapping[str, torch.Tensor], needed: Mapping[str, torch.Tensor]) -> None:
-    """Check that the tensors have the names, shapes and dtypes of `needed`, and that all numbers are finite.
+def check_weights(found: Mapping[str, np.ndarray], needed: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that the arrays have the names and shapes of `needed`, are float32, and that all numbers are finite.
 
     Raises:
-        ValueError: if not; it names some of the tensors at fault.
+        ValueError: if not; it names some of the arrays at fault.
     """
     other = sorted(found.keys() ^ needed.keys())
-    other += [n for n in needed if n in found and found[n].shape != needed[n].shape]
+    other += [n for n in needed if n in found and found[n].shape != needed[n]]
     if other:
         raise ValueError(f"it does not fit its own description: {_some(other)}")
-    types = [
-        f"{n} is {found[n].dtype}, not {t.dtype}" for n, t in needed.items() if found[n].dtype != t.dtype
-    ]
+    types = [f"{n} is {found[n].dtype}, not float32" for n in needed if found[n].dtype != np.float32]
     if types:
         raise ValueError(f"its weights are of another type: {_some(types)}")
-    broken = [name for name, tensor in found.items() if not torch.isfinite(tensor).all()]
+    broken = [name for name, array in found.items() if not np.isfinite(array).all()]
     if broken:
         raise ValueError(f"its weights are not finite: {_some(broken)}")
-
-
-def load_weights(policy: Any, weights: Mapping[str, torch.Tensor]) -> None:
-    """Set a network's weights.
-
-    Raises:
-        ValueError: if they belong to another network, or are not finite.
-    """
-    check_weights(weights, weights_of(policy))
-    policy.load_state_dict(weights, strict=False)  # not strict: the aliases are left out
 
 
 def _some(names: list[str]) -> str:

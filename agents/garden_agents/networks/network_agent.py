@@ -8,49 +8,27 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
-import torch
-from gymnasium import spaces
 
 from garden_agents.networks import NETWORK, SUFFIX
-from garden_agents.networks.files import check_weights, load_weights, read, weights_of, write
-from garden_agents.networks.policies import policy_for, sample
+from garden_agents.networks.architecture import Architecture, empty_network
+from garden_agents.networks.files import check_weights, read, write
+from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample, target_of
+from garden_agents.networks.network import Network
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files import is_folder
 from garden_core.game import Game
 from garden_core.registry import make
+from garden_core.rng import seed_rngs
 
-__all__ = [
-    "VALUE_TARGETS",
-    "WIDEST",
-    "NetworkAgent",
-    "empty_policy",
-    "load",
-    "new_policy",
-    "save_network",
-    "shipped",
-]
+__all__ = ["NetworkAgent", "load", "save_network", "shipped", "start_from"]
 
-VALUE_TARGETS = ("outcome", "margin", "score")
-"""What a value head can predict: the outcome, the margin, or in cooperative games the team's score."""
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ from those of the training, as a network does not depend on them."""
-
-WIDEST = 16_384
-"""Largest number of channels, and largest width of a hidden layer."""
-Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
-
-
-class _Architecture(msgspec.Struct, forbid_unknown_fields=True):
-    """A network's architecture: the arguments of `garden_agents.networks.policies.policy_for`."""
-
-    kind: Literal["auto", "board", "flat"]
-    channels: Width
-    hidden: Width
 
 
 class _Description(msgspec.Struct):
@@ -61,8 +39,8 @@ class _Description(msgspec.Struct):
     observation: list[int]
     actions: int
     options: dict[str, bool | int | str]
-    network: _Architecture
-    value_target: Literal["outcome", "margin", "score"]
+    network: Architecture
+    value_target: Literal["outcome", "margin", "score", "seats"]
     origin: dict[str, Any] = {}
     tables: str = ""  # the game's `tables_digest`; older files have none
 
@@ -71,25 +49,25 @@ class NetworkAgent:
     """A network as a policy for a batch.
 
     Args:
-        policy: the network, as `new_policy` returns it.
+        network: the network.
+        value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         sampled: draw actions by their probabilities; without it the most likely action is played.
-        seed: seed of these draws.
-        config: metadata of the network's file; None for a network that has none yet.
-
-    Attributes:
+        seed: seed of these draws; row i draws from the generator of (seed, i).
         config: metadata of the network's file; {} for a network that is being trained.
-        value_target: what its value head predicts, one of VALUE_TARGETS.
     """
 
     def __init__(
-        self, policy: Any, sampled: bool = False, seed: int = 0, config: dict[str, Any] | None = None
+        self,
+        network: Network,
+        value_target: str,
+        sampled: bool = False,
+        seed: int = 0,
+        config: dict[str, Any] | None = None,
     ) -> None:
-        self.policy = policy
-        self.sampled = sampled
+        self.network, self.value_target, self.sampled = network, value_target, sampled
+        self.seed = int(as_seed(seed))
         self.config = config or {}
-        self.value_target: str = self.config.get("value_target", "outcome")
-        self._generator = torch.Generator().manual_seed(seed)
-        policy.set_training_mode(False)
+        self._rng_states = np.zeros((0, 4), np.uint64)
 
     @classmethod
     def load(
@@ -122,26 +100,31 @@ class NetworkAgent:
         if not allow_other_options:
             _check_options(path, made, game)
         try:
-            policy = empty_policy(game, msgspec.to_builtins(made.network))
-            check_weights(weights, weights_of(policy))
-            load_weights(policy.to_empty(device="cpu"), weights)
+            network = empty_network(game, made.network, made.value_target)
+            check_weights(weights, network.shapes)
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
-        return cls(policy, sampled, int(as_seed(seed)), config)
+        for name, array in weights.items():
+            network.weights[name][:] = array
+        return cls(network, made.value_target, sampled, seed, config)
 
-    @torch.inference_mode()
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
             ValueError: if the weights are so large that the logits are not finite.
         """
-        logits = _finite(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows]))
-        return (sample(logits, self._generator) if self.sampled else logits.argmax(1)).numpy()
+        logits, _ = self._outputs(batch.flat[rows])
+        masks = batch.action_mask[rows]
+        if not self.sampled:
+            return np.where(masks != 0, logits, -np.inf).argmax(1)
+        if len(self._rng_states) < batch.num_envs:
+            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
+            seed_rngs(self._rng_states, np.uint64(self.seed))
+        return sample(logits, masks, self._rng_states, np.asarray(rows, np.int64))[0]
 
-    @torch.inference_mode()
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values for the player to move, float32 (N,), -1 to 1.
+        """Return probabilities, float32 (N, num_actions), and values, -1 to 1, as `heads.expected_values` gives them.
 
         Args:
             observation: int8 (N, *observation_shape).
@@ -150,50 +133,29 @@ class NetworkAgent:
         Raises:
             ValueError: if the weights are so large that the answer is not finite.
         """
-        logits, values = map(
-            _finite, self.policy.logits_and_values(torch.as_tensor(observation).float(), mask)
-        )
-        if self.value_target == "score":  # the scale of garden_agents.search.tree.seat_values
-            values = values / (1 + values.abs())
-        return logits.softmax(1).numpy(), values[:, 0].clamp(-1, 1).numpy()
+        logits, raw = self._outputs(observation)
+        return probabilities(logits, mask), expected_values(raw, self.value_target)
+
+    def _outputs(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        logits, raw = self.network.evaluate(observation)
+        if not (np.isfinite(logits).all() and np.isfinite(raw).all()):
+            raise ValueError("the network's answer is not finite: its weights are too large")
+        return logits, raw
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Return the network's value of the position in `row` and its three most likely actions, in words."""
-        probabilities, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
+        chances, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
+        value = values.ravel()[0]  # of the player to move
         if batch.action_mask[row].sum() == 1:
             return "the only action"
-        order = np.argsort(-probabilities[0], kind="stable")[:3]
-        best = ", ".join(
-            f"{batch.game.labels[a]} {probabilities[0, a]:.0%}" for a in order if probabilities[0, a] > 0
-        )
-        return f"value {values[0]:+.2f}; {best}"
+        order = np.argsort(-chances[0], kind="stable")[:3]
+        best = ", ".join(f"{batch.game.labels[a]} {chances[0, a]:.0%}" for a in order if chances[0, a] > 0)
+        return f"value {value:+.2f}; {best}"
 
 
-def _finite(answer: torch.Tensor) -> torch.Tensor:
-    if not torch.isfinite(answer).all():
-        raise ValueError("the network's answer is not finite: its weights are too large")
-    return answer
-
-
-def new_policy(game: Game, network: dict[str, Any]) -> Any:
-    """Return an untrained network; `network` holds the arguments of `policy_for`: kind, channels, hidden."""
-    policy, arguments = policy_for(game, **network)
-    observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
-    return policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
-
-
-def empty_policy(game: Game, network: dict[str, Any]) -> Any:
-    """Return a network on torch's device "meta": its weights have shapes but no memory.
-
-    Use it to check the shapes in a file that is not trusted, before memory is allocated for them.
-    """
-    with torch.device("meta"), torch.random.fork_rng(devices=[]):
-        return new_policy(game, network)
-
-
-def _check_widths(network: _Architecture, weights: dict[str, torch.Tensor]) -> None:
+def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:
     """Check that the widths in the description occur in the weights, as a false width could exhaust the memory."""
-    sizes = {size for tensor in weights.values() for size in tensor.shape}
+    sizes = {size for array in weights.values() for size in array.shape}
     for name in ("hidden",) if network.kind == "flat" else ("hidden", "channels"):
         width = getattr(network, name)
         if width not in sizes and not (name == "channels" and network.kind == "auto"):
@@ -220,16 +182,21 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
 
 
 def save_network(
-    path: Path, game: Game, policy: Any, network: dict[str, Any], value_target: str, origin: dict[str, Any]
+    path: Path,
+    game: Game,
+    network: Network,
+    architecture: Architecture,
+    value_target: str,
+    origin: dict[str, Any],
 ) -> None:
     """Write a network's file, whole or not at all.
 
     Args:
         path: the file.
         game: the game that the network plays.
-        policy: the network.
-        network: its architecture, the arguments of `policy_for`.
-        value_target: what its value head predicts, one of VALUE_TARGETS.
+        network: the network.
+        architecture: its architecture.
+        value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         origin: the training that made it (command, seed, versions, ...).
 
     Raises:
@@ -238,18 +205,17 @@ def save_network(
     """
     if value_target not in VALUE_TARGETS:
         raise ValueError(f"value_target must be one of {', '.join(VALUE_TARGETS)}, not {value_target!r}")
-    weights = weights_of(policy)
-    check_weights(weights, weights)
+    check_weights(network.weights, network.shapes)
     names = {name: Path(file.name).name for name, file in game.data.items()}
     config = {
         **_interface(game),
         "options": {**game.option_values, **names},
         "tables": game.tables_digest,
-        "network": network,
+        "network": msgspec.to_builtins(architecture),
         "value_target": value_target,
         "origin": origin,
     }
-    write(path, weights, "config", config)
+    write(path, network.weights, "config", config)
 
 
 def _interface(game: Game) -> dict[str, Any]:
@@ -260,6 +226,22 @@ def _interface(game: Game) -> dict[str, Any]:
         "observation": list(game.observation_shape),
         "actions": game.num_actions,
     }
+
+
+def start_from(path: Path, network: Network, game: Game, architecture: Architecture) -> None:
+    """Give a network that is to be trained the weights in a network's file.
+
+    Raises:
+        ValueError: as `NetworkAgent.load`, and if the file's network has another architecture or value target than
+            training gives it.
+    """
+    first = NetworkAgent.load(path, game, allow_other_options=True)
+    if first.network.shapes != network.shapes:
+        raise ValueError(
+            f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
+            f"{msgspec.to_builtins(architecture)} and {target_of(game)} are needed"
+        )
+    network.parameters[:] = first.network.parameters
 
 
 def shipped(game: Game) -> dict[int, Path]:

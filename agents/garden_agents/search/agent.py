@@ -31,10 +31,14 @@ ROOTS = 64  # most searches that run in step; all their trees are in memory at o
 
 
 class Network(Protocol):
-    """What can guide a search: priors and values for the player to move."""
+    """What can guide a search: priors and values."""
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the actions' probabilities, float32 (N, num_actions), and values, float32 (N,), about -1 to 1."""
+        """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
+
+        The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
+        the player to move, on the scale of `garden_agents.search.tree.first_places`.
+        """
 
 
 class _Memory:
@@ -74,10 +78,10 @@ class _Memory:
 
 def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
     """Fill `visits` and `values` from the roots of the trees."""
-    roots = memory.trees.nodes[: len(rows)]
+    roots, n = memory.trees.nodes[: len(rows)], batch.game.num_players
     root_visits(roots, visits)
-    players = batch.current_player[rows]
-    values[:] = roots["totals"][np.arange(len(rows)), 0, players] / roots["visits"][:, 0]
+    seats = (batch.current_player[rows][:, None] + np.arange(n)) % n
+    values[:] = np.take_along_axis(roots["totals"][:, 0], seats, 1) / roots["visits"][:, :1]
 
 
 class MCTSAgent:
@@ -134,7 +138,7 @@ class MCTSAgent:
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the action taken most often, int64 (len(rows),), for the player to move in each of `rows`."""
         visits, values = self.search(batch, rows)
-        self._last = {int(row): (visits[i], float(values[i])) for i, row in enumerate(rows)}
+        self._last = {int(row): (visits[i], float(values[i, 0])) for i, row in enumerate(rows)}
         return visits.argmax(1)
 
     def search(
@@ -153,8 +157,9 @@ class MCTSAgent:
             RuntimeError: before the batch's first reset.
 
         Returns:
-            The visits of each action, int32 (n, num_actions), and the mean value for the player to move, float64 (n,),
-            from -1 to 1. Where only one action is legal there is no search: one visit, value 0.
+            The visits of each action, int32 (n, num_actions), and the mean values of all seats, counted from the player
+            to move, float64 (n, num_players), from -1 to 1. Where only one action is legal there is no search: one
+            visit, values 0.
         """
         if noise is not None and self.network is None:
             raise ValueError("noise is for the priors of a network, and this search has none")
@@ -164,7 +169,7 @@ class MCTSAgent:
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         visits = batch.action_mask[rows].astype(np.int32)
-        values = np.zeros(len(rows))
+        values = np.zeros((len(rows), batch.game.num_players))
         open_rows = np.flatnonzero(visits.sum(1) > 1)  # more than one legal action
         if self.network is None:
             self._search_in_threads(batch, rows, open_rows, visits, values)
@@ -226,7 +231,10 @@ class MCTSAgent:
                 roots = memory.trees.nodes["priors"][:n, 0]
                 roots[:] = 0.75 * roots + 0.25 * noise
             step += 1
-        visits, values = np.zeros((n, batch.game.num_actions), np.int32), np.zeros(n)
+        visits, values = (
+            np.zeros((n, batch.game.num_actions), np.int32),
+            np.zeros((n, batch.game.num_players)),
+        )
         _read(batch, rows, memory, visits, values)
         self._free.append(memory)
         return visits, values
@@ -241,11 +249,12 @@ class MCTSAgent:
         where = batch.states, params, rows, self.exploration
         descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
-        if probabilities.shape != masks.shape or values.shape != (n,):
+        wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
+        if probabilities.shape != masks.shape or values.shape != wanted:
             raise ValueError(
-                f"evaluate must return shapes {masks.shape} and {(n,)}, not {probabilities.shape} and {values.shape}"
+                f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
             )
-        evaluated = leaves, masks, probabilities, values
+        evaluated = leaves, masks, probabilities, values.reshape(n, -1)
         back_up_rows(
             trees.nodes, trees.path, lengths, params, *evaluated, memory.values, memory.scratch.points
         )

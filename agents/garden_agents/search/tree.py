@@ -27,6 +27,7 @@ __all__ = [
     "Tree",
     "back_up_rows",
     "descend_rows",
+    "first_places",
     "node_type",
     "root_visits",
     "seat_values",
@@ -88,6 +89,23 @@ def seat_values(state, params, values, points):
     else:
         kernels.standings(state, params, points)
         rewards.outcome(points, n, values)
+
+
+@compiled
+def first_places(state, params, values, points):
+    """Fill `values`, float32 (max players,), for a game that is over: n times a seat's share of the first place, less 1,
+    all divided by n - 1. A sole winner has 1, and all seats together 0. `points` is overwritten.
+    """
+    n = params.num_players
+    kernels.standings(state, params, points)
+    best, firsts = np.int64(points[0]), 0
+    for p in range(1, n):
+        best = max(best, np.int64(points[p]))
+    for p in range(n):
+        firsts += points[p] == best
+    for p in range(n):
+        share = 1.0 / firsts if points[p] == best else 0.0
+        values[p] = (n * share - 1.0) / (n - 1)
 
 
 @compiled
@@ -297,23 +315,31 @@ def _expand(node, mask, probabilities):
 
 @compiled
 def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points):
-    """Expand each leaf and back up its value: the network's estimate, or the outcome of a finished game.
+    """Expand each leaf and back up its values: the network's estimates, or those of a finished game.
 
-    `estimates`, float32 (N,), holds the values for the player to move at each leaf. The other n - 1 seats have its
-    opposite / (n - 1) each; in cooperative games all seats have the same value. `values` and `points` are overwritten.
+    `estimates`, float32 (N, seats), holds the values of all seats, counted from the player to move at each leaf; in a
+    finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
+    (N, 1), the values for the player to move alone: the other n - 1 seats have its opposite / (n - 1) each, or in
+    cooperative games the same. `values` and `points` are overwritten.
     """
-    n = params[0].num_players
+    n, alone = params[0].num_players, estimates.shape[1] == 1
     for i in range(leaves.shape[0]):
         state = leaves[i]
         if state.terminated or state.truncated:
-            seat_values(state, params[0], values, points)
+            if alone:
+                seat_values(state, params[0], values, points)
+            else:
+                first_places(state, params[0], values, points)
         else:
             _expand(nodes[i, paths[i, lengths[i]]], leaf_masks[i], probabilities[i])
             for p in range(n):
-                if p == state.current_player or params[0].cooperative:
-                    values[p] = estimates[i]
+                offset = (p - np.int64(state.current_player) + n) % n
+                if not alone:
+                    values[p] = estimates[i, offset]
+                elif offset == 0 or params[0].cooperative:
+                    values[p] = estimates[i, 0]
                 else:
-                    values[p] = -estimates[i] / (n - 1)
+                    values[p] = -estimates[i, 0] / (n - 1)
         _back_up(nodes[i], paths[i], lengths[i], n, values)
 
 

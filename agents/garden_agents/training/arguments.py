@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 import msgspec
 import tyro
 
-from garden_agents.networks.network_agent import WIDEST
+from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_core.checks import one_line, short
@@ -25,11 +25,12 @@ from garden_core.files import read_regular
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = ["CONFIG", "METHODS", "TrainingArguments", "command_line", "open_run", "plain"]
+__all__ = ["CONFIG", "METHODS", "TRAINERS", "TrainingArguments", "command_line", "open_run", "plain"]
 
 CONFIG = "config.toml"
 CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
 METHODS = ("ppo", "expert-iteration")  # the first is the default
+TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
 T = TypeVar("T", bound="TrainingArguments")
 
@@ -40,6 +41,8 @@ class TrainingArguments:
 
     method: ClassVar[str]
     """Name of the method, see `garden train --method`."""
+    command: ClassVar[str] = "garden train"
+    """The command, with the options that choose the method and trainer."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -56,7 +59,7 @@ class TrainingArguments:
     resume: Path | None = None
     """folder of a run to continue; only its limits (minutes, steps) can be changed, and code in its config is named again"""
 
-    network: str = "auto"
+    network: Kind = "auto"
     """architecture of the network: board, flat, or auto for board where the game has a board"""
     channels: int = 32
     """number of channels of the board network"""
@@ -83,6 +86,8 @@ class TrainingArguments:
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, not {value}")
+        if self.network not in get_args(Kind):
+            raise ValueError(f"network must be {', '.join(get_args(Kind))}, not {short(self.network)}")
         if self.seed >= 2**64:
             raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
         if self.minutes is not None and not self.minutes > 0:
@@ -121,18 +126,19 @@ class TrainingArguments:
             raise ValueError(f"{path}: {error}") from None
 
     @property
-    def architecture(self) -> dict[str, Any]:
-        """The network's architecture, the arguments of `garden_agents.networks.policies.policy_for`."""
-        return {"kind": self.network, "channels": self.channels, "hidden": self.hidden}
+    def architecture(self) -> Architecture:
+        """The network's architecture."""
+        return Architecture(self.network, self.channels, self.hidden)
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
-    """Return a run's folder, its arguments, its game, and the command that repeats it.
+    """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
     A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given.
 
     Raises:
-        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none.
+        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none; for
+            the game's option "reward".
         ValueError: for a config that is damaged, or names code or networks that the command line does not name.
     """
     data_files = None
@@ -156,18 +162,20 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         if not any(value is not None for value in limits.values()):
             limits = {}
         arguments = dataclasses.replace(stored, **limits, resume=folder)
+    if "reward" in arguments.options:
+        raise SystemExit(
+            "training sets the option reward itself: what it maximises are arguments of the training"
+        )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
-    words = ["garden", "train"]
+    game = type(game)(**{**game.arguments, "reward": "margin"})
+    garden, train, *choices = arguments.command.split()
+    words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
-        if name == "game":
-            words.append(value)
-        elif value != getattr(defaults, name):
+        if name != "game" and value != getattr(defaults, name):
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    if arguments.method != METHODS[0]:
-        words += ["--method", arguments.method]
     return folder, arguments, game, shlex.join(words)
 
 
@@ -216,11 +224,10 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     Raises:
         SystemExit: with a message of one line, for wrong arguments, damaged files and after Ctrl-C.
     """
-    program = "garden train" if kind.method == METHODS[0] else f"garden train --method {kind.method}"
     try:
-        arguments = tyro.cli(kind, args=words, prog=program)
+        arguments = tyro.cli(kind, args=words, prog=kind.command)
         if arguments.resume is None and arguments.game:
-            arguments = tyro.cli(kind, args=words, prog=program, default=kind.for_game(arguments.game))
+            arguments = tyro.cli(kind, args=words, prog=kind.command, default=kind.for_game(arguments.game))
         train(arguments)
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error

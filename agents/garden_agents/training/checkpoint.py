@@ -1,18 +1,19 @@
 """Checkpoints of a training: network, optimizer, past selves and progress in one safetensors file.
 
-Loading one runs no code, whoever wrote it: the file holds tensors and JSON, and both are checked.
+Loading one runs no code, whoever wrote it: the file holds arrays and JSON, and both are checked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
+import numpy as np
 import torch
 
-from garden_agents.networks.files import check_weights, load_weights, read, weights_of, write
+from garden_agents.networks.files import check_weights, read, write
 
 __all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 
@@ -21,6 +22,8 @@ _KEY = "checkpoint"
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Weights = Mapping[str, np.ndarray]
+Shapes = Mapping[str, tuple[int, ...]]
 
 
 class Progress(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,86 +42,98 @@ class Progress(msgspec.Struct, forbid_unknown_fields=True):
     met: list[bool] = []
 
 
-def save(path: Path, policy: Any, optimizer: Any, progress: Progress, past: Sequence[Any] = ()) -> None:
+def save(
+    path: Path,
+    weights: Weights,
+    optimizer: torch.optim.Optimizer,
+    progress: Progress,
+    past: Sequence[Weights] = (),
+) -> None:
     """Write a checkpoint; an older one is replaced once the new one is complete.
 
     Args:
         path: the file.
-        policy: the network.
+        weights: the network's weights by name.
         optimizer: the network's optimizer.
         progress: progress of the training.
-        past: past selves, frozen copies of the network.
+        past: weights of the past selves.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
     """
-    tensors = {f"policy.{name}": tensor for name, tensor in weights_of(policy).items()}
+    arrays = {f"network.{name}": array for name, array in weights.items()}
     for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": tensor for name, tensor in state.items()}
+        arrays |= {f"optimizer.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
     for number, other in enumerate(past):
-        tensors |= {f"past.{number}.{name}": tensor for name, tensor in weights_of(other).items()}
-    write(path, tensors, _KEY, msgspec.to_builtins(progress))
+        arrays |= {f"past.{number}.{name}": array for name, array in other.items()}
+    write(path, arrays, _KEY, msgspec.to_builtins(progress))
 
 
-def check(path: Path, policy: Any) -> None:
-    """Check that a checkpoint's network has the same weights' names and shapes as `policy`, which may be on "meta".
+def check(path: Path, shapes: Shapes) -> None:
+    """Check that a checkpoint's network has weights of these names and shapes.
 
     Raises:
         ValueError: if the file cannot be read or is damaged, or its network is another one.
     """
     try:
-        tensors, _, _ = read(path, _KEY, Progress)
-        check_weights(_part(tensors, "policy"), weights_of(policy))
+        arrays, _, _ = read(path, _KEY, Progress)
+        check_weights(_part(arrays, "network"), shapes)
     except ValueError as error:
         raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
 
 
-def load(path: Path, policy: Any, optimizer: Any) -> tuple[Progress, list[dict[str, torch.Tensor]]]:
-    """Restore network and optimizer from a checkpoint; return the progress and the weights of the past selves.
+def load(
+    path: Path, shapes: Shapes, past_shapes: Shapes, optimizer: torch.optim.Optimizer
+) -> tuple[Progress, dict[str, np.ndarray], list[dict[str, np.ndarray]]]:
+    """Restore the optimizer from a checkpoint; return progress, the network's weights, the weights of past selves.
+
+    Args:
+        path: the file.
+        shapes: shapes of the network's weights by name.
+        past_shapes: the same of a past self.
+        optimizer: the network's optimizer.
 
     Raises:
         ValueError: if the file cannot be read or is damaged, or its network is another one; nothing has changed then.
     """
     try:
-        tensors, progress, _ = read(path, _KEY, Progress)
-        weights = _part(tensors, "policy")
-        needed = weights_of(policy)
-        check_weights(weights, needed)
-        past = [_part(tensors, f"past.{i}") for i in range(_count(tensors, "past"))]
+        arrays, progress, _ = read(path, _KEY, Progress)
+        weights, moments = _part(arrays, "network"), _part(arrays, "optimizer")
+        check_weights(weights, shapes)
+        past = [_part(arrays, f"past.{i}") for i in range(_count(arrays, "past"))]
         for other in past:
-            check_weights(other, needed)
-        state = _optimizer_state(_part(tensors, "optimizer"), optimizer)
-        parts = sum(map(len, (weights, _part(tensors, "optimizer"), *past)))
-        if parts != len(tensors):
-            raise ValueError("it holds tensors that belong to nothing")
+            check_weights(other, past_shapes)
+        state = _optimizer_state(moments, optimizer)
+        if sum(map(len, (weights, moments, *past))) != len(arrays):
+            raise ValueError("it holds arrays that belong to nothing")
     except ValueError as error:
         raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
-    load_weights(policy, weights)
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    return progress, past
+    return progress, weights, past
 
 
-def _part(tensors: Mapping[str, torch.Tensor], name: str) -> dict[str, torch.Tensor]:
+def _part(arrays: Weights, name: str) -> dict[str, np.ndarray]:
     start = f"{name}."
-    return {key.removeprefix(start): tensor for key, tensor in tensors.items() if key.startswith(start)}
+    return {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
 
 
-def _count(tensors: Mapping[str, torch.Tensor], name: str) -> int:
-    numbers = {key.split(".")[1] for key in tensors if key.startswith(f"{name}.")}
+def _count(arrays: Weights, name: str) -> int:
+    numbers = {key.split(".")[1] for key in arrays if key.startswith(f"{name}.")}
     if numbers != {str(number) for number in range(len(numbers))}:
         raise ValueError("its past selves are not numbered from 0 on")
     return len(numbers)
 
 
-def _optimizer_state(
-    tensors: Mapping[str, torch.Tensor], optimizer: Any
-) -> dict[int, dict[str, torch.Tensor]]:
+def _optimizer_state(arrays: Weights, optimizer: torch.optim.Optimizer) -> dict[int, dict[str, torch.Tensor]]:
     """Return Adam's state, for each parameter that was updated: the step and two moments."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    updated = [number for number in range(len(parameters)) if f"{number}.step" in tensors]
-    needed = {}
+    updated = [number for number in range(len(parameters)) if f"{number}.step" in arrays]
+    needed: dict[str, tuple[int, ...]] = {}
     for number in updated:
-        needed[f"{number}.step"] = torch.zeros(())
-        needed |= {f"{number}.{name}": parameters[number] for name in ("exp_avg", "exp_avg_sq")}
-    check_weights(tensors, needed)
-    return {number: _part(tensors, str(number)) for number in updated}
+        shape = tuple(parameters[number].shape)
+        needed |= {f"{number}.step": (), f"{number}.exp_avg": shape, f"{number}.exp_avg_sq": shape}
+    check_weights(arrays, needed)
+    return {
+        number: {name: torch.from_numpy(array.copy()) for name, array in _part(arrays, str(number)).items()}
+        for number in updated
+    }

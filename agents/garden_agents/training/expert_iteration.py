@@ -1,10 +1,13 @@
 """Train a network by expert iteration: `garden train mars --method expert-iteration --minutes 30`.
 
-Tree search plays games against itself. The network learns to predict the search's visits (policy) and the outcome of
+Tree search plays games against itself. The network learns to predict the search's visits (policy) and the result of
 the games (value), and then guides the search (T. Anthony et al., "Thinking fast and slow with deep learning and tree
 search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
 self-play", 2018). The search redraws chance and hidden cards (`garden_agents.search`). In a first part of the training,
 the warm-up, the search uses greedy rollouts in place of the untrained network.
+
+Most moves are searched a little, only to be played; a share of them, which the policy learns from, thoroughly (D. Wu,
+"Accelerating self-play learning in Go", 2019).
 """
 
 from __future__ import annotations
@@ -12,18 +15,21 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
-from garden_agents.networks.network_agent import NetworkAgent, empty_policy, new_policy
+from garden_agents.networks.architecture import empty_network, new_network
+from garden_agents.networks.heads import num_values, target_of
+from garden_agents.networks.network_agent import NetworkAgent, start_from
 from garden_agents.search.agent import MCTSAgent
-from garden_agents.search.tree import seat_values
+from garden_agents.search.tree import first_places
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, value_loss
 from garden_core.batch import Batch
 from garden_core.game import Game
 
@@ -38,11 +44,16 @@ class Arguments(TrainingArguments):
     """
 
     method = "expert-iteration"
+    command = "garden train --method expert-iteration"
 
     envs: int = 64
     """number of games played at once"""
-    simulations: int = 32
-    """number of simulations for each move"""
+    simulations: int = 48
+    """number of simulations for each move that the policy learns from"""
+    full_share: float = 0.25
+    """share of the moves that are searched with --simulations, and that the policy learns from"""
+    fast_simulations: int = 8
+    """number of simulations for each other move"""
     exploration: float = 1.5
     """PUCT exploration constant"""
     noise: float = 0.3
@@ -50,7 +61,9 @@ class Arguments(TrainingArguments):
     temperature: float = 0.5
     """temperature of the moves, which are drawn with weights visits ** (1 / temperature)"""
     warmup_share: float = 0.2
-    """share of the training time in which search uses greedy rollouts, before the network guides it"""
+    """share of the training time in which search uses greedy rollouts, before the network guides it; 0 with --start"""
+    start: Path | None = None
+    """file of a network with the initial weights; random ones if not given"""
 
     positions: int = 200_000
     """size of the replay buffer, positions; the oldest are dropped"""
@@ -63,13 +76,15 @@ class Arguments(TrainingArguments):
     final_learning_rate: float = 2e-4
     """final learning rate; interpolated linearly"""
     search_value_share: float = 0.5
-    """share of the search's value at the root in the value target; the rest is the outcome of the game"""
+    """share of the network-guided search's values at the root in the value target; the rest is the result of the game"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "envs", "simulations", "positions", "minibatch")
+        self._at_least(1, "envs", "simulations", "fast_simulations", "positions", "minibatch")
+        self._at_least(0, "full_share", "warmup_share", "search_value_share")
         self._at_most(65_536, "envs", "minibatch")
-        self._at_most(10_000, "simulations")
+        self._at_most(10_000, "simulations", "fast_simulations")
+        self._at_most(1, "full_share", "warmup_share", "search_value_share")
         self._at_most(10_000_000, "positions")
         if not self.temperature > 0:
             raise ValueError(f"temperature must be more than 0, not {self.temperature}")
@@ -81,8 +96,9 @@ class _Positions:
     Attributes:
         observation: int8 (size, *observation_shape), the observation of the player to move.
         mask: int8 (size, num_actions), its action mask.
-        visits: float16 (size, num_actions), the share of the search's visits of each action.
-        value: float32 (size,), the value target.
+        visits: float16 (size, num_actions), the share of the search's visits of each action; zeros where the policy does
+            not learn from the position.
+        values: float32 (size, columns), the value targets, as `heads.num_values` counts them.
         added: number of positions added so far.
     """
 
@@ -90,31 +106,39 @@ class _Positions:
         self.observation = np.zeros((size, *game.observation_shape), np.int8)
         self.mask = np.zeros((size, game.num_actions), np.int8)
         self.visits = np.zeros((size, game.num_actions), np.float16)
-        self.value = np.zeros(size, np.float32)
+        self.values = np.zeros((size, num_values(target_of(game), game.num_players)), np.float32)
         self.added = 0
 
-    def add(self, observation: np.ndarray, mask: np.ndarray, visits: np.ndarray, value: float) -> None:
+    def add(self, observation: np.ndarray, mask: np.ndarray, visits: np.ndarray, values: np.ndarray) -> None:
         """Add a position; it replaces the oldest one when the buffer is full."""
-        i = self.added % len(self.value)
-        self.observation[i], self.mask[i], self.visits[i], self.value[i] = observation, mask, visits, value
+        i = self.added % len(self.values)
+        self.observation[i], self.mask[i], self.visits[i], self.values[i] = observation, mask, visits, values
         self.added += 1
 
-    def draw(self, rng: np.random.Generator, n: int) -> tuple[torch.Tensor, ...]:
+    def draw(
+        self, rng: np.random.Generator, n: int
+    ) -> tuple[np.ndarray, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return observations, masks, shares of visits and value targets of `n` random positions."""
-        rows = rng.integers(min(self.added, len(self.value)), size=n)
-        return tuple(
-            torch.from_numpy(a[rows]) for a in (self.observation, self.mask, self.visits, self.value)
-        )
+        rows = rng.integers(min(self.added, len(self.values)), size=n)
+        mask, visits, values = (torch.from_numpy(a[rows]) for a in (self.mask, self.visits, self.values))
+        return self.observation[rows], mask, visits, values
 
 
 class _Decision(NamedTuple):
-    """A decision of an unfinished game: what a position needs, except for the outcome."""
+    """A decision of an unfinished game: what a position needs, except for the result.
+
+    Attributes:
+        visits: shares of the visits; zeros where the search was short.
+        values: the search's values of all seats, counted from `player`; None where no network guided it.
+        paid: what every seat was paid in the game before, by seat.
+    """
 
     observation: np.ndarray
     mask: np.ndarray
     visits: np.ndarray
     player: int
-    value: float
+    values: np.ndarray | None
+    paid: np.ndarray
 
 
 class _Games:
@@ -128,23 +152,31 @@ class _Games:
         self.batch.reset(int(rng.integers(2**32)))
         self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
         """The decisions of the unfinished game in each row, without those that had only one legal action."""
+        self.paid = np.zeros((arguments.envs, game.num_players))
+        """What every seat was paid in the unfinished game of each row, margins."""
         seats = game.max_players
-        self.values, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
+        self.final, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
-    def step(self, search: MCTSAgent) -> None:
-        """Take one action in every game."""
+    def step(self, full: MCTSAgent, fast: MCTSAgent) -> None:
+        """Take one action in every game, some after a `full` search and the others after a `fast` one."""
         batch, a = self.batch, self.arguments
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
-        noise = self._noise(masks) if search.network else None
-        visits, values = search.search(batch, batch.all_rows, noise)
+        thorough = self.rng.random(a.envs) < a.full_share
+        visits = masks.astype(np.int32)
+        values = np.zeros((a.envs, self.game.num_players))
+        for search, rows in ((full, np.flatnonzero(thorough)), (fast, np.flatnonzero(~thorough))):
+            noise = self._noise(masks[rows]) if search is full and search.network else None
+            visits[rows], values[rows] = search.search(batch, rows, noise)
         for row in np.flatnonzero(masks.sum(1) > 1):
-            shares = visits[row] / visits[row].sum()
-            observation, player = batch.observation[row].copy(), int(players[row])
-            decision = _Decision(observation, masks[row], shares, player, float(values[row]))
+            shares = visits[row] / visits[row].sum() * thorough[row]
+            found = values[row] if full.network else None
+            player, seen = int(players[row]), batch.observation[row].copy()
+            decision = _Decision(seen, masks[row], shares, player, found, self.paid[row].copy())
             self.trajectories[row].append(decision)
         weights = (visits / visits.max(1, keepdims=True)) ** (1 / a.temperature)
         thresholds = self.rng.random((len(weights), 1)) * weights.sum(1, keepdims=True)
         batch.step((weights.cumsum(1) >= thresholds).argmax(1))
+        self.paid += batch.rewards
         for row in np.flatnonzero(batch.terminated | batch.truncated):
             self._finish(int(row))
 
@@ -158,12 +190,20 @@ class _Games:
 
     def _finish(self, row: int) -> None:
         """Add the positions of the finished game in `row` to the replay buffer."""
-        game, share = self.game, self.arguments.search_value_share
-        seat_values(self.batch.last_states[row], game.params[0], self.values, self.points)
+        game, n = self.game, self.game.num_players
+        if not game.cooperative:
+            first_places(self.batch.last_states[row], game.params[0], self.final, self.points)
         for decision in self.trajectories[row]:
-            target = share * decision.value + (1 - share) * self.values[decision.player]
+            to_come = np.roll(self.paid[row] - decision.paid, -decision.player)
+            if game.cooperative:
+                target = to_come[:1]
+            else:
+                values = np.roll(self.final[:n], -decision.player)
+                if decision.values is not None:
+                    values = values + self.arguments.search_value_share * (decision.values - values)
+                target = np.concatenate([((n - 1) * values + 1) / n, to_come])  # chances, margins
             self.positions.add(decision.observation, decision.mask, decision.visits, target)
-        self.trajectories[row] = []
+        self.trajectories[row], self.paid[row] = [], 0
 
 
 class _Training:
@@ -171,24 +211,25 @@ class _Training:
 
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
         self.arguments, self.run, self.game = arguments, run, game
-        torch.manual_seed(arguments.seed)
         self.rng = np.random.default_rng(arguments.seed)
-        self.policy = new_policy(game, run.network)
-        self.optimizer = torch.optim.AdamW(
-            self.policy.parameters(), arguments.learning_rate, weight_decay=1e-4
-        )
+        self.target = target_of(game)
+        self.network = new_network(game, run.architecture, self.target, arguments.seed)
+        if arguments.start is not None and arguments.resume is None:
+            start_from(arguments.start, self.network, game, run.architecture)
+        self.torch_network = TorchNetwork(self.network, threads=arguments.threads)
+        parameters = [self.torch_network.parameters]
+        self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
         self.positions = _Positions(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
         self.decisions = 0
         """Decisions of the games so far."""
-        a, network = arguments, NetworkAgent(self.policy)
-        self.rollout_search = MCTSAgent(
-            a.simulations, threads=a.threads, exploration=a.exploration, seed=a.seed
-        )
-        self.network_search = MCTSAgent(
-            a.simulations, exploration=a.exploration, network=network, seed=a.seed
-        )
+        self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
+        a, network = arguments, NetworkAgent(self.network, self.target)
+        own: dict[str, Any] = {"exploration": a.exploration, "seed": a.seed}
+        counts = (a.simulations, a.fast_simulations)
+        self.rollout_searches = tuple(MCTSAgent(count, threads=a.threads, **own) for count in counts)
+        self.network_searches = tuple(MCTSAgent(count, network=network, **own) for count in counts)
 
     def go(self) -> None:
         """Train until the time is over or Ctrl-C is pressed, and save a checkpoint.
@@ -200,10 +241,11 @@ class _Training:
         with tqdm(total=round(limit), unit="s", desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             games = _Games(self.game, self.arguments, self.positions, self.rng)
-            for search in (self.rollout_search, self.network_search):
-                games.step(search)  # compiles before the clock starts
-            seat_values(games.batch.states[0], self.game.params[0], games.values, games.points)
-            self.run.warm_up(self.policy)
+            for searches in (self.rollout_searches, self.network_searches):
+                games.step(*searches)  # compiles before the clock starts
+            if not self.game.cooperative:
+                first_places(games.batch.states[0], self.game.params[0], games.final, games.points)
+            self.run.warm_up(self.network, self.target)
             with Interruption() as interruption:
                 self.run.check = interruption.check
                 with contextlib.suppress(Interrupted):
@@ -212,7 +254,7 @@ class _Training:
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
-                f"continue with: garden train --method expert-iteration --resume {self.run.folder}"
+                f"continue with: {Arguments.command} --resume {self.run.folder}"
             )
 
     def _loop(self, games: _Games, limit: float) -> None:
@@ -224,7 +266,7 @@ class _Training:
         self.run.report("training")
         while (now := self.run.seconds) < limit:
             self.run.check()
-            games.step(self.rollout_search if now < limit * a.warmup_share else self.network_search)
+            games.step(*(self.rollout_searches if now < limit * self.warmup_share else self.network_searches))
             self.decisions += a.envs
             losses = self._learn(now / limit)
             if losses and now >= next_log:
@@ -232,7 +274,7 @@ class _Training:
                 self._log(losses)
             if now >= next_evaluation:
                 next_evaluation += limit / evaluations
-                self.run.evaluate(self.policy, self.decisions, "outcome")
+                self.run.evaluate(self.network, self.decisions, self.target)
                 self.save()
                 self.run.report("training")
             self.bar.update(round(min(now, limit)) - self.bar.n)
@@ -246,20 +288,20 @@ class _Training:
         for group in self.optimizer.param_groups:
             group["lr"] = a.learning_rate + (a.final_learning_rate - a.learning_rate) * min(1.0, done)
         losses = None
-        self.policy.set_training_mode(True)
         while self.positions.added >= 4 * a.minibatch and self.used < a.reuse * self.positions.added:
-            observation, mask, visits, value = self.positions.draw(self.rng, a.minibatch)
-            logits, values = self.policy.logits_and_values(observation.float(), mask)
-            policy_loss = -(visits.float() * logits.log_softmax(1)).sum(1).mean()
-            value_loss = (values[:, 0] - value).square().mean()
+            observation, mask, visits, targets = self.positions.draw(self.rng, a.minibatch)
+            logits, raw = self.torch_network(self.network.inputs(observation))
+            logs = logits.masked_fill(mask == 0, ILLEGAL).log_softmax(1)
+            shares = visits.float()
+            policy_loss = -(shares * logs).sum() / shares.sum().clamp(min=1)
+            on_values = value_loss(raw, targets)
             self.optimizer.zero_grad()
-            (policy_loss + value_loss).backward()
-            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+            (policy_loss + on_values).backward()
+            torch.nn.utils.clip_grad_norm_([self.torch_network.parameters], 1.0)
             self.optimizer.step()
             self.used += a.minibatch
             self.run.check()
-            losses = policy_loss.item(), value_loss.item()
-        self.policy.set_training_mode(False)
+            losses = policy_loss.item(), on_values.item()
         return losses
 
     def _log(self, losses: tuple[float, float]) -> None:
@@ -277,7 +319,7 @@ class _Training:
         """Write the checkpoint. It does not hold the replay buffer; new games fill it again."""
         save(
             self.run.folder / CHECKPOINT,
-            self.policy,
+            self.network.weights,
             self.optimizer,
             Progress(self.decisions, self.run.seconds),
         )
@@ -288,7 +330,10 @@ class _Training:
         Raises:
             ValueError: if the checkpoint cannot be read or is damaged, or its network is another one.
         """
-        progress, _ = load(self.run.folder / CHECKPOINT, self.policy, self.optimizer)
+        shapes = self.network.shapes
+        progress, weights, _ = load(self.run.folder / CHECKPOINT, shapes, shapes, self.optimizer)
+        for name, array in weights.items():
+            self.network.weights[name][:] = array
         self.decisions = progress.decisions
         self.run.rewind(progress.decisions, progress.seconds)
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
@@ -301,12 +346,11 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
     folder, arguments, game, command = open_run(arguments)
-    torch.set_num_threads(arguments.threads)
-    empty = empty_policy(
-        game, arguments.architecture
-    )  # raises for an impossible network before the folder is made
+    torch.set_num_threads(1)  # passes of the network have threads of their own
+    target = target_of(game)
+    empty = empty_network(game, arguments.architecture, target)  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty)
+        check(folder / CHECKPOINT, empty.shapes)
     run = Run.of(folder, game, arguments, command)
     training = _Training(arguments, run, game)
     if arguments.resume is None:
@@ -317,5 +361,5 @@ def train(arguments: Arguments) -> Path:
     training.save()
     print(f"expert iteration on {game!r} in {folder}")
     training.go()
-    run.finish(arguments.eval_games, training.policy, training.decisions, "outcome")
+    run.finish(arguments.eval_games, training.network, training.decisions, target)
     return folder

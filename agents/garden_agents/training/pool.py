@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
-from garden_agents.networks.files import load_weights
-from garden_agents.networks.policies import sample
+from garden_agents.networks.heads import sample
+from garden_agents.networks.network import Network
 from garden_core import loops, rewards
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
+from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
+from garden_core.rng import seed_rngs
 
 __all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
 
@@ -23,27 +23,30 @@ MEMORY = 0.98  # decay of the moving average of win rates, for each game
 
 
 class PastSelf:
-    """A frozen copy of a network as an opponent."""
+    """A frozen copy of a network as an opponent.
 
-    def __init__(self) -> None:
-        self.policy: Any = None
+    Attributes:
+        network: the copy; None until `freeze`.
+        seed: seed of the sampled actions.
+    """
 
-    def freeze(self, policy: Any) -> None:
-        """Replace this past self by a copy of `policy` in its present state."""
-        optimizer, policy.optimizer = (
-            policy.optimizer,
-            None,
-        )  # not copied: its moments are twice the network's size
-        try:
-            self.policy = copy.deepcopy(policy)
-        finally:
-            policy.optimizer = optimizer
-        self.policy.set_training_mode(False)
+    def __init__(self, seed: int = 0) -> None:
+        self.network: Network | None = None
+        self.seed = seed
+        self._rng_states = np.zeros((0, 4), np.uint64)
 
-    @torch.inference_mode()
+    def freeze(self, network: Network) -> None:
+        """Replace this past self by a copy of `network` in its present state."""
+        self.network = network.copy()
+
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
-        return sample(self.policy.masked_logits(batch.observation[rows], batch.action_mask[rows])).numpy()
+        assert self.network is not None
+        if len(self._rng_states) < batch.num_envs:
+            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
+            seed_rngs(self._rng_states, np.uint64(self.seed))
+        logits, _ = self.network.evaluate(batch.flat[rows])
+        return sample(logits, batch.action_mask[rows], self._rng_states, rows)[0]
 
 
 class OpponentPool:
@@ -61,15 +64,17 @@ class OpponentPool:
 
     def __init__(self, shares: tuple[float, float, float], size: int) -> None:
         self.shares = shares
-        self.selves = [PastSelf() for _ in range(size)]
+        self.selves = [PastSelf(seed) for seed in range(size)]
         self.opponents: list[Opponent] = ["random", "greedy", *self.selves]
+        self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *self.selves]
+        """The same as policies for a batch."""
         self.frozen = 0
         self.ahead = np.full(2 + size, 0.5)
         """For each opponent, the recent rate of games in which the learner finished ahead of it."""
         self.met = np.zeros(2 + size, np.bool_)
 
-    def freeze(self, policy: Any) -> None:
-        """Add a past self, a frozen copy of `policy`."""
+    def freeze(self, network: Network) -> None:
+        """Add a past self, a frozen copy of `network`."""
         if not self.selves:
             return
         place = self.frozen
@@ -77,7 +82,7 @@ class OpponentPool:
             place = int(self.ahead[2:].argmax())
         else:
             self.frozen += 1
-        self.selves[place].freeze(policy)
+        self.selves[place].freeze(network)
         self.ahead[2 + place] = 0.5  # unfinished games against the replaced one go on against the new one
         self.met[2 + place] = False
 
@@ -109,19 +114,23 @@ class OpponentPool:
         }
 
     @property
-    def networks(self) -> list[Any]:
+    def networks(self) -> list[Network]:
         """The networks of the past selves."""
-        return [past.policy for past in self.selves[: self.frozen]]
+        return [past.network for past in self.selves[: self.frozen] if past.network is not None]
 
     def restore(
-        self, ahead: Sequence[float], met: Sequence[bool], weights: Sequence[dict[str, Any]], policy: Any
+        self,
+        ahead: Sequence[float],
+        met: Sequence[bool],
+        weights: Sequence[Mapping[str, np.ndarray]],
+        network: Network,
     ) -> None:
         """Restore the pool from a checkpoint.
 
         Args:
             ahead, met: see `Progress`.
             weights: weights of the past selves.
-            policy: a network of the same architecture.
+            network: a network of the same architecture.
 
         Raises:
             ValueError: if they belong to a pool of another size.
@@ -131,8 +140,7 @@ class OpponentPool:
         self.frozen = len(weights)
         self.ahead[:], self.met[:] = ahead, met
         for past, own in zip(self.selves, weights, strict=False):
-            past.freeze(policy)
-            load_weights(past.policy, own)
+            past.network = network.copy(own)
 
 
 class SelfPlayVecEnv(GardenVecEnv):

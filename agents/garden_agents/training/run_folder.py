@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import tomli_w
@@ -27,6 +27,8 @@ from tqdm import tqdm
 from garden_agents.evaluation.matches import meet, places, play, scores, table
 from garden_agents.evaluation.plots import COLOURS, plot
 from garden_agents.networks import NETWORK
+from garden_agents.networks.architecture import Architecture
+from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.registry import load_agent
 from garden_agents.training.arguments import CONFIG, TrainingArguments, plain
@@ -87,7 +89,7 @@ class Run:
     Args:
         folder: folder of the run.
         game: the game.
-        network: the network's architecture, the arguments of `garden_agents.networks.policies.policy_for`.
+        architecture: the network's architecture.
         panel: names of the agents that evaluations play against.
         panel_games: games against each agent of the panel.
         seed: seed of the evaluations.
@@ -106,14 +108,14 @@ class Run:
         self,
         folder: Path,
         game: Game,
-        network: dict[str, Any],
+        architecture: Architecture,
         panel: Sequence[str],
         panel_games: int,
         seed: int,
         command: str = "",
         threads: int = 1,
     ) -> None:
-        self.folder, self.game, self.network, self.command = folder, game, network, command
+        self.folder, self.game, self.architecture, self.command = folder, game, architecture, command
         self.panel = (TEAM,) if game.cooperative else tuple(panel)
         self.panel_games, self.seed, self.threads = panel_games, seed, threads
         self.report: Callable[[str], object] = lambda text: None
@@ -135,9 +137,9 @@ class Run:
         a = arguments
         return cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
 
-    def warm_up(self, policy: Any) -> None:
+    def warm_up(self, network: Network, value_target: str) -> None:
         """Compile what evaluations need, before the clock starts."""
-        agent: Policy = NetworkAgent(policy)
+        agent: Policy = NetworkAgent(network, value_target)
         others = () if self.game.cooperative else self.panel
         for other in (agent, *(load_agent(name, self.game) for name in others)):
             batch = Batch(self.game, 1, autoreset=False)
@@ -211,23 +213,23 @@ class Run:
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
-    def evaluate(self, policy: Any, decisions: int, value_target: str) -> None:
+    def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
 
         The best network has the highest mean of the win rates; of equal ones the latest is kept. The time does not
         count as training. An evaluation that `check` ends writes nothing.
 
         Args:
-            policy: the network.
+            network: the network.
             decisions: decisions of the learner so far.
-            value_target: what the value head predicts, one of `network_agent.VALUE_TARGETS`.
+            value_target: what the value head predicts, one of `heads.VALUE_TARGETS`.
         """
         start, seconds = time.monotonic(), self.seconds
-        agent = NetworkAgent(policy)
+        agent = NetworkAgent(network, value_target)
         rates = {name: self._rate(agent, name) for name in self.panel}
         row = {"decisions": float(decisions), "seconds": seconds, **rates}
         if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
-            self.keep(policy, decisions, seconds, value_target)
+            self.keep(network, decisions, seconds, value_target)
         self.past.append(row)
         self._add(EVALUATIONS, "evaluation", row)
         self._idle += time.monotonic() - start
@@ -254,7 +256,7 @@ class Run:
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
 
-    def keep(self, policy: Any, decisions: int, seconds: float, value_target: str) -> None:
+    def keep(self, network: Network, decisions: int, seconds: float, value_target: str) -> None:
         """Write network.safetensors, with the command and the versions that made it."""
         origin = {
             "command": self.command,
@@ -263,19 +265,19 @@ class Run:
             "seconds": round(seconds),
             "versions": {name: version(name) for name in PACKAGES},
         }
-        save_network(self.folder / NETWORK, self.game, policy, self.network, value_target, origin)
+        save_network(self.folder / NETWORK, self.game, network, self.architecture, value_target, origin)
 
-    def finish(self, games: int, policy: Any, decisions: int, value_target: str) -> None:
+    def finish(self, games: int, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the last network, draw the curves, and play the final evaluation and a replay with the best network.
 
         Args:
             games: games against random and against greedy in the final evaluation; 0 for none.
-            policy: the last network.
+            network: the last network.
             decisions: decisions of the learner.
             value_target: what the value head predicts.
         """
         if not self.past or self.past[-1]["decisions"] < decisions:
-            self.evaluate(policy, decisions, value_target)
+            self.evaluate(network, decisions, value_target)
         self._board.close()
         self._plot()
         agent = NetworkAgent.load(self.folder, self.game, self.seed)

@@ -1,4 +1,4 @@
-"""PPO by self-play, with sb3-contrib's MaskablePPO: `garden train mars --num-players 2 --steps 1_000_000`.
+"""PPO by self-play, with sb3-contrib's MaskablePPO: `garden train mars --trainer sb3 --steps 1_000_000`.
 
 A run's folder holds the files that `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves the
 checkpoint; `--resume FOLDER` continues from it.
@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import torch
+from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from garden_agents.networks.network_agent import NetworkAgent, empty_policy
-from garden_agents.networks.policies import policy_for
+from garden_agents.networks.architecture import Architecture
+from garden_agents.networks.network import Network
+from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.sb3_policies import exported, policy_for, set_weights
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 
@@ -34,6 +39,7 @@ class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     method = "ppo"
+    command = "garden train --trainer sb3"
 
     steps: int | None = None
     """training length, decisions of the learner; not limited with --minutes and otherwise 2,000,000 if not given"""
@@ -92,7 +98,7 @@ class Arguments(TrainingArguments):
 def new_model(
     game: Game,
     env: GardenVecEnv,
-    network: dict[str, Any],
+    architecture: Architecture,
     *,
     rollout: int = 32,
     epochs: int = 4,
@@ -108,12 +114,12 @@ def new_model(
     Args:
         game: the game of `env`.
         env: the games to learn from.
-        network: the architecture, the arguments of `garden_agents.networks.policies.policy_for`.
+        architecture: the network's architecture.
         rollout: decisions of the learner in every row of `env` between two updates.
         epochs, minibatches, learning_rate, discount, gae_lambda, entropy: see `Arguments`.
         seed: seed of the initial weights and of the sampled actions.
     """
-    policy, policy_kwargs = policy_for(game, **network)
+    policy, policy_kwargs = policy_for(game, architecture)
     return MaskablePPO(
         policy,
         env,
@@ -130,6 +136,27 @@ def new_model(
     )
 
 
+_ALIASES = (
+    "pi_features_extractor.",
+    "vf_features_extractor.",
+)  # Stable-Baselines3 lists one module three times
+
+
+def empty_shapes(game: Game, architecture: Architecture) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a model's weights by name, without allocating memory for them."""
+    policy, arguments = policy_for(game, architecture)
+    observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
+    with torch.device("meta"), torch.random.fork_rng(devices=[]):
+        made = policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
+    return {name: tuple(t.shape) for name, t in made.state_dict().items() if not name.startswith(_ALIASES)}
+
+
+def weights_of(model: MaskablePPO) -> dict[str, np.ndarray]:
+    """Return the weights of a model's network by name, each once."""
+    state = model.policy.state_dict()
+    return {name: tensor.numpy() for name, tensor in state.items() if not name.startswith(_ALIASES)}
+
+
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     """Write the run's checkpoint: network, optimizer, opponent pool and progress.
 
@@ -137,7 +164,8 @@ def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
         OSError: if the disk is full or the folder cannot be written.
     """
     progress = Progress(model.num_timesteps, run.seconds, pool.ahead.tolist(), pool.met.tolist())
-    save(run.folder / CHECKPOINT, model.policy, model.policy.optimizer, progress, pool.networks)
+    past = [network.weights for network in pool.networks]
+    save(run.folder / CHECKPOINT, weights_of(model), model.policy.optimizer, progress, past)
 
 
 def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -146,12 +174,15 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     Raises:
         ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
     """
-    path = run.folder / CHECKPOINT
-    progress, past = load(path, model.policy, model.policy.optimizer)
+    path, network = run.folder / CHECKPOINT, exported(model.policy, run.game, run.architecture)
+    shapes = {name: array.shape for name, array in weights_of(model).items()}
+    progress, weights, past = load(path, shapes, network.shapes, model.policy.optimizer)
     try:
-        pool.restore(progress.ahead, progress.met, past, model.policy)
+        pool.restore(progress.ahead, progress.met, past, network)
     except ValueError as error:
         raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in weights.items()}
+    model.policy.load_state_dict(tensors, strict=False)  # not strict: the aliases are left out
     model.num_timesteps = progress.decisions
     run.rewind(progress.decisions, progress.seconds)
 
@@ -173,6 +204,11 @@ class _Progress(BaseCallback):
     def _ppo(self) -> MaskablePPO:
         assert isinstance(self.model, MaskablePPO)
         return self.model
+
+    @property
+    def network(self) -> Network:
+        """A copy of the network in its present state."""
+        return exported(self.model.policy, self.env.game, self.run.architecture)
 
     @property
     def time_is_up(self) -> bool:
@@ -215,7 +251,7 @@ class _Progress(BaseCallback):
         self._set_schedules()
         if self.num_timesteps >= self.next_freeze:
             self.next_freeze = self._next(self.arguments.snapshot_every)
-            self.pool.freeze(self.model.policy)
+            self.pool.freeze(self.network)
         self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
@@ -226,8 +262,7 @@ class _Progress(BaseCallback):
             self.evaluated < due < self.evaluations
         ):  # the last evaluation follows the last update, in Run.finish
             self.evaluated = due
-            self.run.evaluate(self.model.policy, self.num_timesteps, self.value_target)
-            self.model.policy.set_training_mode(True)
+            self.run.evaluate(self.network, self.num_timesteps, self.value_target)
             self.run.report("training")
 
     def _set_schedules(self) -> None:
@@ -284,24 +319,17 @@ def train(arguments: Arguments) -> Path:
             "reward", which the training sets itself.
     """
     folder, arguments, game, command = open_run(arguments)
-    if "reward" in arguments.options:
-        raise SystemExit(
-            "training sets the reward: choose by --outcome and --final-outcome, from 0 (margin) to 1 (outcome)"
-        )
-    torch.set_num_threads(arguments.threads)
-    torch.distributions.Distribution.set_default_validate_args(False)
-    game = type(game)(**{**game.arguments, "reward": "margin"})
     pool = OpponentPool(
         (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
     )
     env = SelfPlayVecEnv(game, arguments.envs, pool)
-    network = arguments.architecture
+    architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty_policy(game, network))
+        check(folder / CHECKPOINT, empty_shapes(game, architecture))
     settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
-    model = new_model(game, env, network, **settings)
+    model = new_model(game, env, architecture, **settings)
     if arguments.resume is None and arguments.start is not None:
-        _set_initial_weights(arguments.start, model, game, network)
+        _set_initial_weights(arguments.start, model, game, architecture)
     run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
@@ -317,16 +345,24 @@ def train(arguments: Arguments) -> Path:
     rest = progress.steps - model.num_timesteps
     if rest > 0 and not progress.time_is_up:
         _learn(model, rest, progress)
-    run.finish(arguments.eval_games, model.policy, model.num_timesteps, progress.value_target)
+    run.finish(
+        arguments.eval_games,
+        exported(model.policy, game, architecture),
+        model.num_timesteps,
+        progress.value_target,
+    )
     return folder
 
 
-def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, network: dict[str, Any]) -> None:
+def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, architecture: Architecture) -> None:
     """Set the model's weights to those of a network's file."""
     first = NetworkAgent.load(path, game, allow_other_options=True)
-    if first.config["network"] != network:
-        raise ValueError(f"{path} has the architecture {first.config['network']}, not {network}")
-    model.policy.load_state_dict(first.policy.state_dict())
+    found = first.config["network"], first.network.num_values
+    if found != (msgspec.to_builtins(architecture), 1):
+        raise ValueError(
+            f"{path} has the architecture {found[0]} and {found[1]} values, not {architecture} and one value"
+        )
+    set_weights(model.policy, first.network)
 
 
 def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
@@ -339,7 +375,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
     with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as progress.bar:
         run.report = progress.bar.set_description
         SelfPlayVecEnv(progress.env.game, 1, progress.pool).reset()
-        run.warm_up(model.policy)
+        run.warm_up(exported(model.policy, run.game, run.architecture), progress.value_target)
         with Interruption() as interruption:
             run.check = interruption.check
             model.policy.optimizer.register_step_post_hook(lambda *_: interruption.check())
@@ -348,7 +384,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
             save_checkpoint(run, model, progress.pool)
     if interruption.requested:
         raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; continue with: garden train --resume {run.folder}"
+            f"stopped at {model.num_timesteps:,} decisions; continue with: {Arguments.command} --resume {run.folder}"
         )
 
 

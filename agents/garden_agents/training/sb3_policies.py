@@ -1,6 +1,6 @@
-"""Network architectures: one that shares its weights between the cells of a board, and a flat one for other games.
+"""The project's network architectures as policies for sb3-contrib's MaskablePPO, in torch's own operations.
 
-Both read the flat observation, have a policy head and a value head, and fit sb3-contrib's MaskablePPO (`policy_for`).
+They have the layers of `garden_agents.networks`; `exported` copies the weights.
 """
 
 from __future__ import annotations
@@ -14,39 +14,79 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
+from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.network import Network
 from garden_core.game import Board, Game
 
-__all__ = ["BoardPolicy", "FlatPolicy", "policy_for", "sample"]
+__all__ = ["BoardPolicy", "FlatPolicy", "exported", "policy_for", "set_weights"]
 
 _ILLEGAL = torch.tensor(-1e8)  # logit of an illegal action
 _LOWEST = -1e7  # lowest logit of a legal action; lower ones are clamped, so that legal stays above illegal
 
 
-def policy_for(game: Game, kind: str, channels: int, hidden: int) -> tuple[type, dict[str, Any]]:
+def policy_for(game: Game, architecture: Architecture) -> tuple[type, dict[str, Any]]:
     """Return the policy class and policy_kwargs for MaskablePPO.
 
-    Args:
-        game: the game to be played.
-        kind: "board", "flat", or "auto" for "board" where the game has a board.
-        channels: channels of a cell in the board network.
-        hidden: width of the hidden layers.
-
     Raises:
-        ValueError: for another `kind`, or "board" with a game that has no board.
+        ValueError: for the kind "board" with a game that has no board.
     """
-    board = game.board
-    if kind == "auto":
-        kind = "flat" if board is None else "board"
-    if kind == "flat":
-        return FlatPolicy, {
-            "net_arch": [],
-            "features_extractor_class": _FlatTrunk,
-            "features_extractor_kwargs": {"hidden": hidden},
+    network = empty_network(game, architecture, "outcome")
+    if isinstance(network, BoardNetwork):
+        return BoardPolicy, {
+            "board": network.board,
+            "channels": architecture.channels,
+            "hidden": architecture.hidden,
         }
-    if kind != "board" or board is None:
-        raise ValueError(f"network must be 'auto', 'flat' or, for games on a board, 'board'; not {kind!r}")
-    return BoardPolicy, {"board": board, "channels": channels, "hidden": hidden}
+    return FlatPolicy, {
+        "net_arch": [],
+        "features_extractor_class": _FlatTrunk,
+        "features_extractor_kwargs": {"hidden": architecture.hidden},
+    }
+
+
+_BOARD_NAMES = {
+    **{
+        name: f"features_extractor.{name}"
+        for name in ("first", "from_scalars", "whole", "second", "from_whole")
+    },
+    "cell_logits": "action_net.cell_logits",
+    "other_logits": "action_net.other_logits",
+    "middle": "value_net.middle",
+    "values": "value_net.value",
+}
+_FLAT_NAMES = {
+    "first": "features_extractor.layers.1",
+    "second": "features_extractor.layers.3",
+    "logits": "action_net",
+    "values": "value_net",
+}
+
+
+def _pairs(policy: torch.nn.Module, network: Network) -> list[tuple[torch.Tensor, np.ndarray]]:
+    """Return each weight of a policy with the same weight of a network."""
+    names = _BOARD_NAMES if isinstance(network, BoardNetwork) else _FLAT_NAMES
+    state = policy.state_dict()
+    return [
+        (state[f"{names[layer]}.{part}"], network.weights[f"{layer}.{part}"])
+        for layer in network.layers
+        for part in ("weight", "bias")
+    ]
+
+
+def exported(policy: torch.nn.Module, game: Game, architecture: Architecture) -> Network:
+    """Return the policy's present weights as a network; its value predicts what the reward pays."""
+    network = empty_network(game, architecture, "outcome")
+    for own, other in _pairs(policy, network):
+        other[:] = own.numpy()
+    return network
+
+
+def set_weights(policy: torch.nn.Module, network: Network) -> None:
+    """Set the policy's weights to those of a network of the same architecture, with one value."""
+    for own, other in _pairs(policy, network):
+        own.copy_(torch.from_numpy(other))
 
 
 class _Masked(MaskableActorCriticPolicy):
@@ -59,17 +99,12 @@ class _Masked(MaskableActorCriticPolicy):
         latent_pi, latent_vf = self.mlp_extractor(self.extract_features(observation))
         return _masked(self.action_net(latent_pi), mask), self.value_net(latent_vf)
 
-    def masked_logits(self, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        """Return the logits without the values, which play does not need; observation int8 (N, ...)."""
-        features = self.features_extractor(torch.as_tensor(observation).float())
-        return _masked(self.action_net(self.mlp_extractor.forward_actor(features)), mask)
-
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return actions, values and the actions' log probabilities."""
         logits, values = self.logits_and_values(obs, action_masks)
-        actions = logits.argmax(1) if deterministic else sample(logits)
+        actions = logits.argmax(1) if deterministic else _sample(logits)
         return actions, values, _chosen(logits.log_softmax(1), actions)
 
     def evaluate_actions(
@@ -82,9 +117,9 @@ class _Masked(MaskableActorCriticPolicy):
         return values, _chosen(log_probabilities, actions), entropy
 
 
-def sample(logits: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+def _sample(logits: torch.Tensor) -> torch.Tensor:
     """Draw an action from each row of masked logits (by adding Gumbel noise), int64 (N,)."""
-    uniform = torch.rand(logits.shape, generator=generator)
+    uniform = torch.rand(logits.shape)
     uniform.clamp_(min=1e-9)  # at 0 the noise is -inf, and an illegal action would win
     return (logits - (-uniform.log()).log()).argmax(1)
 
@@ -195,10 +230,7 @@ class BoardPolicy(_Masked):
         num_actions = int(self.action_space.n)
         self.action_net = _BoardActions(self.board, self.channels, self.hidden, num_actions)
         self.value_net = _BoardValue(self.channels, self.hidden)
-        for (
-            name,
-            parameter,
-        ) in self.action_net.named_parameters():  # so that the first policy is close to uniform
+        for name, parameter in self.action_net.named_parameters():  # the first policy is close to uniform
             if "logits" in name and parameter.dim() > 1:
                 nn.init.orthogonal_(parameter, gain=0.01)
             elif "logits" in name:

@@ -1,0 +1,58 @@
+"""Networks by description: the architecture, and what the value head predicts."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.flat_network import FlatNetwork
+from garden_agents.networks.heads import num_values
+from garden_agents.networks.network import Network
+from garden_core.game import Game
+
+__all__ = ["WIDEST", "Architecture", "Kind", "empty_network", "new_network"]
+
+Kind = Literal["auto", "board", "flat"]
+WIDEST = 16_384
+"""Largest number of channels, and largest width of a hidden layer."""
+Width = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
+
+
+class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A network's architecture.
+
+    Attributes:
+        kind: "board", "flat", or "auto" for "board" where the game has a board.
+        channels: channels of a cell in the board network.
+        hidden: width of the hidden layers.
+    """
+
+    kind: Kind = "auto"
+    channels: Width = 32
+    hidden: Width = 128
+
+
+def empty_network(game: Game, architecture: Architecture, value_target: str) -> Network:
+    """Return a network that has no memory yet: its weights are zeros once they are asked for.
+
+    Raises:
+        ValueError: for the kind "board" with a game that has no board.
+    """
+    size, values = math.prod(game.observation_shape), num_values(value_target, game.num_players)
+    kind, board = architecture.kind, game.board
+    if kind == "board" and board is None:
+        raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
+    if kind == "flat" or board is None:
+        return FlatNetwork(size, game.num_actions, values, architecture.hidden)
+    return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)
+
+
+def new_network(game: Game, architecture: Architecture, value_target: str, seed: Any = 0) -> Network:
+    """Return an untrained network, with random weights of this seed; raises as `empty_network`."""
+    network = empty_network(game, architecture, value_target)
+    network.initialize(np.random.default_rng(seed))
+    return network

@@ -1,0 +1,126 @@
+"""What the outputs of a network mean: probabilities of the legal actions, and values for the player to move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core.game import Game
+from garden_core.jit import compiled
+from garden_core.rng import next_float
+
+__all__ = [
+    "VALUE_TARGETS",
+    "chances_and_margins",
+    "expected_values",
+    "num_values",
+    "probabilities",
+    "sample",
+    "target_of",
+]
+
+VALUE_TARGETS = ("outcome", "margin", "score", "seats")
+"""What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the team's
+score; or for every seat the chance to finish first and the margin."""
+
+
+def target_of(game: Game) -> str:
+    """Return the value target that training gives a game's networks: "seats", or "score" in cooperative games."""
+    return "score" if game.cooperative else "seats"
+
+
+def num_values(value_target: str, num_players: int) -> int:
+    """Return the number of raw values of a network with this value target."""
+    return 2 * num_players if value_target == "seats" else 1
+
+
+def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
+    """Return values from -1 to 1, from raw values (N, num_values).
+
+    With the target "seats" they are those of all seats, counted from the player to move, float32 (N, num_players), on
+    the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is 0. With others
+    they are those of the player to move, float32 (N,); scores of teams are on the scale of
+    `garden_agents.search.tree.seat_values`.
+    """
+    if value_target == "seats":
+        n = raw.shape[1] // 2
+        return (n * chances_and_margins(raw)[:, :n] - 1) / (n - 1)
+    value = raw[:, 0]
+    if value_target == "score":
+        value = value / (1 + np.abs(value))
+    return np.clip(value, -1, 1)
+
+
+def chances_and_margins(raw: np.ndarray) -> np.ndarray:
+    """Return from raw values of the target "seats", float32 (N, 2n), the chances to finish first and the margins.
+
+    The seats are counted from the player to move. Chances sum to 1 (a softmax of the first n raw values), margins to 0.
+    """
+    n = raw.shape[1] // 2
+    out = np.empty_like(raw)
+    np.exp(raw[:, :n] - raw[:, :n].max(1, keepdims=True), out=out[:, :n])
+    out[:, :n] /= out[:, :n].sum(1, keepdims=True)
+    np.subtract(raw[:, n:], raw[:, n:].mean(1, keepdims=True), out=out[:, n:])
+    return out
+
+
+def probabilities(logits: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return probabilities, float32 (N, num_actions), from logits; 0 where the mask, int8, is 0 (also throughout)."""
+    out = np.empty_like(logits)
+    fill_probabilities(logits, masks, out)
+    return out
+
+
+def sample(
+    logits: np.ndarray, masks: np.ndarray, rng_states: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a legal action for each row by its probability; return actions, int64 (N,), and their log probabilities.
+
+    Row i draws from the generator rng_states[rows[i]].
+    """
+    actions, logs = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
+    sample_rows(logits, masks, rng_states, rows, actions, logs)
+    return actions, logs
+
+
+@compiled
+def _highest(logits, mask):
+    highest = np.float32(-np.inf)
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            highest = max(highest, logits[action])
+    return highest
+
+
+@compiled
+def fill_probabilities(logits, masks, out):
+    """Fill `out` with the softmax of each row's logits over its legal actions."""
+    for i in range(logits.shape[0]):
+        highest, total = _highest(logits[i], masks[i]), np.float32(0)
+        for action in range(masks.shape[1]):
+            weight = np.float32(0)
+            if masks[i, action]:
+                weight = np.exp(logits[i, action] - highest)
+            out[i, action] = weight
+            total += weight
+        if total > 0:
+            for action in range(masks.shape[1]):
+                out[i, action] /= total
+
+
+@compiled
+def sample_rows(logits, masks, rng_states, rows, actions, logs):
+    """Fill actions[i] with a legal action drawn by its probability, and logs[i] with the logarithm of that."""
+    for i in range(logits.shape[0]):
+        highest, total = _highest(logits[i], masks[i]), np.float32(0)
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                total += np.exp(logits[i, action] - highest)
+        rest, chosen = next_float(rng_states[rows[i]]) * total, -1
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                chosen = action
+                rest -= np.exp(logits[i, action] - highest)
+                if rest < 0:
+                    break
+        actions[i] = chosen
+        logs[i] = logits[i, chosen] - highest - np.log(total)

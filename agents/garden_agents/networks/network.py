@@ -1,0 +1,159 @@
+"""Policy and value networks in NumPy: weights, forward pass, gradient. Playing with one needs no torch."""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["Multiply", "Network", "dense", "dense_gradient", "orthogonal"]
+
+
+Multiply = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
+"""multiply(a, b, out) writes the product of two matrices into `out`."""
+
+
+class Network(ABC):
+    """A network with a policy head and a value head.
+
+    Attributes:
+        layers: width and number of inputs of each layer, by name. A layer has the weights NAME.weight, (width, inputs),
+            and NAME.bias, (width,).
+        num_actions: number of logits.
+        num_values: number of raw values.
+        chunk: number of rows that go through all layers together, so that their activations stay in a core's cache.
+    """
+
+    chunk = 64
+
+    def __init__(self, layers: Mapping[str, tuple[int, int]], num_actions: int, num_values: int) -> None:
+        self.layers = dict(layers)
+        self.num_actions, self.num_values = num_actions, num_values
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the weights by name."""
+        found: dict[str, tuple[int, ...]] = {}
+        for name, shape in self.layers.items():
+            found |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+        return found
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """All weights in one vector, float32; zeros until `initialize`."""
+        return np.zeros(sum(map(math.prod, self.shapes.values())), np.float32)
+
+    @cached_property
+    def weights(self) -> dict[str, np.ndarray]:
+        """The weights by name, views of `parameters`."""
+        return self.views(self.parameters)
+
+    def views(self, parameters: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the parts of a vector like `parameters`, by name, without copying."""
+        found, start = {}, 0
+        for name, shape in self.shapes.items():
+            size = math.prod(shape)
+            found[name] = parameters[start : start + size].reshape(shape)
+            start += size
+        return found
+
+    def copy(self, weights: Mapping[str, np.ndarray] | None = None) -> Self:
+        """Return a network of the same architecture, with its own memory.
+
+        Args:
+            weights: its weights by name; those of this network if None.
+        """
+        other = copy.copy(self)
+        for name in ("parameters", "weights"):
+            other.__dict__.pop(name, None)  # views of this network's memory
+        for name, array in (self.weights if weights is None else weights).items():
+            other.weights[name][:] = array
+        return other
+
+    @abstractmethod
+    def initialize(self, rng: np.random.Generator) -> None:
+        """Draw random weights; the first policy is close to uniform."""
+
+    @abstractmethod
+    def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return what the first layers read, float32 arrays (N, ...), for observations int8 (N, ...)."""
+
+    @abstractmethod
+    def memory(self, rows: int) -> Any:
+        """Return memory for the activations of up to `rows` rows."""
+
+    @abstractmethod
+    def scratch(self, rows: int) -> Any:
+        """Return memory for the derivatives of up to `rows` rows, which `backward` overwrites."""
+
+    @abstractmethod
+    def forward(
+        self,
+        memory: Any,
+        inputs: tuple[np.ndarray, ...],
+        logits: np.ndarray,
+        values: np.ndarray,
+        multiply: Multiply,
+    ) -> None:
+        """Fill `logits`, float32 (n, num_actions), without regard to legality, and `values`, float32 (n, num_values).
+
+        Leaves in `memory` what `backward` needs.
+        """
+
+    @abstractmethod
+    def backward(
+        self,
+        memory: Any,
+        scratch: Any,
+        inputs: tuple[np.ndarray, ...],
+        d_logits: np.ndarray,
+        d_values: np.ndarray,
+        gradient: dict[str, np.ndarray],
+        multiply: Multiply,
+    ) -> None:
+        """Add to `gradient`, arrays by name as `weights`, that of a loss whose derivatives by the outputs are given."""
+
+    def evaluate(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values)."""
+        n = len(observation)
+        logits = np.empty((n, self.num_actions), np.float32)
+        values = np.empty((n, self.num_values), np.float32)
+        memory = self.memory(min(n, self.chunk))
+        for start in range(0, n, self.chunk):
+            part = slice(start, start + self.chunk)
+            with np.errstate(over="ignore", invalid="ignore"):  # who asks checks whether the answer is finite
+                self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
+        return logits, values
+
+
+def dense(
+    x: np.ndarray, weights: Mapping[str, np.ndarray], name: str, out: np.ndarray, multiply: Multiply
+) -> np.ndarray:
+    """Fill `out`, float32 (n, width), with the layer `name` of `x`, float32 (n, m); return it."""
+    multiply(x, weights[f"{name}.weight"].T, out)
+    out += weights[f"{name}.bias"]
+    return out
+
+
+def dense_gradient(
+    x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray], multiply: Multiply
+) -> None:
+    """Add the gradient of the layer `name` with input `x` and the loss's derivative by its output."""
+    weight = gradient[f"{name}.weight"]
+    product = np.empty_like(weight)
+    multiply(d_out.T, x, product)
+    weight += product
+    gradient[f"{name}.bias"] += d_out.sum(0)
+
+
+def orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> np.ndarray:
+    """Return random weights, float32, with orthogonal rows or columns (A. Saxe et al., 2014)."""
+    rows, columns = shape
+    q, r = np.linalg.qr(rng.standard_normal((max(shape), min(shape))))
+    q *= np.sign(np.diag(r))
+    return (gain * (q if rows >= columns else q.T)).astype(np.float32)

@@ -1,0 +1,552 @@
+"""PPO by self-play: `garden train mars --minutes 10`.
+
+Every seat that the current network plays is learned from; a decision is credited with all that its seat gets until the
+seat's own next decision (J. Schulman et al., "Proximal policy optimization algorithms", 2017; advantages as in J. Schulman
+et al., "High-dimensional continuous control using generalized advantage estimation", 2016, without discount). In a share
+of the games one seat is the network's and the others are drawn from an opponent pool. The training begins by imitating
+greedy play, whose weight in the loss then falls to 0.
+
+A run's folder holds the files that `garden_agents.training.run_folder.Run` lists, and a checkpoint. Ctrl-C saves the
+checkpoint; `--resume FOLDER` continues from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from garden_agents.networks.architecture import empty_network, new_network
+from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
+from garden_agents.networks.network_agent import start_from
+from garden_agents.training.arguments import TrainingArguments, open_run
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.credit import OPEN, advantages, link, pay
+from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
+from garden_agents.training.pool import OpponentPool
+from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, value_loss
+from garden_core import loops
+from garden_core.batch import Batch
+from garden_core.checks import short
+from garden_core.game import Game
+from garden_core.policies import GreedyPolicy, ask
+
+__all__ = ["Arguments", "train"]
+
+MAX_GRADIENT = 0.5  # largest norm of the gradient
+
+
+@dataclass
+class Arguments(TrainingArguments):
+    """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
+
+    method = "ppo"
+
+    steps: int | None = None
+    """training length, decisions learned from; not limited with --minutes and otherwise 2,000,000 if not given"""
+
+    outcome: float = 0.0
+    """initial share of the first place in what is maximised, 0 to 1; the rest is the margin of points"""
+    final_outcome: float = 1.0
+    """final share of the first place; interpolated linearly"""
+    imitation: float = 0.3
+    """share of the training in which greedy play is imitated; its weight in the loss falls linearly from 1 to 0"""
+
+    envs: int = 128
+    """number of games played at once"""
+    rollout: int = 32
+    """length of a rollout: decisions in each game between two updates"""
+    epochs: int = 3
+    """number of passes over a rollout in an update"""
+    minibatch: int = 256
+    """number of decisions in a minibatch"""
+    learning_rate: float = 2e-3
+    """initial learning rate (Adam)"""
+    final_learning_rate: float = 1e-4
+    """final learning rate; interpolated linearly"""
+    gae_lambda: float = 0.95
+    """lambda of generalised advantage estimation"""
+    clip: float = 0.2
+    """largest change of an action's probability that an update is rewarded for, as a factor less 1"""
+    entropy: float = 0.01
+    """initial weight of the entropy bonus"""
+    final_entropy: float = 0.002
+    """final weight of the entropy bonus; interpolated linearly"""
+    value_weight: float = 0.5
+    """weight of each of the two value losses"""
+
+    start: Path | None = None
+    """file of a network with the initial weights, for the same number of players; random ones if not given"""
+
+    pool_share: float = 0.0
+    """share of the games that are played against the opponent pool; the others are played against the network itself"""
+    random_share: float = 0.1
+    """share of the pool's opponents that play at random"""
+    greedy_share: float = 0.3
+    """share of the pool's opponents that play greedily"""
+    self_share: float = 0.6
+    """share of the pool's opponents that are past selves; harder ones are drawn more often"""
+    past_selves: int = 6
+    """largest number of past selves; a new one then replaces the one that is beaten most often"""
+    snapshot_every: int = 100_000
+    """decisions learned from between two new past selves"""
+    checkpoint_every: int = 400_000
+    """decisions learned from between two checkpoints"""
+    device: str = "cpu"
+    """device of inference and updates: cpu or cuda"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._at_least(1, "envs", "rollout", "epochs", "minibatch", "snapshot_every", "checkpoint_every")
+        self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
+        self._at_least(0, "past_selves")
+        self._at_most(65_536, "envs", "rollout", "minibatch")
+        self._at_most(1000, "past_selves")
+        self._at_most(1, "imitation", "pool_share")
+        self._at_most(10**15, "steps")
+        if self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
+
+
+class Decisions(NamedTuple):
+    """Decisions of the current network's seats, in the order in which they were taken.
+
+    The columns of `values` and `rewards` are each seat's chance to finish first, then each seat's margin, counted from
+    the seat that decides; in cooperative games one column, the team's score.
+
+    Attributes:
+        masks: int8 (size, num_actions).
+        actions: int64 (size,).
+        log_probabilities: float32 (size,), of the actions when they were chosen.
+        values: float32 (size, columns), what the network expected.
+        rewards: float32 (size, columns), what was paid until the seat's next decision.
+        next: int64 (size,), index of that decision, or `credit.OVER` or `credit.OPEN`.
+        greedy: int64 (size,), what greedy play would have chosen.
+    """
+
+    masks: np.ndarray
+    actions: np.ndarray
+    log_probabilities: np.ndarray
+    values: np.ndarray
+    rewards: np.ndarray
+    next: np.ndarray
+    greedy: np.ndarray
+
+
+class Weights(NamedTuple):
+    """Numbers of the loss: see the arguments of the same names."""
+
+    clip: float
+    entropy: float
+    imitation: float
+    value: float
+
+
+class Minibatch(NamedTuple):
+    """Decisions to learn from, arrays or tensors; see `Decisions`.
+
+    Attributes:
+        advantages: float32 (N,).
+        targets: float32 (N, columns), of the values.
+    """
+
+    masks: Any
+    actions: Any
+    log_probabilities: Any
+    greedy: Any
+    advantages: Any
+    targets: Any
+
+
+class SelfPlay:
+    """Games of the network against itself and against the pool, and the decisions to learn from.
+
+    Args:
+        game: the game with the reward "margin".
+        network: the network.
+        pool: the opponent pool, which records the results against it.
+        arguments: the training's arguments.
+        seed: seed of the games and of the sampled actions.
+
+    Attributes:
+        decisions: the decisions; the first `count` are filled. Those that were open at the end of the last rollout come
+            first.
+        inputs: what the network reads at each decision.
+    """
+
+    def __init__(
+        self, game: Game, network: TorchNetwork, pool: OpponentPool, arguments: Arguments, seed: int
+    ) -> None:
+        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
+        n, envs = game.num_players, arguments.envs
+        self.rng = np.random.default_rng(seed)
+        self.batch = Batch(game, envs)
+        self.batch.reset(seed)
+        self.greedy = GreedyPolicy(seed)
+        size = envs * (arguments.rollout + n)
+        columns = num_values(target_of(game), n)
+        self.decisions = Decisions(
+            masks=np.zeros((size, game.num_actions), np.int8),
+            actions=np.zeros(size, np.int64),
+            log_probabilities=np.zeros(size, np.float32),
+            values=np.zeros((size, columns), np.float32),
+            rewards=np.zeros((size, columns), np.float32),
+            next=np.full(size, OPEN),
+            greedy=np.zeros(size, np.int64),
+        )
+        shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
+        self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
+        self.count = 0
+        self.latest = np.full((envs, n), -1)
+        """The last decision of each seat in each game, an index into `decisions`; -1 for none."""
+        self.opponents = np.full((envs, n), -1)
+        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        self._standings = np.zeros((envs, game.max_players), np.int32)
+        self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
+        self._seat_opponents(np.arange(envs))
+
+    def play(self, with_greedy: bool) -> None:
+        """Play `rollout` decisions in each game; fill `decisions` and `inputs`.
+
+        Args:
+            with_greedy: also note what greedy play would have chosen.
+        """
+        self._keep_open_decisions()
+        batch = self.batch
+        for _ in range(self.arguments.rollout):
+            actions = batch.action_mask.argmax(1)
+            deciding = batch.action_mask.sum(1, dtype=np.int64) > 1
+            opponents = self.opponents[batch.all_rows, batch.current_player]
+            own = np.flatnonzero(deciding & (opponents < 0))
+            for opponent in np.unique(opponents[deciding & (opponents >= 0)]):
+                rows = np.flatnonzero(deciding & (opponents == opponent))
+                actions[rows] = ask(self.pool.policies[opponent], batch, rows)
+            if len(own):
+                actions[own] = self._decide(own, with_greedy)
+            batch.step(actions)
+            self._pay()
+
+    def advantages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indexes of the decisions to learn from, and the advantages of all, float32 (count, columns)."""
+        d = self.decisions
+        found = np.zeros((self.count, d.values.shape[1]), np.float32)
+        advantages(d.next[: self.count], d.values, d.rewards, self.arguments.gae_lambda, found)
+        return np.flatnonzero(d.next[: self.count] != OPEN), found
+
+    def minibatch(
+        self, rows: np.ndarray, advantages: np.ndarray, targets: np.ndarray
+    ) -> tuple[tuple[np.ndarray, ...], Minibatch]:
+        """Return the inputs of the decisions `rows`, and all else that the loss needs of them."""
+        d, inputs = self.decisions, tuple(part[rows] for part in self.inputs)
+        parts = (d.masks, d.actions, d.log_probabilities, d.greedy, advantages, targets)
+        return inputs, Minibatch(*(part[rows] for part in parts))
+
+    def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
+        """Choose the network's actions in `rows`, and add the decisions."""
+        batch, d = self.batch, self.decisions
+        new = slice(self.count, self.count + len(rows))
+        inputs = self.network.network.inputs(batch.flat[rows])
+        for kept, part in zip(self.inputs, inputs, strict=True):
+            kept[new] = part
+        logits, raw = self.network.evaluate(inputs)
+        d.masks[new] = batch.action_mask[rows]
+        d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
+        d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
+        d.rewards[new] = 0
+        if with_greedy:
+            d.greedy[new] = self.greedy(batch, rows)
+        link(self.latest, d.next, rows, batch.current_player[rows], self.count)
+        self.count += len(rows)
+        return d.actions[new]
+
+    def _pay(self) -> None:
+        """Pay the open decisions for the last step; seat opponents anew where a game ended."""
+        batch, d = self.batch, self.decisions
+        over = batch.terminated | batch.truncated
+        ended = np.flatnonzero(over)
+        if len(ended):
+            standings = np.zeros((len(ended), self.game.max_players), np.int32)
+            loops.standings_rows(batch.last_states[ended], self.game.params, standings)
+            self._standings[ended] = standings
+        pay(self.latest, d.next, d.rewards, batch.rewards, over, self._standings)
+        if len(ended):
+            self._count_results(ended)
+            self._seat_opponents(ended)
+
+    def _seat_opponents(self, rows: np.ndarray) -> None:
+        """Draw who plays the new games of `rows`."""
+        n, a = self.game.num_players, self.arguments
+        self.opponents[rows] = -1
+        rows = rows[self.rng.random(len(rows)) < a.pool_share]
+        if len(rows) and n > 1 and not self.game.cooperative:
+            weights = self.pool.weights / self.pool.weights.sum()
+            self.opponents[rows] = self.rng.choice(len(weights), (len(rows), n), p=weights)
+            self.opponents[rows, self.rng.integers(n, size=len(rows))] = -1
+
+    def _count_results(self, rows: np.ndarray) -> None:
+        """Record finished games against the pool."""
+        for row in rows[(self.opponents[rows] >= 0).any(1)]:
+            seat = int(np.flatnonzero(self.opponents[row] < 0)[0])
+            for other in np.flatnonzero(self.opponents[row] >= 0):
+                difference = int(self._standings[row, seat]) - int(self._standings[row, other])
+                self.pool.count(int(self.opponents[row, other]), (np.sign(difference) + 1) / 2)
+
+    def _keep_open_decisions(self) -> None:
+        """Drop all decisions but the open ones."""
+        rows, seats = np.nonzero(self.latest >= 0)
+        kept = self.latest[rows, seats]
+        order = np.argsort(kept)
+        for array in (*self.decisions, *self.inputs):
+            array[: len(kept)] = array[kept[order]]
+        self.latest[rows[order], seats[order]] = np.arange(len(kept))
+        self.count = len(kept)
+
+
+def formula(
+    logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return PPO's loss, and the means that are logged, (5,), in the order of `loss.NAMES`."""
+    clip, entropy_weight, imitation, value_weight = weights
+    logs = logits.masked_fill(about.masks == 0, ILLEGAL).log_softmax(1)
+    change = logs.gather(1, about.actions[:, None])[:, 0] - about.log_probabilities
+    ratio = change.exp()
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
+    entropy = -(logs.exp() * logs).sum(1).mean()
+    copied = -logs.gather(1, about.greedy[:, None]).mean()
+    on_values = value_loss(raw, about.targets)
+    loss = (
+        (1 - imitation) * (policy_loss - entropy_weight * entropy)
+        + imitation * copied
+        + value_weight * on_values
+    )
+    outside = ((ratio - 1).abs() > clip).float().mean()
+    return loss, torch.stack((policy_loss, on_values, entropy, -change.mean(), outside)).detach()
+
+
+class Training:
+    """The training loop: games, updates, evaluations, checkpoints."""
+
+    def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
+        a = self.arguments = arguments
+        self.run, self.game = run, game
+        self.network = new_network(game, run.architecture, target_of(game), a.seed)
+        if a.start is not None and a.resume is None:
+            start_from(a.start, self.network, game, run.architecture)
+        self.torch_network = TorchNetwork(self.network, a.device, a.threads)
+        self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
+        self.pool = OpponentPool((a.random_share, a.greedy_share, a.self_share), a.past_selves)
+        self.rng = np.random.default_rng(a.seed)
+        self.decisions = 0
+        """Decisions learned from so far."""
+        self.steps = (2_000_000 if a.minutes is None else 10**12) if a.steps is None else a.steps
+        self.limit = math.inf if a.minutes is None else a.minutes * 60
+
+    @property
+    def done(self) -> float:
+        """Completed share of the training, 0 to 1, by decisions or by time, whichever is larger."""
+        return min(
+            1.0, max(self.decisions / self.steps if self.steps else 1.0, self.run.seconds / self.limit)
+        )
+
+    @property
+    def imitation(self) -> float:
+        """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
+        share = self.arguments.imitation
+        return max(0.0, 1 - self.done / share) if share else 0.0
+
+    def _between(self, first: float, last: float) -> float:
+        """Return what is interpolated linearly over the training."""
+        return first + (last - first) * self.done
+
+    def go(self) -> None:
+        """Train until the end or until Ctrl-C is pressed, and save a checkpoint.
+
+        Raises:
+            SystemExit: after Ctrl-C.
+        """
+        with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
+            self.run.report = self.bar.set_description
+            self._compile()
+            games = SelfPlay(
+                self.game, self.torch_network, self.pool, self.arguments, self.arguments.seed + self.decisions
+            )
+            self.run.warm_up(self.network, target_of(self.game))
+            with Interruption() as interruption:
+                self.run.check = interruption.check
+                with contextlib.suppress(Interrupted):
+                    self._loop(games)
+                self.save()
+        if interruption.requested:
+            raise SystemExit(
+                f"stopped at {self.decisions:,} decisions; continue with: {Arguments.command} --resume {self.run.folder}"
+            )
+
+    def _compile(self) -> None:
+        """Compile all that the training needs, before the clock starts."""
+        games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
+        games.play(with_greedy=self.arguments.imitation > 0)
+        _, found = games.advantages()
+        rows, weights = np.arange(min(2, games.count)), Weights(0.2, 0.0, 0.0, 1.0)
+        if self.torch_network.device.type == "cpu" and len(rows):
+            self._gradient(*games.minibatch(rows, found[:, 0], found), weights, np.zeros(len(NAMES)))
+
+    def _loop(self, games: SelfPlay) -> None:
+        a, evaluations = self.arguments, self.arguments.evaluation_count(self.arguments.minutes)
+        self.run.begin()
+        self.bar.reset(None if a.minutes else self.steps)
+        self.bar.update(self.decisions)
+        self.run.report("training")
+        snapshots, checkpoints = self.decisions // a.snapshot_every, self.decisions // a.checkpoint_every
+        evaluated = int(self.done * evaluations)
+        while self.done < 1:
+            games.play(with_greedy=self.imitation > 0)
+            losses = self._learn(games)
+            self.torch_network.synchronise()
+            if self.decisions // a.snapshot_every > snapshots:
+                snapshots = self.decisions // a.snapshot_every
+                self.pool.freeze(self.network)
+            if self.decisions // a.checkpoint_every > checkpoints:
+                checkpoints = self.decisions // a.checkpoint_every
+                self.save()
+            self._log(losses)
+            due = int(self.done * evaluations)
+            if evaluated < due < evaluations:  # the last evaluation follows the last update, in Run.finish
+                evaluated = due
+                self.run.evaluate(self.network, self.decisions, target_of(self.game))
+                self.run.report("training")
+
+    def _learn(self, games: SelfPlay) -> dict[str, float]:
+        """Update the network by the last rollout; return the mean losses, by `loss.NAMES`."""
+        a, d, n = self.arguments, games.decisions, self.game.num_players
+        chosen, found = games.advantages()
+        targets = found + d.values[: games.count]
+        if self.game.cooperative:
+            advantage = found[:, 0]
+        else:  # the first place on the scale of `heads.expected_values`
+            share = self._between(a.outcome, a.final_outcome)
+            advantage = share * n / (n - 1) * found[:, 0] + (1 - share) * found[:, n]
+        advantage = (advantage - advantage[chosen].mean()) / (advantage[chosen].std() + 1e-8)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
+        entropy = self._between(a.entropy, a.final_entropy)
+        weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
+        sums = np.zeros(len(NAMES))
+        for _ in range(a.epochs):
+            parts = max(1, round(len(chosen) / a.minibatch))
+            for rows in np.array_split(self.rng.permutation(chosen), parts):
+                self._update(*games.minibatch(rows, advantage, targets), weights, sums)
+                self.run.check()
+        self.decisions += len(chosen)
+        return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
+
+    def _update(
+        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
+    ) -> None:
+        """Take one step of the optimizer; add the losses of the minibatch's decisions to `sums`."""
+        network = self.torch_network
+        if network.device.type == "cpu":
+            network.parameters.grad = torch.from_numpy(self._gradient(inputs, about, weights, sums))
+        else:
+            self.optimizer.zero_grad()
+            on_device = Minibatch(*(torch.from_numpy(array).to(network.device) for array in about))
+            loss, means = formula(*network(inputs), on_device, weights)
+            loss.backward()
+            sums += means.cpu().numpy() * len(about.actions)
+        torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
+        self.optimizer.step()
+
+    def _gradient(
+        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
+    ) -> np.ndarray:
+        """Return the gradient of `formula`, by compiled code; add the losses to `sums`."""
+        network, rows = self.torch_network, len(about.actions)
+        logits = np.empty((rows, network.network.num_actions), np.float32)
+        raw = np.empty((rows, network.network.num_values), np.float32)
+        network.forward(inputs, logits, raw)
+        d_logits, d_raw = np.empty_like(logits), np.empty_like(raw)
+        clip, entropy, imitation, value = weights
+        policy_loss(logits, *about[:5], clip, entropy, imitation, d_logits, sums)
+        on_values = team_loss if self.game.cooperative else seat_loss
+        on_values(raw, about.targets, value, d_raw, sums)
+        return network.backward(inputs, d_logits, d_raw)
+
+    def _log(self, losses: dict[str, float]) -> None:
+        """Show and write the progress."""
+        seconds, rates = self.run.seconds, self.pool.rates()
+        if self.arguments.minutes is not None:  # the length that the present speed will reach
+            self.bar.total = max(self.decisions, min(self.steps, int(self.decisions / seconds * self.limit)))
+        self.bar.update(self.decisions - self.bar.n)
+        self.bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
+        self.run.log(
+            {
+                "decisions": self.decisions,
+                "seconds": seconds,
+                "decisions_per_second": self.decisions / seconds,
+                **{f"ahead_of_{name}": rates.get(name, math.nan) for name in ("random", "greedy", "self")},
+                **losses,
+                "imitation": self.imitation,
+                "first_place_share": self._between(self.arguments.outcome, self.arguments.final_outcome),
+                "learning_rate": self.optimizer.param_groups[0]["lr"],
+            }
+        )
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        pool = self.pool
+        progress = Progress(self.decisions, self.run.seconds, pool.ahead.tolist(), pool.met.tolist())
+        past = [network.weights for network in pool.networks]
+        save(self.run.folder / CHECKPOINT, self.network.weights, self.optimizer, progress, past)
+
+    def load(self) -> None:
+        """Restore the training and the run from the checkpoint.
+
+        Raises:
+            ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
+        """
+        path, shapes = self.run.folder / CHECKPOINT, self.network.shapes
+        progress, weights, past = load(path, shapes, shapes, self.optimizer)
+        try:
+            self.pool.restore(progress.ahead, progress.met, past, self.network)
+        except ValueError as error:
+            raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
+        for name, array in weights.items():
+            self.network.weights[name][:] = array
+        self.torch_network.take_weights()
+        self.decisions = progress.decisions
+        self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
+        self.run.rewind(progress.decisions, progress.seconds)
+
+
+def train(arguments: Arguments) -> Path:
+    """Train, evaluate and write the run's folder; return its path.
+
+    Raises:
+        SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
+            "reward", which the training sets itself.
+    """
+    folder, arguments, game, command = open_run(arguments)
+    torch.set_num_threads(1)  # passes of the network have threads of their own
+    empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
+    if arguments.resume is not None:  # before memory is allocated for the widths in the config
+        check(folder / CHECKPOINT, empty.shapes)
+    run = Run.of(folder, game, arguments, command)
+    training = Training(arguments, run, game)
+    if arguments.resume is None:
+        run.rewind(0, 0.0)
+    else:
+        training.load()
+    run.write_config(arguments)
+    training.save()
+    print(f"training on {game!r} in {folder}")
+    if training.done < 1:
+        training.go()
+    run.finish(arguments.eval_games, training.network, training.decisions, target_of(game))
+    return folder

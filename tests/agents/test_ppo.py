@@ -1,0 +1,299 @@
+"""PPO by self-play: which reward belongs to which decision, whose decisions are learned from, and what a run leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from garden_agents.networks.architecture import new_network
+from garden_agents.networks.heads import target_of
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.training import credit, loss, ppo
+from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.pool import OpponentPool
+from garden_agents.training.torch_network import TorchNetwork
+from runs import LEFT, SMALL, rows_of
+from variants import shortened
+
+from garden_core import kernels, list_games, make
+from mars_env import Mars
+
+
+def tiny(**changes) -> ppo.Arguments:
+    settings = {
+        "game": "mars",
+        "steps": 1000,
+        "envs": 16,
+        "rollout": 32,
+        "minibatch": 128,
+        "channels": 4,
+        "hidden": 16,
+        "eval_games": 6,
+        "threads": 1,
+        "snapshot_every": 500,
+        "checkpoint_every": 500,
+        "panel": ("random", "greedy"),
+        "panel_games": 4,
+        "evaluations": 2,
+    }
+    return ppo.Arguments(**(settings | changes))
+
+
+def self_play(game, seed=0, **changes) -> ppo.SelfPlay:
+    arguments = tiny(**changes)
+    network = TorchNetwork(new_network(game, SMALL, target_of(game)))
+    pool = OpponentPool((0.5, 0.5, 0.0), 0)
+    return ppo.SelfPlay(game, network, pool, arguments, seed)
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory) -> Path:
+    """A run of a thousand decisions."""
+    return ppo.train(tiny(run=tmp_path_factory.mktemp("runs") / "small"))
+
+
+# --- credit ---
+
+
+@pytest.mark.parametrize("name", list_games())
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
+    """Held against a slow account of the same games."""
+    if num_players > make(name).max_players:
+        pytest.skip(f"{name} is for {make(name).max_players} at most")
+    game = shortened(name, 60, num_players=num_players, reward="margin")
+    games, n = self_play(game, rollout=150), num_players
+    batch, account, open_entries, ended = games.batch, [], {}, 0
+    step, decide, final = batch.step, games._decide, np.zeros(num_players, np.int32)
+
+    def noted_decide(rows, with_greedy):
+        first = games.count
+        for i, row in enumerate(rows.tolist()):
+            entry = {"paid": np.zeros(n), "first": np.zeros(n), "next": credit.OPEN}
+            seat = int(batch.current_player[row])
+            if (row, seat) in open_entries:
+                account[open_entries[row, seat]]["next"] = first + i
+            open_entries[row, seat] = first + i
+            account.append(entry)
+        return decide(rows, with_greedy)
+
+    def noted_step(actions):
+        nonlocal ended
+        step(actions)
+        for (row, seat), number in list(open_entries.items()):
+            entry = account[number]
+            entry["paid"] += np.roll(batch.rewards[row], -seat)
+            if batch.terminated[row] or batch.truncated[row]:
+                ended += 1
+                kernels.standings(batch.last_states[row], game.params[0], final)
+                entry["first"] = np.roll((final == final.max()) / (final == final.max()).sum(), -seat)
+                entry["next"] = credit.OVER
+                del open_entries[row, seat]
+
+    games._decide, batch.step = noted_decide, noted_step
+    games.play(with_greedy=False)
+    d = games.decisions
+    assert games.count == len(account) > 500
+    assert ended > 10
+    assert d.next[: games.count].tolist() == [entry["next"] for entry in account]
+    np.testing.assert_allclose(d.rewards[: games.count, :n], [e["first"] for e in account], atol=1e-6)
+    np.testing.assert_allclose(d.rewards[: games.count, n:], [e["paid"] for e in account], atol=1e-5)
+
+
+def test_advantages_are_those_of_the_definition():
+    rng = np.random.default_rng(0)
+    size = 40
+    following = np.full(size, credit.OPEN)
+    for seat in range(3):  # three trajectories in turn: one that goes on, two that end
+        own = np.arange(seat, size, 3)
+        following[own[:-1]] = own[1:]
+        following[own[-1]] = credit.OPEN if seat == 0 else credit.OVER
+    values, rewards = rng.normal(size=(2, size, 2)).astype(np.float32)
+    found = np.zeros((size, 2), np.float32)
+    credit.advantages(following, values, rewards, 0.9, found)
+    for start in range(size):
+        path = [start]
+        while following[path[-1]] >= 0:
+            path.append(following[path[-1]])
+        expected = np.zeros(2)
+        for k, i in enumerate(path):
+            if following[i] == credit.OPEN:
+                break
+            after = values[following[i]] if following[i] >= 0 else 0
+            expected += 0.9**k * (rewards[i] + after - values[i])
+        np.testing.assert_allclose(found[start], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [1, 4, 6])
+@pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
+def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
+    """And so are their derivatives, which torch derives from the formula."""
+    rng, rows, n = np.random.default_rng(columns), 50, columns // 2
+    masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
+    masks[:, 4] = 1
+    targets = rng.normal(size=(rows, columns)).astype(np.float32)
+    targets[:, :n] = rng.dirichlet(np.ones(n), rows) if n else 0
+    legal = [rng.choice(np.flatnonzero(mask), 2) for mask in masks]
+    about = ppo.Minibatch(
+        masks,
+        np.array([first for first, _ in legal]),
+        rng.normal(-1.7, 0.3, rows).astype(np.float32),
+        np.array([second for _, second in legal]),
+        rng.normal(size=rows).astype(np.float32),
+        targets,
+    )
+    weights = ppo.Weights(0.2, entropy, imitation, 0.7)
+    logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
+    raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
+    total, means = ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), weights)
+    total.backward()
+    sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
+    seen = [tensor.detach().numpy() for tensor in (logits, raw)]
+    loss.policy_loss(seen[0], *about[:5], 0.2, entropy, imitation, d_logits, sums)
+    (loss.seat_loss if n else loss.team_loss)(seen[1], targets, 0.7, d_raw, sums)
+    np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
+    assert 0.1 < means[4] < 0.95  # some are clipped
+    np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
+    np.testing.assert_allclose(d_raw, raw.grad, atol=1e-6)
+
+
+def test_open_decisions_are_carried_over():
+    games = self_play(Mars(reward="margin"), rollout=16)
+    games.play(with_greedy=False)
+    before = games.count
+    still_open = games.decisions.next[:before] == credit.OPEN
+    kept = {
+        "actions": games.decisions.actions[:before][still_open].copy(),
+        "rewards": games.decisions.rewards[:before][still_open].copy(),
+        "features": games.inputs[0][:before][still_open].copy(),
+    }
+    assert still_open.sum() == 32
+    games._keep_open_decisions()
+    assert games.count == 32
+    np.testing.assert_array_equal(games.decisions.actions[:32], kept["actions"])
+    np.testing.assert_array_equal(games.decisions.rewards[:32], kept["rewards"])
+    np.testing.assert_array_equal(games.inputs[0][:32], kept["features"])
+    games.play(with_greedy=False)
+    assert (games.decisions.next[:32] != credit.OPEN).all()
+
+
+# --- who plays ---
+
+
+def test_against_the_pool_one_seat_is_learned_from():
+    game = Mars(num_players=3, reward="margin", max_decisions=60)
+    games = self_play(game, pool_share=1.0, rollout=120)
+    assert ((games.opponents < 0).sum(1) == 1).all()
+    games.play(with_greedy=False)
+    assert games.count < 0.5 * 16 * 120
+    assert games.pool.met[:2].all()
+    share = self_play(game, pool_share=0.5, envs=400)
+    alone = (share.opponents < 0).all(1).mean()
+    assert 0.4 < alone < 0.6
+
+
+def test_decisions_with_one_legal_action_are_not_learned_from():
+    games = self_play(Mars(reward="margin"), rollout=100)
+    games.play(with_greedy=True)
+    d = games.decisions
+    assert (d.masks[: games.count].sum(1) > 1).all()
+    chosen = np.arange(games.count)
+    assert d.masks[chosen, d.actions[chosen]].all()
+    assert d.masks[chosen, d.greedy[chosen]].all()
+
+
+# --- runs ---
+
+
+def test_a_run_leaves_everything(small_run):
+    left = {path.name for path in small_run.iterdir()}
+    assert {name for name in left if "tfevents" not in name} == LEFT
+    results = json.loads((small_run / "evaluation.json").read_text())["results"]
+    assert [r["opponent"] for r in results] == ["random", "greedy"]
+    rows = rows_of(small_run / "metrics.csv")
+    assert float(rows[-1]["decisions"]) >= 1000
+    assert float(rows[-1]["first_place_share"]) == 1
+    assert {"policy_loss", "value_loss", "entropy", "approx_kl", "imitation"} <= set(rows[0])
+    agent = NetworkAgent.load(small_run, Mars())
+    assert agent.value_target == "seats"
+    assert agent.config["origin"]["command"].startswith("garden train mars ")
+
+
+def test_resume_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    ppo.train(tiny(run=folder, eval_games=0))
+    ppo.train(ppo.Arguments(resume=folder, steps=2000))
+    rows = rows_of(folder / "metrics.csv")
+    decisions = [float(row["decisions"]) for row in rows]
+    assert decisions == sorted(decisions)
+    assert decisions[-1] >= 2000
+    assert NetworkAgent.load(folder, Mars()).config["origin"]["decisions"] <= decisions[-1]
+
+
+def test_same_seed_same_training(tmp_path):
+    runs = [ppo.train(tiny(run=tmp_path / name, eval_games=0, seed=3, pool_share=0.5)) for name in "ab"]
+    one, other = (NetworkAgent.load(folder, Mars()).network.parameters for folder in runs)
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "num_players", "options"),
+    [
+        *((name, None, {}) for name in list_games()),
+        ("mars", 4, {}),
+        ("mars", 1, {"cooperative": "true"}),
+        ("mars", 3, {"cooperative": "true"}),
+    ],
+)
+def test_training_for_any_game(name, num_players, options, tmp_path):
+    changes = {"game": name, "num_players": num_players, "options": options, "steps": 300, "eval_games": 0}
+    folder = ppo.train(tiny(run=tmp_path / "run", **changes))
+    assert rows_of(folder / "evaluations.csv")
+
+
+def test_training_begins_with_a_network(small_run, tmp_path):
+    still = {"learning_rate": 0.0, "final_learning_rate": 0.0, "eval_games": 0}
+    folder = ppo.train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
+    one, other = (NetworkAgent.load(path, Mars()).network.parameters for path in (small_run, folder))
+    np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4.* are needed"):
+        ppo.train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
+
+
+@pytest.mark.parametrize("name", ["cut", "other network", "other pool"])
+def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
+    folder = tmp_path / "run"
+    ppo.train(tiny(run=folder, eval_games=0, **({"hidden": 24} if name == "other network" else {})))
+    content = (small_run / CHECKPOINT).read_bytes()
+    (folder / CHECKPOINT).write_bytes(content[:-50] if name == "cut" else content)
+    if name == "other pool":
+        config = (folder / "config.toml").read_text()
+        (folder / "config.toml").write_text(config.replace("past_selves = 6", "past_selves = 1"))
+    with pytest.raises(ValueError, match="is no checkpoint of this training: "):
+        ppo.train(ppo.Arguments(resume=folder, steps=3000))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"minibatch": 0}, "minibatch must be at least 1, not 0"),
+        ({"imitation": 2}, "imitation must be at most 1, not 2"),
+        ({"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
+        ({"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
+    ],
+)
+def test_refuses_arguments_out_of_range(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        tiny(**wrong)
+
+
+@pytest.mark.slow
+def test_training_learns_to_beat_greedy(tmp_path):
+    folder = ppo.train(ppo.Arguments("cacti", run=tmp_path / "run", steps=600_000, eval_games=400))
+    result = json.loads((folder / "evaluation.json").read_text())["results"][1]
+    assert result["interval"][0] >= 0.6
