@@ -166,18 +166,27 @@ def test_gradient_is_that_of_torchs_own_operations(kind, threads):
     batch = played(Mars(num_players=3), rows=150, decisions=30)
     network = strong(new_network(batch.game, Architecture(kind, channels=8, hidden=16), "seats"))
     inputs = network.inputs(batch.observation)
-    own = TorchNetwork(network, threads=threads)
     exact = torch.from_numpy(network.parameters.astype(np.float64)).requires_grad_()
-    outputs = own(inputs), formula(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
-    generator = torch.Generator().manual_seed(1)
-    weights = [torch.randn(part.shape, generator=generator) for part in outputs[0]]
-    for parts in outputs:
-        sum((part * weight).sum() for part, weight in zip(parts, weights, strict=True)).backward()
-    for got, expected in zip(*outputs, strict=True):
-        torch.testing.assert_close(got.double(), expected, atol=1e-4, rtol=1e-4)
-    for name, got in network.views(own.parameters.grad.numpy()).items():
-        expected = network.views(exact.grad.numpy())[name]
-        np.testing.assert_allclose(got, expected, atol=1e-4 * np.abs(expected).max(), err_msg=name)
+    outputs = formula(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
+    rng = np.random.default_rng(1)
+    weights = [rng.normal(size=part.shape).astype(np.float32) for part in outputs]
+    rows = rng.permutation(140)
+    products = [(part * torch.from_numpy(w))[rows].sum() for part, w in zip(outputs, weights, strict=True)]
+    sum(products).backward()
+
+    def loss(rows, logits, raw, d_logits, d_raw, sums):
+        d_logits[:], d_raw[:] = weights[0][rows], weights[1][rows]
+        sums += (logits * d_logits).sum(), (raw * d_raw).sum(), *np.zeros(6)
+
+    own, sums = TorchNetwork(network, threads=threads), np.zeros(2)
+    for got, expected in zip(own.evaluate(inputs), outputs, strict=True):
+        np.testing.assert_allclose(got, expected.detach(), atol=1e-4, rtol=1e-4)
+    for _ in range(2):  # a second pass begins anew
+        gradient = own.gradient(inputs, rows, loss, sums)
+        for name, got in network.views(gradient).items():
+            expected = network.views(exact.grad.numpy())[name]
+            np.testing.assert_allclose(got, expected, atol=1e-4 * np.abs(expected).max(), err_msg=name)
+    np.testing.assert_allclose(sums / 2, [part.item() for part in products], rtol=1e-3)
 
 
 def test_outputs_do_not_depend_on_the_size_of_the_batch():

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.training import credit, loss, ppo
+from garden_agents.training import credit, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.torch_network import TorchNetwork
@@ -154,8 +154,7 @@ def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
     total.backward()
     sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
     seen = [tensor.detach().numpy() for tensor in (logits, raw)]
-    loss.policy_loss(seen[0], *about[:5], 0.2, entropy, imitation, d_logits, sums)
-    (loss.seat_loss if n else loss.team_loss)(seen[1], targets, 0.7, d_raw, sums)
+    ppo.compiled_loss(about, weights, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
     np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)

@@ -26,53 +26,42 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
-    scratch = np.empty((3, cells), np.int64)
+    scratch = np.empty((4, cells), np.int64)
     fill_cell_features(observation, board.neighbours, board.planes, board.colours, scratch, out)
     return out
 
 
 @compiled
 def fill_cell_features(observation, neighbours, planes, colours, scratch, out):
-    """Fill `out`, float32 (N, cells, F); `scratch`, int64 (3, cells), is overwritten."""
-    cells, around = neighbours.shape
-    group, sizes, stack = scratch[0], scratch[1], scratch[2]
+    """Fill `out`, float32 (N, cells, F); `scratch`, int64 (4, cells), is overwritten."""
+    cells = neighbours.shape[0]
+    colour_of, group, sizes = scratch[0], scratch[1], scratch[2]
     for i in range(observation.shape[0]):
         seen = observation[i]
-        for cell in range(cells):
-            for plane in range(planes):
-                out[i, cell, plane] = seen[plane * cells + cell]
-            empty = 0
-            for k in range(around):
-                neighbour = np.int64(neighbours[cell, k])
-                if neighbour >= 0:
-                    held = 0
-                    for colour in range(colours):
-                        held += seen[colour * cells + neighbour]
-                    empty += held == 0
-            out[i, cell, planes + colours] = SCALE * empty
-        for colour in range(colours):
-            _groups(seen[colour * cells : (colour + 1) * cells], neighbours, group, sizes, stack)
+        for plane in range(planes):
             for cell in range(cells):
-                size = 1
-                if group[cell] >= 0:
-                    size = sizes[group[cell]]
-                else:
-                    for k in range(around):
-                        size += _new_group(cell, k, neighbours, group, sizes)
-                out[i, cell, planes + colour] = SCALE * size
+                out[i, cell, plane] = seen[plane * cells + cell]
+        colour_of[:] = -1
+        for colour in range(colours):
+            for cell in range(cells):
+                if seen[colour * cells + cell]:
+                    colour_of[cell] = colour
+        _groups(colour_of, neighbours, group, sizes, scratch[3])
+        for cell in range(cells):
+            _around(cell, colour_of, neighbours, group, sizes, out[i, cell, planes:])
 
 
 @compiled
-def _groups(plane, neighbours, group, sizes, stack):
-    """Find the connected groups of ones in `plane`.
+def _groups(colour_of, neighbours, group, sizes, stack):
+    """Find the connected groups of cells of a colour, 0 or more.
 
-    Fills `group` with the index of each cell's group, -1 where the plane is 0, and `sizes` with each group's number of
-    cells. `stack` is overwritten.
+    Fills `group` with the index of each cell's group, -1 for cells without a colour, and `sizes` with each group's number
+    of cells. `stack` is overwritten.
     """
     count = 0
     group[:] = -1
-    for start in range(plane.shape[0]):
-        if plane[start] and group[start] < 0:
+    for start in range(colour_of.shape[0]):
+        if colour_of[start] >= 0 and group[start] < 0:
             group[start] = count
             sizes[count] = 0
             stack[0] = start
@@ -83,7 +72,7 @@ def _groups(plane, neighbours, group, sizes, stack):
                 sizes[count] += 1
                 for k in range(neighbours.shape[1]):
                     neighbour = np.int64(neighbours[cell, k])
-                    if neighbour >= 0 and plane[neighbour] and group[neighbour] < 0:
+                    if neighbour >= 0 and colour_of[neighbour] == colour_of[start] and group[neighbour] < 0:
                         group[neighbour] = count
                         stack[height] = neighbour
                         height += 1
@@ -91,13 +80,27 @@ def _groups(plane, neighbours, group, sizes, stack):
 
 
 @compiled
-def _new_group(cell, k, neighbours, group, sizes):
-    """Return the size of the k-th neighbour's group; 0 if it has none, or an earlier neighbour is in the same group."""
-    neighbour = np.int64(neighbours[cell, k])
-    if neighbour < 0 or group[neighbour] < 0:
-        return 0
-    for other in range(k):
-        earlier = np.int64(neighbours[cell, other])
-        if earlier >= 0 and group[earlier] == group[neighbour]:
-            return 0
-    return sizes[group[neighbour]]
+def _around(cell, colour_of, neighbours, group, sizes, out):
+    """Fill `out`, float32 (colours + 1,), with a cell's group sizes and its number of neighbours without a colour."""
+    colours = out.shape[0] - 1
+    empty = 0
+    for colour in range(colours):
+        out[colour] = 1
+    for k in range(neighbours.shape[1]):
+        neighbour = np.int64(neighbours[cell, k])
+        if neighbour < 0:
+            continue
+        if colour_of[neighbour] < 0:
+            empty += 1
+            continue
+        known = False
+        for earlier in range(k):
+            other = np.int64(neighbours[cell, earlier])
+            known = known or (other >= 0 and group[other] == group[neighbour])
+        if not known:
+            out[colour_of[neighbour]] += sizes[group[neighbour]]
+    if colour_of[cell] >= 0:
+        out[colour_of[cell]] = sizes[group[cell]]
+    out[colours] = empty
+    for k in range(colours + 1):
+        out[k] *= SCALE

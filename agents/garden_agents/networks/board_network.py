@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal
+from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
 from garden_core.game import Board
 from garden_core.jit import compiled
 
@@ -21,6 +21,7 @@ class _Memory(NamedTuple):
     Attributes:
         first, second: (n, C, c), the cells after each of the two layers.
         shift: (n, c), what is added to all cells of a row.
+        mean, highest: (n, c), mean and maximum of the cells after the first layer.
         summary: (n, width), what the summary layer reads.
         whole: (n, hidden), the summary.
         mean_whole: (n, c + hidden), what the value head reads: the mean of the cells, and the summary.
@@ -31,6 +32,8 @@ class _Memory(NamedTuple):
     first: np.ndarray
     second: np.ndarray
     shift: np.ndarray
+    mean: np.ndarray
+    highest: np.ndarray
     summary: np.ndarray
     whole: np.ndarray
     mean_whole: np.ndarray
@@ -100,6 +103,8 @@ class BoardNetwork(Network):
             "first": (*cells, c),
             "second": (*cells, c),
             "shift": (rows, c),
+            "mean": (rows, c),
+            "highest": (rows, c),
             "summary": (rows, width),
             "whole": (rows, hidden),
             "mean_whole": (rows, c + hidden),
@@ -125,10 +130,11 @@ class BoardNetwork(Network):
         multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
         dense(scalars, w, "from_scalars", m.shift, multiply)
         m.shift[:] += w["first.bias"]
-        first_layer(m.first, m.shift, features, self.marks, m.summary)
+        first_layer(m.first, m.first.view(np.int32), m.shift, m.mean, m.highest.view(np.int32))
+        m.summary[:, :c], m.summary[:, c : 2 * c] = m.mean, m.highest
+        read_marks(m.first, features, self.marks, m.summary[:, 2 * c : self.read])
         m.summary[:, self.read :] = scalars
-        whole = dense(m.summary, w, "whole", m.whole, multiply)
-        np.maximum(whole, 0, out=whole)
+        whole = dense(m.summary, w, "whole", m.whole, multiply, relu=True)
         multiply(first, w["second.weight"].T, second)
         dense(whole, w, "from_whole", m.shift, multiply)
         m.shift[:] += w["second.bias"]
@@ -139,8 +145,7 @@ class BoardNetwork(Network):
         by_block[:] = m.cell_logits.transpose(0, 2, 1)
         by_block += w["cell_logits.bias"][:, None]
         logits[:, self.on_cells :] = whole @ w["other_logits.weight"].T + w["other_logits.bias"]
-        middle = dense(m.mean_whole, w, "middle", m.middle, multiply)
-        np.maximum(middle, 0, out=middle)
+        middle = dense(m.mean_whole, w, "middle", m.middle, multiply, relu=True)
         dense(middle, w, "values", values, multiply)
 
     def backward(
@@ -161,7 +166,7 @@ class BoardNetwork(Network):
         # the value head
         dense_gradient(m.middle, d_values, "values", gradient, multiply)
         multiply(d_values, w["values.weight"], d.middle)
-        d.middle[m.middle <= 0] = 0
+        cut(d.middle, m.middle)
         dense_gradient(m.mean_whole, d.middle, "middle", gradient, multiply)
         multiply(d.middle, w["middle.weight"], d.mean_whole)
         # the policy head
@@ -174,88 +179,112 @@ class BoardNetwork(Network):
         multiply(d_cell_logits, w["cell_logits.weight"], d_second)
         # the second layer
         second_layer_gradient(d.second, m.second, d.mean_whole, d.shift)
-        weight = np.empty_like(w["second.weight"])
-        multiply(d_second.T, first, weight)
-        gradient["second.weight"] += weight
+        multiply(d_second.T, first, gradient["second.weight"], add=True)
         gradient["second.bias"] += d.shift.sum(0)
         dense_gradient(m.whole, d.shift, "from_whole", gradient, multiply)
         multiply(d_second, w["second.weight"], d_first)
         # the summary
         multiply(d.shift, w["from_whole.weight"], d.whole)
-        d.whole[:] += d_other @ w["other_logits.weight"]
+        multiply(d_other, w["other_logits.weight"], d.whole, add=True)
         d.whole[:] += d.mean_whole[:, c:]
-        d.whole[m.whole <= 0] = 0
+        cut(d.whole, m.whole)
         dense_gradient(m.summary, d.whole, "whole", gradient, multiply)
         multiply(d.whole, w["whole.weight"], d.summary)
         # the first layer
-        first_layer_gradient(d.first, m.first, features, self.marks, m.summary, d.summary, d.shift)
-        weight = np.empty_like(w["first.weight"])
-        multiply(d_first.T, features.reshape(-1, self.features), weight)
-        gradient["first.weight"] += weight
+        d.mean[:], d.highest[:] = d.summary[:, :c], d.summary[:, c : 2 * c]
+        read_marks_gradient(d.first, features, self.marks, d.summary[:, 2 * c : self.read])
+        first_layer_gradient(d.first, m.first, m.highest, d.mean, d.highest, d.shift)
+        multiply(d_first.T, features.reshape(-1, self.features), gradient["first.weight"], add=True)
         gradient["first.bias"] += d.shift.sum(0)
         dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
 
 
 @compiled
-def first_layer(x, shift, features, marks, summary):
-    """Add the shift to every cell, cut off what is negative, and write what the summary reads of the cells.
+def first_layer(x, bits, shift, mean, highest_bits):
+    """Add the shift to every cell, cut off what is negative, and take mean and maximum of the cells.
 
-    x: float32 (n, C, c), overwritten. shift: float32 (n, c). features: float32 (n, C, F). marks: int64 (M,), features
-    that mark cells. summary: float32 (n, at least (2 + M) * c + M * F): mean of the cells, maximum, for each mark the
-    marked cells' channels, for each mark their features.
-    """
-    n, cells, c = x.shape
-    num_features, part = features.shape[2], np.float32(1.0 / cells)
-    at_features = (2 + marks.shape[0]) * c
-    for i in range(n):
-        out = summary[i]
-        out[: at_features + marks.shape[0] * num_features] = np.float32(0)
-        total, highest = out[:c], out[c : 2 * c]
-        for cell in range(cells):
-            here = x[i, cell]
-            for k in range(c):
-                here[k] = max(here[k] + shift[i, k], np.float32(0))
-                total[k] += here[k]
-                highest[k] = max(highest[k], here[k])
-            for j in range(marks.shape[0]):
-                mark = features[i, cell, marks[j]]
-                if mark != 0:
-                    for k in range(c):
-                        out[(2 + j) * c + k] += mark * here[k]
-                    for k in range(num_features):
-                        out[at_features + j * num_features + k] += mark * features[i, cell, k]
-        for k in range(c):
-            total[k] *= part
+    Numbers that are not negative are in the order of their bits, and maxima of integers are several times as fast.
 
-
-@compiled
-def first_layer_gradient(d, x, features, marks, summary, d_summary, d_shift):
-    """Turn `d`, the loss's derivative by the cells as the second layer reads them, into that by the layer's products.
-
-    d: float32 (n, C, c), overwritten. x, features, marks, summary: as `first_layer` left them. d_summary: derivative by
-    the summary, overwritten. d_shift: float32 (n, c), filled. Of equal maxima the first cell has the derivative.
+    Args:
+        x: float32 (n, C, c), overwritten.
+        bits: the same memory as int32.
+        shift: float32 (n, c).
+        mean: float32 (n, c), filled.
+        highest_bits: int32 (n, c), the memory of the maxima, filled.
     """
     n, cells, c = x.shape
     part = np.float32(1.0 / cells)
     for i in range(n):
-        d_out = d_summary[i]
-        missing = d_out[c : 2 * c]  # of the maxima whose cell is not yet found
+        for k in range(c):
+            mean[i, k], highest_bits[i, k] = 0, 0
+        for cell in range(cells):
+            for k in range(c):
+                x[i, cell, k] = max(x[i, cell, k] + shift[i, k], np.float32(0))
+                mean[i, k] += x[i, cell, k]
+            for k in range(c):
+                highest_bits[i, k] = max(highest_bits[i, k], bits[i, cell, k])
+        for k in range(c):
+            mean[i, k] *= part
+
+
+@compiled
+def first_layer_gradient(d, x, highest, d_mean, d_highest, d_shift):
+    """Turn `d`, the loss's derivative by the cells as the second layer reads them, into that by the layer's products.
+
+    Args:
+        d: float32 (n, C, c), overwritten.
+        x, highest: as `first_layer` left them, float32.
+        d_mean: float32 (n, c).
+        d_highest: float32 (n, c), overwritten. Of equal maxima the first cell has the derivative.
+        d_shift: float32 (n, c), filled.
+    """
+    n, cells, c = x.shape
+    part = np.float32(1.0 / cells)
+    for i in range(n):
         for k in range(c):
             d_shift[i, k] = 0
         for cell in range(cells):
-            here, d_here = x[i, cell], d[i, cell]
+            for k in range(c):
+                found = d_highest[i, k] if x[i, cell, k] == highest[i, k] else np.float32(0)
+                total = d[i, cell, k] + d_mean[i, k] * part + found
+                d_highest[i, k] -= found
+                total = total if x[i, cell, k] > 0 else np.float32(0)
+                d[i, cell, k] = total
+                d_shift[i, k] += total
+
+
+@compiled
+def read_marks(x, features, marks, out):
+    """Fill `out`, float32 (n, M * (c + F)): for each mark the marked cells' channels, then for each their features.
+
+    x: float32 (n, C, c). features: float32 (n, C, F). marks: int64 (M,), features that mark cells.
+    """
+    n, cells, c = x.shape
+    num_marks, num_features = marks.shape[0], features.shape[2]
+    for i in range(n):
+        for k in range(out.shape[1]):
+            out[i, k] = 0
+        for cell in range(cells):
+            for j in range(num_marks):
+                mark = features[i, cell, marks[j]]
+                if mark != 0:
+                    for k in range(c):
+                        out[i, j * c + k] += mark * x[i, cell, k]
+                    for k in range(num_features):
+                        out[i, num_marks * c + j * num_features + k] += mark * features[i, cell, k]
+
+
+@compiled
+def read_marks_gradient(d, features, marks, d_out):
+    """Add to `d`, float32 (n, C, c), the derivative by the cells that `read_marks` passes on; shapes as there."""
+    n, cells, c = d.shape
+    for i in range(n):
+        for cell in range(cells):
             for j in range(marks.shape[0]):
                 mark = features[i, cell, marks[j]]
                 if mark != 0:
                     for k in range(c):
-                        d_here[k] += mark * d_out[(2 + j) * c + k]
-            for k in range(c):
-                found = missing[k] if here[k] == summary[i, c + k] else np.float32(0)
-                missing[k] -= found
-                total = d_here[k] + d_out[k] * part + found
-                total = total if here[k] > 0 else np.float32(0)
-                d_here[k] = total
-                d_shift[i, k] += total
+                        d[i, cell, k] += mark * d_out[i, j * c + k]
 
 
 @compiled

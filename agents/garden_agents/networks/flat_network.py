@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal
+from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
 
 __all__ = ["FlatNetwork"]
 
 
 class _Hidden(NamedTuple):
-    """The hidden layers, float32 (rows, hidden), or the loss's derivatives by them; `more` is for a part of the second."""
+    """The hidden layers, float32 (rows, hidden), or the loss's derivatives by them."""
 
     first: np.ndarray
     second: np.ndarray
-    more: np.ndarray
 
     def rows(self, n: int) -> _Hidden:
         """Return the first n rows."""
@@ -33,7 +32,7 @@ class FlatNetwork(Network):
         hidden: width of the hidden layers.
     """
 
-    chunk = 128
+    chunk = 512
 
     def __init__(self, size: int, num_actions: int, num_values: int, hidden: int) -> None:
         layers = {
@@ -73,10 +72,8 @@ class FlatNetwork(Network):
     ) -> None:
         (x,) = inputs
         w, m = self.weights, memory.rows(len(x))
-        first = dense(x, w, "first", m.first, multiply)
-        np.maximum(first, 0, out=first)
-        second = dense(first, w, "second", m.second, multiply)
-        np.maximum(second, 0, out=second)
+        first = dense(x, w, "first", m.first, multiply, relu=True)
+        second = dense(first, w, "second", m.second, multiply, relu=True)
         dense(second, w, "logits", logits, multiply)
         dense(second, w, "values", values, multiply)
 
@@ -95,10 +92,9 @@ class FlatNetwork(Network):
         dense_gradient(m.second, d_logits, "logits", gradient, multiply)
         dense_gradient(m.second, d_values, "values", gradient, multiply)
         multiply(d_logits, w["logits.weight"], d.second)
-        multiply(d_values, w["values.weight"], d.more)
-        np.add(d.second, d.more, out=d.second)
-        d.second[m.second <= 0] = 0
+        multiply(d_values, w["values.weight"], d.second, add=True)
+        cut(d.second, m.second)
         dense_gradient(m.first, d.second, "second", gradient, multiply)
         multiply(d.second, w["second.weight"], d.first)
-        d.first[m.first <= 0] = 0
+        cut(d.first, m.first)
         dense_gradient(x, d.first, "first", gradient, multiply)

@@ -5,17 +5,30 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-__all__ = ["Multiply", "Network", "dense", "dense_gradient", "orthogonal"]
+from garden_core.jit import compiled
+
+__all__ = ["Multiply", "Network", "cut", "dense", "dense_gradient", "orthogonal", "product"]
 
 
-Multiply = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
-"""multiply(a, b, out) writes the product of two matrices into `out`."""
+class Multiply(Protocol):
+    """A product of matrices: NumPy's (`product`) or another library's."""
+
+    def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> object:
+        """Write the product of `a` and `b` into `out`, or add it to `out`."""
+
+
+def product(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> None:
+    """Write NumPy's product of two matrices into `out`, or add it to `out`."""
+    if add:
+        out += a @ b
+    else:
+        np.matmul(a, b, out)
 
 
 class Network(ABC):
@@ -29,7 +42,7 @@ class Network(ABC):
         chunk: number of rows that go through all layers together, so that their activations stay in a core's cache.
     """
 
-    chunk = 64
+    chunk = 128
 
     def __init__(self, layers: Mapping[str, tuple[int, int]], num_actions: int, num_values: int) -> None:
         self.layers = dict(layers)
@@ -127,16 +140,26 @@ class Network(ABC):
         for start in range(0, n, self.chunk):
             part = slice(start, start + self.chunk)
             with np.errstate(over="ignore", invalid="ignore"):  # who asks checks whether the answer is finite
-                self.forward(memory, self.inputs(observation[part]), logits[part], values[part], np.matmul)
+                self.forward(memory, self.inputs(observation[part]), logits[part], values[part], product)
         return logits, values
 
 
 def dense(
-    x: np.ndarray, weights: Mapping[str, np.ndarray], name: str, out: np.ndarray, multiply: Multiply
+    x: np.ndarray,
+    weights: Mapping[str, np.ndarray],
+    name: str,
+    out: np.ndarray,
+    multiply: Multiply,
+    relu: bool = False,
 ) -> np.ndarray:
-    """Fill `out`, float32 (n, width), with the layer `name` of `x`, float32 (n, m); return it."""
+    """Fill `out`, float32 (n, width), with the layer `name` of `x`, float32 (n, m); return it.
+
+    Args:
+        x, weights, name, out, multiply: the input, all weights, the layer, its output, the product of matrices.
+        relu: replace negative outputs by 0.
+    """
     multiply(x, weights[f"{name}.weight"].T, out)
-    out += weights[f"{name}.bias"]
+    add_bias(out, weights[f"{name}.bias"], np.float32(0 if relu else -np.inf))
     return out
 
 
@@ -144,11 +167,32 @@ def dense_gradient(
     x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray], multiply: Multiply
 ) -> None:
     """Add the gradient of the layer `name` with input `x` and the loss's derivative by its output."""
-    weight = gradient[f"{name}.weight"]
-    product = np.empty_like(weight)
-    multiply(d_out.T, x, product)
-    weight += product
-    gradient[f"{name}.bias"] += d_out.sum(0)
+    multiply(d_out.T, x, gradient[f"{name}.weight"], add=True)
+    add_rows(d_out, gradient[f"{name}.bias"])
+
+
+@compiled
+def add_bias(x, bias, lowest):
+    """Add `bias`, float32 (m,), to every row of `x`, float32 (n, m), and raise to `lowest` what is below it."""
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            x[i, k] = max(x[i, k] + bias[k], lowest)
+
+
+@compiled
+def add_rows(x, total):
+    """Add all rows of `x`, float32 (n, m), to `total`, float32 (m,)."""
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            total[k] += x[i, k]
+
+
+@compiled
+def cut(d, x):
+    """Set the derivative `d` to 0 where `x`, what a relu left, is 0; both float32 (n, m)."""
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            d[i, k] = d[i, k] if x[i, k] > 0 else np.float32(0)
 
 
 def orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> np.ndarray:

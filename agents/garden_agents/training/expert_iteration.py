@@ -28,8 +28,9 @@ from garden_agents.search.agent import MCTSAgent
 from garden_agents.search.tree import first_places
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.loss import search_loss, seat_loss, team_loss
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
-from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, value_loss
+from garden_agents.training.torch_network import Loss, TorchNetwork, clip
 from garden_core.batch import Batch
 from garden_core.game import Game
 
@@ -115,13 +116,30 @@ class _Positions:
         self.observation[i], self.mask[i], self.visits[i], self.values[i] = observation, mask, visits, values
         self.added += 1
 
-    def draw(
-        self, rng: np.random.Generator, n: int
-    ) -> tuple[np.ndarray, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return observations, masks, shares of visits and value targets of `n` random positions."""
-        rows = rng.integers(min(self.added, len(self.values)), size=n)
-        mask, visits, values = (torch.from_numpy(a[rows]) for a in (self.mask, self.visits, self.values))
-        return self.observation[rows], mask, visits, values
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, Loss]:
+        """Return observations of `n` random positions, and the loss of policy and value over them.
+
+        The loss logs the sums of the policy's, of the value's, and the number of positions that the policy learns from.
+        """
+        chosen = rng.integers(min(self.added, len(self.values)), size=n)
+        mask, visits, values = (array[chosen] for array in (self.mask, self.visits, self.values))
+        shares = visits.astype(np.float32)
+        searched = shares.any(1)
+        size, on_values = max(1, int(searched.sum())), team_loss if values.shape[1] == 1 else seat_loss
+
+        def loss(
+            rows: np.ndarray,
+            logits: np.ndarray,
+            raw: np.ndarray,
+            d_logits: np.ndarray,
+            d_raw: np.ndarray,
+            sums: np.ndarray,
+        ) -> None:
+            search_loss(logits, rows, mask, shares, size, d_logits, sums)
+            on_values(raw, rows, values, 1.0, n, d_raw, sums)
+            sums[2] += np.count_nonzero(searched[rows])
+
+        return self.observation[chosen], loss
 
 
 class _Decision(NamedTuple):
@@ -289,19 +307,14 @@ class _Training:
             group["lr"] = a.learning_rate + (a.final_learning_rate - a.learning_rate) * min(1.0, done)
         losses = None
         while self.positions.added >= 4 * a.minibatch and self.used < a.reuse * self.positions.added:
-            observation, mask, visits, targets = self.positions.draw(self.rng, a.minibatch)
-            logits, raw = self.torch_network(self.network.inputs(observation))
-            logs = logits.masked_fill(mask == 0, ILLEGAL).log_softmax(1)
-            shares = visits.float()
-            policy_loss = -(shares * logs).sum() / shares.sum().clamp(min=1)
-            on_values = value_loss(raw, targets)
-            self.optimizer.zero_grad()
-            (policy_loss + on_values).backward()
-            torch.nn.utils.clip_grad_norm_([self.torch_network.parameters], 1.0)
+            observation, loss = self.positions.draw(self.rng, a.minibatch)
+            inputs, sums = self.network.inputs(observation), np.zeros(3)
+            gradient = self.torch_network.gradient(inputs, np.arange(a.minibatch), loss, sums)
+            self.torch_network.parameters.grad = clip(gradient, 1.0)
             self.optimizer.step()
             self.used += a.minibatch
             self.run.check()
-            losses = policy_loss.item(), on_values.item()
+            losses = sums[0] / max(1, sums[2]), sums[1] / a.minibatch
         return losses
 
     def _log(self, losses: tuple[float, float]) -> None:

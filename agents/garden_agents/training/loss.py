@@ -1,5 +1,5 @@
-"""PPO's loss and its derivatives in one pass over a minibatch, compiled: torch's operations on rows so short cost more
-than what they compute. `garden_agents.training.ppo.formula` is the same in torch.
+"""Losses and their derivatives by a network's outputs in one pass, compiled: torch's operations on rows so short cost
+more than what they compute. `garden_agents.training.ppo.formula` is PPO's loss in torch.
 """
 
 from __future__ import annotations
@@ -8,55 +8,70 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["NAMES", "policy_loss", "seat_loss", "team_loss"]
+__all__ = ["NAMES", "policy_loss", "search_loss", "seat_loss", "team_loss"]
 
 NAMES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
-"""What the losses add up in `sums`, float64 (5,), over the rows."""
+"""What the losses add up in `sums`, float64 (at least 5,), over the rows."""
 
 
 @compiled
 def policy_loss(
-    logits, masks, actions, before, greedy, advantages, clip, entropy_weight, imitation, d_logits, sums
+    logits,
+    rows,
+    masks,
+    actions,
+    before,
+    greedy,
+    advantages,
+    clip,
+    entropy_weight,
+    imitation,
+    size,
+    d_logits,
+    sums,
 ):
-    """Fill `d_logits` with the derivatives of the policy's part of the loss, the mean over the rows.
+    """Fill `d_logits` with the derivatives of the policy's part of the loss, a mean over `size` decisions.
 
     That is 1 - imitation of (PPO's clipped loss less entropy_weight x entropy), and imitation of the cross-entropy with
     the greedy action. Adds to all entries of `sums` but the second.
 
     Args:
-        logits, d_logits: float32 (N, actions).
+        logits, d_logits: float32 (n, actions), of some of the decisions.
+        rows: int64 (n,), where these stand in the arrays that follow.
         masks: int8 (N, actions).
         actions, greedy: int64 (N,).
         before, advantages: float32 (N,); `before` are the log probabilities of the actions when they were chosen.
         clip, entropy_weight, imitation: float.
+        size: number of decisions in the mean.
         sums: see `NAMES`.
     """
-    rows, num_actions = logits.shape
-    for i in range(rows):
+    num_actions = logits.shape[1]
+    for i in range(logits.shape[0]):
+        row = rows[i]
         highest = np.float32(-np.inf)
         for k in range(num_actions):
-            if masks[i, k]:
+            if masks[row, k]:
                 highest = max(highest, logits[i, k])
         total = np.float32(0)
         for k in range(num_actions):
-            d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[i, k] else np.float32(0)
+            d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[row, k] else np.float32(0)
             total += d_logits[i, k]
         log_total, entropy = np.log(total), np.float32(0)
         for k in range(num_actions):
             d_logits[i, k] /= total  # the probability
-            if masks[i, k]:
+            if masks[row, k]:
                 entropy -= d_logits[i, k] * (logits[i, k] - highest - log_total)
-        change = logits[i, actions[i]] - highest - log_total - before[i]
-        ratio, advantage = np.exp(change), advantages[i]
+        change = logits[i, actions[row]] - highest - log_total - before[row]
+        ratio, advantage = np.exp(change), advantages[row]
         clipped = ratio > 1 + clip if advantage > 0 else ratio < 1 - clip
         by_action = 0.0 if clipped else (1 - imitation) * ratio * advantage
         by_entropy = (1 - imitation) * entropy_weight
         for k in range(num_actions):
-            if masks[i, k]:
+            if masks[row, k]:
                 p, log_p = d_logits[i, k], logits[i, k] - highest - log_total
                 d = p * (by_action + by_entropy * (log_p + entropy) + imitation)
-                d -= by_action * (k == actions[i]) + imitation * (k == greedy[i])
-                d_logits[i, k] = d / rows
+                d -= by_action * (k == actions[row]) + imitation * (k == greedy[row])
+                d_logits[i, k] = d / size
         sums[0] -= min(max(ratio, 1 - clip), 1 + clip) * advantage if clipped else ratio * advantage
         sums[2] += entropy
         sums[3] -= change
@@ -64,19 +79,48 @@ def policy_loss(
 
 
 @compiled
-def seat_loss(raw, targets, weight, d_raw, sums):
+def search_loss(logits, rows, masks, shares, size, d_logits, sums):
+    """Fill `d_logits` with the derivatives of the cross-entropy with a search's visits, a mean over `size` positions.
+
+    Adds to sums[0]. Rows without shares have no part in it.
+
+    Args:
+        logits, rows, masks, size, d_logits, sums: see `policy_loss`.
+        shares: float32 (N, actions), shares of the visits; zeros where there was no search.
+    """
+    num_actions = logits.shape[1]
+    for i in range(logits.shape[0]):
+        row = rows[i]
+        highest, total, learned = np.float32(-np.inf), np.float32(0), np.float32(0)
+        for k in range(num_actions):
+            if masks[row, k]:
+                highest = max(highest, logits[i, k])
+        for k in range(num_actions):
+            d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[row, k] else np.float32(0)
+            total += d_logits[i, k]
+            learned += shares[row, k]
+        for k in range(num_actions):
+            if shares[row, k] > 0:
+                sums[0] -= shares[row, k] * (logits[i, k] - highest - np.log(total))
+            d_logits[i, k] = (learned * d_logits[i, k] / total - shares[row, k]) / size
+
+
+@compiled
+def seat_loss(raw, rows, targets, weight, size, d_raw, sums):
     """Fill `d_raw` with the derivatives of weight x the mean value loss of all seats; add the loss to sums[1].
 
     That is the cross-entropy of the chances to finish first plus the mean squared error of the margins, as
     `heads.chances_and_margins` reads them.
 
     Args:
-        raw, targets, d_raw: float32 (N, 2 seats).
+        raw, d_raw: float32 (n, 2 seats), of some of the decisions.
+        rows, size, sums: see `policy_loss`.
+        targets: float32 (N, 2 seats).
         weight: float.
-        sums: see `NAMES`.
     """
-    rows, n = raw.shape[0], raw.shape[1] // 2
-    for i in range(rows):
+    n = raw.shape[1] // 2
+    for i in range(raw.shape[0]):
+        target = targets[rows[i]]
         highest, total, mean, error = raw[i, 0], np.float32(0), np.float32(0), np.float32(0)
         for k in range(n):
             highest = max(highest, raw[i, k])
@@ -84,19 +128,19 @@ def seat_loss(raw, targets, weight, d_raw, sums):
             total += np.exp(raw[i, k] - highest)
             mean += raw[i, n + k] / n
         for k in range(n):
-            error += (raw[i, n + k] - mean - targets[i, n + k]) / n
+            error += (raw[i, n + k] - mean - target[n + k]) / n
         for k in range(n):
             log_chance = raw[i, k] - highest - np.log(total)
-            d_raw[i, k] = weight * (np.exp(log_chance) - targets[i, k]) / rows
-            off = raw[i, n + k] - mean - targets[i, n + k]
-            d_raw[i, n + k] = weight * 2 * (off - error) / (n * rows)
-            sums[1] += off * off / n - targets[i, k] * log_chance
+            d_raw[i, k] = weight * (np.exp(log_chance) - target[k]) / size
+            off = raw[i, n + k] - mean - target[n + k]
+            d_raw[i, n + k] = weight * 2 * (off - error) / (n * size)
+            sums[1] += off * off / n - target[k] * log_chance
 
 
 @compiled
-def team_loss(raw, targets, weight, d_raw, sums):
-    """Fill `d_raw`, float32 (N, 1), with the derivatives of weight x the mean squared error; add that to sums[1]."""
+def team_loss(raw, rows, targets, weight, size, d_raw, sums):
+    """Fill `d_raw`, float32 (n, 1), with the derivatives of weight x the mean squared error; see `seat_loss`."""
     for i in range(raw.shape[0]):
-        off = raw[i, 0] - targets[i, 0]
-        d_raw[i, 0] = weight * 2 * off / raw.shape[0]
+        off = raw[i, 0] - targets[rows[i], 0]
+        d_raw[i, 0] = weight * 2 * off / size
         sums[1] += off * off

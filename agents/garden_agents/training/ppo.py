@@ -31,7 +31,7 @@ from garden_agents.training.credit import OPEN, advantages, link, pay
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
-from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, value_loss
+from garden_agents.training.torch_network import ILLEGAL, Loss, TorchNetwork, clip, value_loss
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.checks import short
@@ -150,7 +150,7 @@ class Weights(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """Decisions to learn from, arrays or tensors; see `Decisions`.
+    """What the loss needs of decisions, arrays or tensors; see `Decisions`.
 
     Attributes:
         advantages: float32 (N,).
@@ -240,14 +240,6 @@ class SelfPlay:
         advantages(d.next[: self.count], d.values, d.rewards, self.arguments.gae_lambda, found)
         return np.flatnonzero(d.next[: self.count] != OPEN), found
 
-    def minibatch(
-        self, rows: np.ndarray, advantages: np.ndarray, targets: np.ndarray
-    ) -> tuple[tuple[np.ndarray, ...], Minibatch]:
-        """Return the inputs of the decisions `rows`, and all else that the loss needs of them."""
-        d, inputs = self.decisions, tuple(part[rows] for part in self.inputs)
-        parts = (d.masks, d.actions, d.log_probabilities, d.greedy, advantages, targets)
-        return inputs, Minibatch(*(part[rows] for part in parts))
-
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
         batch, d = self.batch, self.decisions
@@ -309,15 +301,34 @@ class SelfPlay:
         self.count = len(kept)
 
 
+def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
+    """Return PPO's loss as a mean over `size` of the decisions in `about`, arrays; it logs `loss.NAMES`."""
+    clip_range, entropy, imitation, value = weights
+    on_values = team_loss if about.targets.shape[1] == 1 else seat_loss
+
+    def loss(
+        rows: np.ndarray,
+        logits: np.ndarray,
+        raw: np.ndarray,
+        d_logits: np.ndarray,
+        d_raw: np.ndarray,
+        sums: np.ndarray,
+    ) -> None:
+        policy_loss(logits, rows, *about[:5], clip_range, entropy, imitation, size, d_logits, sums)
+        on_values(raw, rows, about.targets, value, size, d_raw, sums)
+
+    return loss
+
+
 def formula(
     logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return PPO's loss, and the means that are logged, (5,), in the order of `loss.NAMES`."""
-    clip, entropy_weight, imitation, value_weight = weights
+    """Return PPO's loss in torch, and the means that are logged, (5,), in the order of `loss.NAMES`."""
+    clip_range, entropy_weight, imitation, value_weight = weights
     logs = logits.masked_fill(about.masks == 0, ILLEGAL).log_softmax(1)
     change = logs.gather(1, about.actions[:, None])[:, 0] - about.log_probabilities
     ratio = change.exp()
-    clipped = ratio.clamp(1 - clip, 1 + clip)
+    clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
     policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
     entropy = -(logs.exp() * logs).sum(1).mean()
     copied = -logs.gather(1, about.greedy[:, None]).mean()
@@ -327,7 +338,7 @@ def formula(
         + imitation * copied
         + value_weight * on_values
     )
-    outside = ((ratio - 1).abs() > clip).float().mean()
+    outside = ((ratio - 1).abs() > clip_range).float().mean()
     return loss, torch.stack((policy_loss, on_values, entropy, -change.mean(), outside)).detach()
 
 
@@ -394,9 +405,11 @@ class Training:
         games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
         games.play(with_greedy=self.arguments.imitation > 0)
         _, found = games.advantages()
-        rows, weights = np.arange(min(2, games.count)), Weights(0.2, 0.0, 0.0, 1.0)
-        if self.torch_network.device.type == "cpu" and len(rows):
-            self._gradient(*games.minibatch(rows, found[:, 0], found), weights, np.zeros(len(NAMES)))
+        if self.torch_network.device.type == "cpu" and games.count:
+            d = games.decisions
+            about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], found)
+            loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 1.0), 1)
+            self.torch_network.gradient(games.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
     def _loop(self, games: SelfPlay) -> None:
         a, evaluations = self.arguments, self.arguments.evaluation_count(self.arguments.minutes)
@@ -439,44 +452,36 @@ class Training:
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
+        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, targets)
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
-                self._update(*games.minibatch(rows, advantage, targets), weights, sums)
+                self._update(games.inputs, about, rows, weights, sums)
                 self.run.check()
         self.decisions += len(chosen)
         return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
 
     def _update(
-        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
+        self,
+        inputs: tuple[np.ndarray, ...],
+        about: Minibatch,
+        rows: np.ndarray,
+        weights: Weights,
+        sums: np.ndarray,
     ) -> None:
-        """Take one step of the optimizer; add the losses of the minibatch's decisions to `sums`."""
+        """Take one step of the optimizer by the decisions `rows`; add their losses to `sums`."""
         network = self.torch_network
         if network.device.type == "cpu":
-            network.parameters.grad = torch.from_numpy(self._gradient(inputs, about, weights, sums))
+            loss = compiled_loss(about, weights, len(rows))
+            network.parameters.grad = clip(network.gradient(inputs, rows, loss, sums), MAX_GRADIENT)
         else:
             self.optimizer.zero_grad()
-            on_device = Minibatch(*(torch.from_numpy(array).to(network.device) for array in about))
-            loss, means = formula(*network(inputs), on_device, weights)
-            loss.backward()
-            sums += means.cpu().numpy() * len(about.actions)
-        torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
+            on_device = Minibatch(*(torch.from_numpy(array[rows]).to(network.device) for array in about))
+            mean, means = formula(*network(tuple(part[rows] for part in inputs)), on_device, weights)
+            mean.backward()
+            torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
+            sums += means.cpu().numpy() * len(rows)
         self.optimizer.step()
-
-    def _gradient(
-        self, inputs: tuple[np.ndarray, ...], about: Minibatch, weights: Weights, sums: np.ndarray
-    ) -> np.ndarray:
-        """Return the gradient of `formula`, by compiled code; add the losses to `sums`."""
-        network, rows = self.torch_network, len(about.actions)
-        logits = np.empty((rows, network.network.num_actions), np.float32)
-        raw = np.empty((rows, network.network.num_values), np.float32)
-        network.forward(inputs, logits, raw)
-        d_logits, d_raw = np.empty_like(logits), np.empty_like(raw)
-        clip, entropy, imitation, value = weights
-        policy_loss(logits, *about[:5], clip, entropy, imitation, d_logits, sums)
-        on_values = team_loss if self.game.cooperative else seat_loss
-        on_values(raw, about.targets, value, d_raw, sums)
-        return network.backward(inputs, d_logits, d_raw)
 
     def _log(self, losses: dict[str, float]) -> None:
         """Show and write the progress."""

@@ -1,4 +1,4 @@
-"""A network as torch sees it: on the CPU by `Network`'s own passes in chunks, elsewhere by torch's operations."""
+"""A network in training: on the CPU by `Network`'s own passes in chunks, elsewhere by torch's operations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ import torch
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network import Network
 
-__all__ = ["ILLEGAL", "TorchNetwork", "formula", "value_loss"]
+__all__ = ["ILLEGAL", "Loss", "TorchNetwork", "clip", "formula", "value_loss"]
 
 ILLEGAL = -1e8  # logit of an illegal action
 
+Loss = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+"""loss(rows, logits, raw, d_logits, d_raw, sums) fills the derivatives of a loss by the network's outputs in `rows`,
+int64 (n,), float32 (n, num_actions) and (n, num_values), and adds to `sums`, float64, what is to be logged. Several
+threads may call it at the same time."""
+
 
 class TorchNetwork:
-    """A network whose outputs torch can differentiate.
+    """A network whose parameters an optimizer of torch can hold.
 
     Args:
         network: the network; on the CPU its weights are the memory of `parameters`.
@@ -30,26 +35,53 @@ class TorchNetwork:
     """
 
     def __init__(self, network: Network, device: str = "cpu", threads: int = 1) -> None:
-        self.network, self.device = network, torch.device(device)
+        self.network, self.device, self.threads = network, torch.device(device), threads
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
         self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._memories: list[Any] = []
-        """Activations of each chunk."""
-        self._scratch = [network.scratch(network.chunk) for _ in range(threads)]
-        """Derivatives, for each thread."""
+        self._workers: list[_Worker] = []
 
     def __call__(self, inputs: tuple[np.ndarray, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values)."""
-        if self.device.type == "cpu":
-            return _Pass.apply(self.parameters, self, inputs)
+        """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values), by torch's operations."""
         on_device = tuple(torch.from_numpy(part).to(self.device) for part in inputs)
         return formula(self.network, self.parameters, on_device)
 
     def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Return logits and raw values as arrays, without a gradient."""
-        with torch.inference_mode():
-            logits, raw = self(inputs)
-        return logits.cpu().numpy(), raw.cpu().numpy()
+        """Return logits and raw values as arrays."""
+        if self.device.type != "cpu":
+            with torch.inference_mode():
+                logits, raw = (part.cpu().numpy() for part in self(inputs))
+            return logits, raw
+        n, network = len(inputs[0]), self.network
+        logits, raw = (
+            np.empty((n, width), np.float32) for width in (network.num_actions, network.num_values)
+        )
+
+        def run(worker: _Worker, part: slice) -> None:
+            own = tuple(array[part] for array in inputs)
+            network.forward(worker.memory, own, logits[part], raw[part], _multiply)
+
+        self._in_chunks(n, inputs, run)
+        return logits, raw
+
+    def gradient(
+        self, inputs: tuple[np.ndarray, ...], rows: np.ndarray, loss: Loss, sums: np.ndarray
+    ) -> np.ndarray:
+        """Return the gradient of a loss over `rows`, int64 (n,), of the inputs; on the CPU.
+
+        Returns:
+            float32, like the network's `parameters`; overwritten by the next call.
+        """
+
+        def run(worker: _Worker, part: slice) -> None:
+            worker.learn(inputs, rows[part], loss)
+
+        workers = self._in_chunks(len(rows), inputs, run)
+        first = workers[0]
+        for other in workers[1:]:
+            first.gradient += other.gradient
+        for worker in workers:
+            sums += worker.sums[: len(sums)]
+        return first.gradient
 
     def synchronise(self) -> None:
         """Copy the parameters to the network, where they are not its memory."""
@@ -62,68 +94,77 @@ class TorchNetwork:
             with torch.no_grad():
                 self.parameters.copy_(torch.from_numpy(self.network.parameters))
 
-    def forward(self, inputs: tuple[np.ndarray, ...], logits: np.ndarray, values: np.ndarray) -> None:
-        """Fill `logits` and `values`; keeps the activations, for `backward`, until the next call."""
-        while len(self._memories) * self.network.chunk < len(logits):
-            self._memories.append(self.network.memory(self.network.chunk))
+    def _in_chunks(
+        self, n: int, inputs: tuple[np.ndarray, ...], run: Callable[[_Worker, slice], None]
+    ) -> list[_Worker]:
+        """Call run(worker, part) for all chunks of n rows, in as many threads as there are workers; return these."""
+        if not self._workers:
+            self._workers = [_Worker(self.network, inputs) for _ in range(self.threads)]
+        size = min(self.network.chunk, -(-n // self.threads))
+        chunks = [slice(start, start + size) for start in range(0, n, size)]
+        workers = self._workers[: len(chunks)]
 
-        def run(thread: int, chunk: int, rows: slice) -> None:
-            own = tuple(array[rows] for array in inputs)
-            self.network.forward(self._memories[chunk], own, logits[rows], values[rows], _multiply)
+        def work(k: int) -> None:
+            workers[k].begin()
+            for chunk in chunks[k :: len(workers)]:
+                run(workers[k], chunk)
 
-        self._in_chunks(len(logits), run)
-
-    def backward(
-        self, inputs: tuple[np.ndarray, ...], d_logits: np.ndarray, d_values: np.ndarray
-    ) -> np.ndarray:
-        """Return the gradient, float32 like the network's `parameters`, after `forward` with the same inputs."""
-        gradients = np.zeros((len(self._scratch), self.network.parameters.size), np.float32)
-        views = [self.network.views(gradient) for gradient in gradients]
-
-        def run(thread: int, chunk: int, rows: slice) -> None:
-            own = tuple(array[rows] for array in inputs)
-            memories = self._memories[chunk], self._scratch[thread]
-            self.network.backward(*memories, own, d_logits[rows], d_values[rows], views[thread], _multiply)
-
-        self._in_chunks(len(d_logits), run)
-        return gradients.sum(0)
-
-    def _in_chunks(self, n: int, run: Callable[[int, int, slice], None]) -> None:
-        """Call run(thread, chunk, rows) for all chunks of n rows; each thread takes every k-th of them."""
-        threads, size = len(self._scratch), self.network.chunk
-
-        def work(thread: int) -> None:
-            for chunk in range(thread, -(-n // size), threads):
-                run(thread, chunk, slice(chunk * size, (chunk + 1) * size))
-
-        if self._executor is None:
+        if self._executor is None or len(workers) == 1:
             work(0)
         else:
-            list(self._executor.map(work, range(threads)))
+            list(self._executor.map(work, range(len(workers))))
+        return workers
 
 
-class _Pass(torch.autograd.Function):
-    """The network's own forward pass and gradient."""
+class _Worker:
+    """One thread's memory: activations and derivatives of a chunk, and sums over the chunks.
 
-    @staticmethod
-    def forward(
-        ctx: Any, parameters: torch.Tensor, torch_network: TorchNetwork, inputs: tuple[np.ndarray, ...]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        network, n = torch_network.network, len(inputs[0])
-        logits, values = torch.empty(n, network.num_actions), torch.empty(n, network.num_values)
-        torch_network.forward(inputs, logits.numpy(), values.numpy())
-        ctx.torch_network, ctx.inputs = torch_network, inputs
-        return logits, values
+    Attributes:
+        gradient: float32, like the network's `parameters`.
+        sums: float64 (8,), the sums that a loss wants to log.
+    """
 
-    @staticmethod
-    def backward(ctx: Any, *d_outputs: torch.Tensor) -> tuple[torch.Tensor, None, None]:
-        d_logits, d_values = (d.contiguous().numpy() for d in d_outputs)
-        return torch.from_numpy(ctx.torch_network.backward(ctx.inputs, d_logits, d_values)), None, None
+    def __init__(self, network: Network, inputs: tuple[np.ndarray, ...]) -> None:
+        self.network, size = network, network.chunk
+        self.memory, self.scratch = network.memory(size), network.scratch(size)
+        self.inputs = tuple(np.empty((size, *part.shape[1:]), np.float32) for part in inputs)
+        widths = (network.num_actions, network.num_values) * 2
+        self.outputs = [np.empty((size, width), np.float32) for width in widths]
+        self.gradient = np.zeros_like(network.parameters)
+        self.sums = np.zeros(8)
+        self._views = network.views(self.gradient)
+
+    def begin(self) -> None:
+        """Set the gradient and the sums to 0."""
+        self.gradient[:] = 0
+        self.sums[:] = 0
+
+    def learn(self, inputs: tuple[np.ndarray, ...], rows: np.ndarray, loss: Loss) -> None:
+        """Add the gradient over `rows`, int64 (at most a chunk,), of the inputs."""
+        own = tuple(held[: len(rows)] for held in self.inputs)
+        for array, held in zip(inputs, own, strict=True):
+            np.take(array, rows, 0, out=held, mode="clip")
+        logits, raw, d_logits, d_raw = (array[: len(rows)] for array in self.outputs)
+        self.network.forward(self.memory, own, logits, raw, _multiply)
+        loss(rows, logits, raw, d_logits, d_raw, self.sums)
+        self.network.backward(self.memory, self.scratch, own, d_logits, d_raw, self._views, _multiply)
 
 
-def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def clip(gradient: np.ndarray, largest: float) -> torch.Tensor:
+    """Scale the gradient, float32, in place so that its norm is at most `largest`; return it as a tensor."""
+    norm = float(np.linalg.norm(gradient))
+    if norm > largest:
+        gradient *= np.float32(largest / norm)
+    return torch.from_numpy(gradient)
+
+
+def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> None:
     """Torch's product of matrices; unlike NumPy's, it keeps to `torch.set_num_threads`."""
-    torch.mm(torch.from_numpy(a), torch.from_numpy(b), out=torch.from_numpy(out))
+    first, second, result = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(out)
+    if add:
+        result.addmm_(first, second)
+    else:
+        torch.mm(first, second, out=result)
 
 
 def value_loss(raw: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
