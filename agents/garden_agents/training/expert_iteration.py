@@ -124,7 +124,7 @@ class _Positions:
         chosen = rng.integers(min(self.added, len(self.values)), size=n)
         mask, visits, values = (array[chosen] for array in (self.mask, self.visits, self.values))
         shares = visits.astype(np.float32)
-        searched = shares.any(1)
+        searched = np.any(shares, axis=1)
         size, on_values = max(1, int(searched.sum())), team_loss if values.shape[1] == 1 else seat_loss
 
         def loss(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import torch
@@ -97,12 +96,16 @@ class TorchNetwork:
     def _in_chunks(
         self, n: int, inputs: tuple[np.ndarray, ...], run: Callable[[_Worker, slice], None]
     ) -> list[_Worker]:
-        """Call run(worker, part) for all chunks of n rows, in as many threads as there are workers; return these."""
+        """Call run(worker, part) for all chunks of n rows, in as many threads as there are workers; return these.
+
+        A thread that would have less than a quarter of a chunk is not worth waking.
+        """
         if not self._workers:
             self._workers = [_Worker(self.network, inputs) for _ in range(self.threads)]
-        size = min(self.network.chunk, -(-n // self.threads))
+        threads = max(1, min(self.threads, 4 * n // self.network.chunk))
+        size = min(self.network.chunk, -(-n // threads))
         chunks = [slice(start, start + size) for start in range(0, n, size)]
-        workers = self._workers[: len(chunks)]
+        workers = self._workers[:threads]
 
         def work(k: int) -> None:
             workers[k].begin()
