@@ -1,9 +1,9 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, networks compared at equal time.
+"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what other settings would do.
 
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
 win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
-`--compare` it trains each game once with each command in COMPARED, for the shortest time. An interrupted training is
-resumed, a finished one is not repeated.
+`--compare` it trains for two minutes in each of SETTINGS instead. An interrupted training is resumed, a finished one is
+not repeated.
 """
 
 from __future__ import annotations
@@ -35,12 +35,33 @@ WAYS = {
     "garden train --trainer sb3": "SB3's PPO",
     "garden train --method expert-iteration": "expert iteration",
 }
-FLAT = [f"garden train --network flat --hidden {hidden}" for hidden in (64, 128, 256)]
-BOARD = [
-    f"garden train --network board --channels {channels} --hidden {hidden}"
-    for channels, hidden in ((16, 64), (32, 128), (48, 192))
+COMPARED_MINUTES = 2.0
+SETTINGS = [
+    DEFAULT,
+    *(
+        f"{DEFAULT} {setting}"
+        for setting in (
+            "--imitation 0",
+            "--minibatch 512",
+            "--epochs 2",
+            "--epochs 4",
+            "--gae-lambda 0.9",
+            "--gae-lambda 0.98",
+            "--outcome 0.5",
+            "--final-outcome 0.5",
+            "--pool-share 0.3",
+            "--entropy 0.03",
+            "--trainer sb3",
+            "--method expert-iteration",
+        )
+    ),
 ]
-COMPARED = {"mars": [FLAT[1], *BOARD]}  # other games: FLAT
+BOARD = [
+    f"{DEFAULT} --network board --channels {channels} --hidden {hidden}"
+    for channels, hidden in ((16, 64), (48, 192))
+]
+FLAT = [f"{DEFAULT} --network flat --hidden {hidden}" for hidden in (64, 256)]
+NETWORKS = {"mars": [f"{DEFAULT} --network flat", *BOARD]}  # other games: FLAT
 
 
 @dataclass
@@ -56,7 +77,7 @@ class Arguments:
     ways: tuple[str, ...] = tuple(WAYS)
     """commands to train with, without the game"""
     compare: bool = False
-    """compare networks with seed 0, in place of learning curves"""
+    """compare settings, in place of learning curves"""
     processes: int = 2
     """number of trainings at the same time"""
     runs: Path = Path("runs/learning")
@@ -65,7 +86,9 @@ class Arguments:
     """folder for learning.json and learning-GAME-MINUTES.png, or compared.json"""
 
 
-def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[str, Any]:
+def run(
+    game: str, seed: int, minutes: float, way: str, folder: Path, evaluations: int, games: int
+) -> dict[str, Any]:
     """Train, unless the run is finished already; return its evaluations by column, and the final results.
 
     Args:
@@ -74,6 +97,8 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[st
         minutes: training time.
         way: the training command without its game.
         folder: folder of the run.
+        evaluations: number of evaluations in the course of the training.
+        games: games against each agent in an evaluation.
 
     Raises:
         RuntimeError: if the training fails; the message ends with the training's last output.
@@ -84,38 +109,34 @@ def run(game: str, seed: int, minutes: float, way: str, folder: Path) -> dict[st
         if (folder / "config.toml").exists():
             command += ["--resume", str(folder)]
         else:
-            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations 8 --panel-games 100"
+            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games {games}"
             command += [game, *limits.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
     with (folder / "evaluations.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    evaluations = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
+    columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
     final = json.loads((folder / "evaluation.json").read_text())["results"]
     found = {"game": game, "seed": seed, "minutes": minutes, "way": way}
-    return found | {"evaluations": evaluations, "final": final}
+    return found | {"evaluations": columns, "final": final}
 
 
 def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result file and the plot."""
     jobs = []
     for game in arguments.games or list_games():
-        times = arguments.minutes or MINUTES.get(game, OTHER_MINUTES)
+        times, ways = MINUTES.get(game, OTHER_MINUTES), arguments.ways
         if arguments.compare:
-            jobs += [(game, 0, times[0], way) for way in COMPARED.get(game, FLAT)]
-        else:
-            jobs += [
-                (game, seed, m, way)
-                for m in times
-                for seed in range(arguments.seeds)
-                for way in arguments.ways
-            ]
+            times, ways = (COMPARED_MINUTES,), (*SETTINGS, *NETWORKS.get(game, FLAT))
+        each = itertools.product(arguments.minutes or times, range(arguments.seeds), ways)
+        jobs += [(game, seed, minutes, way) for minutes, seed, way in each]
 
     def one(job: tuple[str, int, float, str]) -> dict[str, Any]:
         game, seed, minutes, way = job
-        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"\w+", way)])
-        found = run(game, seed, minutes, way, folder)
+        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"[\w.]+", way)])
+        evaluations, games = (1, 400) if arguments.compare else (8, 100)
+        found = run(game, seed, minutes, way, folder, evaluations, games)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
         print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
         return found

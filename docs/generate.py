@@ -104,6 +104,7 @@ def generated() -> dict[str, Callable[[], str]]:
     parts = {
         "speed": speed,
         "speed in short": speed_in_short,
+        "trainers": trainers,
         "ratings": ratings,
         "pairs": pairs,
         "networks": networks,
@@ -143,15 +144,9 @@ def speed() -> str:
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
                 rows.append(("", text, f"{_short(other['decisions_per_second']['median'])} decisions/s"))
     for found in training["measurements"]:
-        if found["threads"] == 2:
-            text = f"MaskablePPO, {found['network']} network, a third of the opponents past selves"
-            rows.append(
-                (
-                    found["game"],
-                    text,
-                    f"{_short(found['decisions_per_second']['median'])} learner decisions/s",
-                )
-            )
+        if found["threads"] == 1:
+            rate = found["decisions_per_second"]["median"]
+            rows.append((found["game"], "PPO, decisions learned from", f"{_short(rate)} decisions/s"))
     for found in startup["measurements"]:
         if found["interface"] == "env()":
             seconds = {part: found["seconds"][part]["median"] for part in ("import", "make", "reset", "step")}
@@ -162,7 +157,7 @@ def speed() -> str:
                 (found["game"], f"first game and step of `env()`, {found['cache']} cache", f"{first:.2f} s")
             )
     head = ("game", "what", "median")
-    return f"On {_machine(throughput['facts'])}, one thread (training: two):\n\n" + _table(head, rows)
+    return f"On {_machine(throughput['facts'])}, one thread:\n\n" + _table(head, rows)
 
 
 def speed_in_short() -> str:
@@ -173,18 +168,30 @@ def speed_in_short() -> str:
         if found["num_players"] == 2 and found["num_envs"] == (1 if found["what"] == "env()" else 1024):
             rates.setdefault(found["game"], {})[found["what"]] = found["decisions_per_second"]["median"]
     for found in training["measurements"]:
-        if (found["network"], found["threads"]) == ("default", 2):
+        if found["threads"] == 1:
             rates[found["game"]]["training"] = found["decisions_per_second"]["median"]
     columns = {
         "random play": "compiled random play",
         "random play, observed": "with observations",
         "Batch.step": "`Batch.step` from Python",
         "env()": "PettingZoo loop in Python",
-        "training": "PPO training, 2 threads",
+        "training": "learned from by PPO",
     }
     rows = [(game, *(_short(rates[game][what]) for what in columns)) for game in sorted(rates)]
     text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core"
     return f"{text} ({_machine(throughput['facts'])}):\n\n" + _table(("game", *columns.values()), rows)
+
+
+def trainers() -> str:
+    """Return the table of the trainers' speeds side by side, and of where the time of our own goes."""
+    rows = []
+    for found in _result("training")["measurements"]:
+        own, other = found["decisions_per_second"], found["sb3"]
+        shares = ", ".join(f"{part} {share:.0%}" for part, share in found["shares_of_time"].items())
+        rates = (_short(own["median"]), _short(other["decisions_per_second"]["median"]))
+        rows.append((found["game"], found["threads"], *rates, f"{other['ratio']['median']:.1f}", shares))
+    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "time of our own")
+    return _table(head, rows)
 
 
 def _machine(facts: dict[str, Any]) -> str:
@@ -245,36 +252,43 @@ def networks() -> str:
 
 
 def curves() -> str:
-    """Return the table of final win rates of the learning curves."""
-    rows = []
+    """Return the table of the learning curves' ends: mean and range of the seeds."""
+    runs: dict[tuple[str, float, str], list[dict[str, Any]]] = {}
     for found in _result("learning")["measurements"]:
-        rates = {r["opponent"]: f"{r['win_rate']:.1%}" for r in found["final"]}
-        decisions = found["evaluations"]["decisions"][-1]
-        text = f"{found['minutes']:g} minutes, {decisions / 1000:,.0f} thousand decisions"
-        rows.append((found["game"], found["seed"], text, rates["random"], rates["greedy"]))
-    return _table(("game", "seed", "training", "against random", "against greedy"), rows)
+        runs.setdefault((found["game"], found["minutes"], found["way"]), []).append(found)
+    rows = []
+    for (game, minutes, way), found in runs.items():
+        decisions = sum(each["evaluations"]["decisions"][-1] for each in found) / len(found)
+        greedy = [r["win_rate"] for each in found for r in each["final"] if r["opponent"] == "greedy"]
+        search = [each["evaluations"]["mcts:50"][-1] for each in found]
+        rates = (_mean_and_range(greedy), _mean_and_range(search))
+        rows.append((game, f"{minutes:g}", f"`{way}`", f"{decisions / 1000:,.0f} thousand", *rates))
+    return _table(("game", "minutes", "training", "decisions", "against greedy", "against mcts:50"), rows)
 
 
 def compared() -> str:
-    """Return the table that compares networks and training methods at equal times."""
-    rows = []
+    """Return the table of settings of training after equal times."""
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for found in _result("compared")["measurements"]:
-        decisions = f"{found['evaluations']['decisions'][-1] / 1000:,.0f} thousand"
-        row = [found["game"], f"`{found['way']}`", f"{found['minutes']:g}", decisions]
-        for r in found["final"]:
-            row += [f"{r['win_rate']:.1%}", f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}"]
-        rows.append(tuple(row))
-    head = (
-        "game",
-        "training",
-        "minutes",
-        "decisions",
-        "against random",
-        "scores",
-        "against greedy",
-        "scores",
-    )
-    return _table(head, rows)
+        runs.setdefault((found["game"], found["way"]), []).append(found["evaluations"])
+    opponents = ("greedy", "mcts:50")
+    rows = []
+    for (game, way), evaluations in runs.items():
+        decisions = sum(each["decisions"][-1] for each in evaluations) / len(evaluations)
+        rates = [[each[opponent][-1] for each in evaluations] for opponent in opponents]
+        rows.append(
+            (
+                game,
+                f"`{way}`",
+                f"{decisions / 1000:,.0f} thousand",
+                *(_mean_and_range(each) for each in rates),
+            )
+        )
+    return _table(("game", "training", "decisions", *(f"against {name}" for name in opponents)), rows)
+
+
+def _mean_and_range(rates: list[float]) -> str:
+    return f"{sum(rates) / len(rates):.0%} ({min(rates):.0%} to {max(rates):.0%})"
 
 
 def search() -> str:

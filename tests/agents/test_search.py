@@ -168,6 +168,14 @@ def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
         np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
 
 
+def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
+    batch = started("mars", rows=2, num_players=2, cooperative=True)
+    batch.states["score"][:, :2] = [30, 20]  # while placing nothing more is scored
+    _, values = MCTSAgent(30, network=Sure(102, 0.25)).search(batch, batch.all_rows)
+    x = 20 / batch.game.reward_divisor + 0.25 / (1 - 0.25)
+    np.testing.assert_allclose(values, x / (1 + x), rtol=1e-5)
+
+
 def test_noise_needs_a_network():
     batch = started("cacti")
     with pytest.raises(ValueError, match="noise is for the priors of a network"):

@@ -37,7 +37,8 @@ class Network(Protocol):
         """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
 
         The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
-        the player to move, on the scale of `garden_agents.search.tree.first_places`.
+        the player to move, on the scale of `garden_agents.search.tree.first_places`. In cooperative games they are
+        float32 (N,), x / (1 + |x|) for the score still to come, x times the game's reward_divisor.
         """
 
 

@@ -319,24 +319,33 @@ def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilitie
 
     `estimates`, float32 (N, seats), holds the values of all seats, counted from the player to move at each leaf; in a
     finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
-    (N, 1), the values for the player to move alone: the other n - 1 seats have its opposite / (n - 1) each, or in
-    cooperative games the same. `values` and `points` are overwritten.
+    (N, 1), the values for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
+    cooperative games it is (N, 1) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
+    team's score so far is added to that. `values` and `points` are overwritten.
     """
-    n, alone = params[0].num_players, estimates.shape[1] == 1
+    n, alone, cooperative = params[0].num_players, estimates.shape[1] == 1, params[0].cooperative
     for i in range(leaves.shape[0]):
         state = leaves[i]
-        if state.terminated or state.truncated:
+        over = state.terminated or state.truncated
+        if not over:
+            _expand(nodes[i, paths[i, lengths[i]]], leaf_masks[i], probabilities[i])
+        if cooperative:
+            to_come = 0.0 if over else np.float64(estimates[i, 0])
+            kernels.points(state, params[0], points)
+            score = rewards.team_score(points, n) / params[0].reward_divisor
+            score += to_come / max(1.0 - abs(to_come), 1e-6)
+            values[:n] = score / (1.0 + abs(score))
+        elif over:
             if alone:
                 seat_values(state, params[0], values, points)
             else:
                 first_places(state, params[0], values, points)
         else:
-            _expand(nodes[i, paths[i, lengths[i]]], leaf_masks[i], probabilities[i])
             for p in range(n):
                 offset = (p - np.int64(state.current_player) + n) % n
                 if not alone:
                     values[p] = estimates[i, offset]
-                elif offset == 0 or params[0].cooperative:
+                elif offset == 0:
                     values[p] = estimates[i, 0]
                 else:
                     values[p] = -estimates[i, 0] / (n - 1)

@@ -60,6 +60,8 @@ class Arguments(TrainingArguments):
     """final share of the first place; interpolated linearly"""
     imitation: float = 0.3
     """share of the training in which greedy play is imitated; its weight in the loss falls linearly from 1 to 0"""
+    imitation_decisions: int = 300_000
+    """largest number of decisions in that part of the training"""
 
     envs: int = 128
     """number of games played at once"""
@@ -108,7 +110,7 @@ class Arguments(TrainingArguments):
         super().__post_init__()
         self._at_least(1, "envs", "rollout", "epochs", "minibatch", "snapshot_every", "checkpoint_every")
         self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
-        self._at_least(0, "past_selves")
+        self._at_least(0, "past_selves", "imitation_decisions")
         self._at_most(65_536, "envs", "rollout", "minibatch")
         self._at_most(1000, "past_selves")
         self._at_most(1, "imitation", "pool_share")
@@ -372,8 +374,8 @@ class Training:
     @property
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
-        share = self.arguments.imitation
-        return max(0.0, 1 - self.done / share) if share else 0.0
+        share, most = self.arguments.imitation, self.arguments.imitation_decisions
+        return max(0.0, 1 - max(self.done / share, self.decisions / most)) if share and most else 0.0
 
     def _between(self, first: float, last: float) -> float:
         """Return what is interpolated linearly over the training."""
