@@ -5,6 +5,10 @@ value for the player to move is noted, and at the end that player's outcome, on 
 winner has 1, the others -1 / (n - 1). For each fifth of the game (the same number of decisions each) the result file has
 the mean of the values, which is that of the outcomes if they are unbiased, and the correlation of both. Other networks
 named by --beside value the same positions.
+
+How well outcomes can be foreseen at all is estimated by playouts: for one decision in each fifth of a game, everything
+that the player to move cannot see is drawn anew --playouts times, the network plays on from there, and the mean outcome
+takes the place of the value.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from garden_agents.search.tree import first_places
 from tqdm import tqdm
 
 from benchmarks import common
-from garden_core import Batch, Game, list_games, make
+from garden_core import Batch, Game, kernels, list_games, make
 
 FIFTHS = 5
 
@@ -36,6 +40,8 @@ class Arguments:
     """folder of networks GAME-PLAYERS.safetensors that value the same positions; earlier ones if not given"""
     matches: int = 1000
     """number of games of each network"""
+    playouts: int = 32
+    """number of playouts of each of five decisions in a game; 0 for none"""
     seed: int = 0
     """seed of the games and of the actions"""
     output: Path = common.RESULTS
@@ -45,13 +51,13 @@ class Arguments:
 def noted(game: Game, agents: Sequence[NetworkAgent], matches: int, seed: int) -> list[dict[str, np.ndarray]]:
     """Play games of the first agent against itself.
 
-    Returns, for each game, "values", float (decisions, agents), of the player to move, and "outcomes", float
-    (decisions,), of the same player; decisions with one legal action are left out.
+    Returns, for each game, "values", float (decisions, agents), of the player to move, "outcomes", float (decisions,),
+    of the same player, and "states", records (decisions,); decisions with one legal action are left out.
     """
     batch = Batch(game, matches, autoreset=False)
     batch.reset(seed)
     values: list[list[np.ndarray]] = [[] for _ in batch.all_rows]
-    movers: list[list[int]] = [[] for _ in batch.all_rows]
+    states: list[list[np.ndarray]] = [[] for _ in batch.all_rows]
     with tqdm(total=matches, unit="game", desc=repr(game)) as bar:
         while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
             bar.update(matches - len(rows) - bar.n)
@@ -61,14 +67,46 @@ def noted(game: Game, agents: Sequence[NetworkAgent], matches: int, seed: int) -
             )
             for row, value in zip(rows[masks.sum(1) > 1], found[masks.sum(1) > 1], strict=True):
                 values[row].append(value)
-                movers[row].append(int(batch.current_player[row]))
+                states[row].append(batch.states[row : row + 1].copy())
             batch.step(agents[0](batch, rows), rows)
-    final, points = np.zeros(game.max_players, np.float32), np.zeros(game.max_players, np.int32)
     games = []
     for row in batch.all_rows:
-        first_places(batch.last_states[row], game.params[0], final, points)
-        games.append({"values": np.array(values[row]), "outcomes": final[movers[row]].astype(float)})
+        held = np.concatenate(states[row])
+        outcomes = first_place_values(game, batch.last_states[row])[held["current_player"]]
+        games.append({"values": np.array(values[row]), "outcomes": outcomes, "states": held})
     return games
+
+
+def first_place_values(game: Game, state: np.ndarray) -> np.ndarray:
+    """Return the outcome of every seat of a finished game, float (max players,), as `first_places` counts it."""
+    final, points = np.zeros(game.max_players, np.float32), np.zeros(game.max_players, np.int32)
+    first_places(state, game.params[0], final, points)
+    return final.astype(float)
+
+
+def played_out(
+    game: Game, agent: NetworkAgent, games: Sequence[dict[str, np.ndarray]], playouts: int, seed: int
+) -> list[dict[str, np.ndarray]]:
+    """Return, for each of `games`, the "values" by playouts and the "outcomes" of one decision in each fifth."""
+    rng, found = np.random.default_rng(seed), []
+    for played in tqdm(games, unit="game", desc=f"{game!r}, playouts"):
+        n = len(played["outcomes"])
+        chosen = np.array(
+            [rng.choice(np.flatnonzero(np.arange(n) * FIFTHS // n == k)) for k in range(FIFTHS)]
+        )
+        movers = np.repeat(played["states"]["current_player"][chosen], playouts).astype(np.int64)
+        batch = Batch(game, FIFTHS * playouts, autoreset=False)
+        batch.reset(0)
+        batch.states[:] = np.repeat(played["states"][chosen], playouts)
+        for row, mover in enumerate(movers):
+            kernels.resample(batch.states[row], game.params[0], mover, rng.integers(2**63, dtype=np.uint64))
+        batch.refresh()
+        while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
+            batch.step(agent(batch, rows), rows)
+        final = [first_place_values(game, batch.last_states[row])[mover] for row, mover in enumerate(movers)]
+        values = np.reshape(final, (FIFTHS, playouts)).mean(1)
+        found.append({"values": values[:, None], "outcomes": played["outcomes"][chosen]})
+    return found
 
 
 def by_fifths(games: Sequence[dict[str, np.ndarray]], agent: int) -> dict[str, Any]:
@@ -99,18 +137,16 @@ def main(arguments: Arguments) -> None:
             if arguments.beside is not None and other.exists():
                 agents["before"] = NetworkAgent.load(other, game)
             games = noted(game, [*agents.values()], arguments.matches, arguments.seed)
-            for number, agent in enumerate(agents):
-                found = {
-                    "game": name,
-                    "num_players": num_players,
-                    "network": agent,
-                    **by_fifths(games, number),
-                }
-                measurements.append(found)
-                print(f"{name}, {num_players} players, {agent}: all, then by fifths of the game")
+            rows = {agent: by_fifths(games, number) for number, agent in enumerate(agents)}
+            if arguments.playouts:
+                out = played_out(game, agents["network"], games, arguments.playouts, arguments.seed)
+                rows["playouts"] = by_fifths(out, 0)
+            for by, found in rows.items():
+                measurements.append({"game": name, "num_players": num_players, "values_by": by, **found})
+                print(f"{name}, {num_players} players, values by {by}: all, then by fifths of the game")
                 for key in ("mean_value", "mean_outcome", "correlation"):
                     print(f"  {key:<13}", *(f"{x:+.3f}" for x in found[key]), flush=True)
-    settings = {"matches": arguments.matches, "seed": arguments.seed}
+    settings = {key: getattr(arguments, key) for key in ("matches", "playouts", "seed")}
     common.save(arguments.output, "calibration", settings, measurements)
 
 

@@ -110,6 +110,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "networks": networks,
         "curves": curves,
         "compared": compared,
+        "calibration": calibration,
         "search": search,
         "soak": soak,
         "mutants": mutants,
@@ -285,6 +286,29 @@ def compared() -> str:
             )
         )
     return _table(("game", "training", "decisions", *(f"against {name}" for name in opponents)), rows)
+
+
+def calibration() -> str:
+    """Return the table of values held against outcomes: mean, and correlation by fifths of the game."""
+    names = {"network": "network", "before": "network before", "playouts": "playouts"}
+    rows = []
+    for found in _result("calibration")["measurements"]:
+        means, fifths = found["mean_value"], (f"{x:.2f}" for x in found["correlation"][1:])
+        largest = max(means[1:], key=abs)
+        what = f"{found['game']}, {found['num_players']}", names[found["values_by"]]
+        rows.append((*what, f"{means[0]:+.3f}", f"{largest:+.3f}", *fifths))
+    head = (
+        "game, players",
+        "values by",
+        "mean",
+        "farthest of the fifths",
+        "correlation: 1st fifth",
+        "2nd",
+        "3rd",
+        "4th",
+        "5th",
+    )
+    return _table(head, rows)
 
 
 def _mean_and_range(rates: list[float]) -> str:

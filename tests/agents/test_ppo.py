@@ -146,6 +146,7 @@ def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
         np.array([second for _, second in legal]),
         rng.normal(size=rows).astype(np.float32),
         targets,
+        (rng.random(rows) < 0.7).astype(np.float32),
     )
     weights = ppo.Weights(0.2, entropy, imitation, 0.7)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
@@ -194,6 +195,10 @@ def test_against_the_pool_one_seat_is_learned_from():
     share = self_play(game, pool_share=0.5, envs=400)
     alone = (share.opponents < 0).all(1).mean()
     assert 0.4 < alone < 0.6
+    share.play(with_greedy=False)
+    counted = share.decisions.counted[: share.count]
+    assert set(counted) == {0, 1}  # values learn from the games of the network against itself
+    assert 0.6 < counted.mean() < 0.9
 
 
 def test_decisions_with_one_legal_action_are_not_learned_from():
@@ -240,6 +245,23 @@ def test_same_seed_same_training(tmp_path):
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["mars", "cacti"])
+def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
+    """On another device than the CPU training goes by them."""
+    few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3}
+    runs = [ppo.train(tiny(run=tmp_path / "own", **few))]
+    begin = TorchNetwork.__init__
+    monkeypatch.setattr(
+        TorchNetwork,
+        "__init__",
+        lambda self, *a, **k: (begin(self, *a, **k), setattr(self, "by_torch", True))[0],
+    )
+    runs.append(ppo.train(tiny(run=tmp_path / "torch", **few)))
+    one, other = (NetworkAgent.load(folder, make(name)).network.parameters for folder in runs)
+    np.testing.assert_allclose(one, other, atol=2e-3)
+    assert not np.allclose(one, new_network(make(name), SMALL, "seats", 0).parameters, atol=2e-3)
+
+
 @pytest.mark.parametrize(
     ("name", "num_players", "options"),
     [
@@ -260,6 +282,11 @@ def test_training_begins_with_a_network(small_run, tmp_path):
     folder = ppo.train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
     one, other = (NetworkAgent.load(path, Mars()).network.parameters for path in (small_run, folder))
     np.testing.assert_array_equal(one, other)
+    start = {"start": small_run / "network.safetensors", "num_players": 4}
+    more = NetworkAgent.load(ppo.train(tiny(run=tmp_path / "more", **start, **still)), Mars(num_players=4))
+    for name, weight in NetworkAgent.load(small_run, Mars()).network.weights.items():
+        if "values" not in name:
+            np.testing.assert_array_equal(weight, more.network.weights[name])
     with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4.* are needed"):
         ppo.train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
 

@@ -36,13 +36,24 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     hidden: Width = 128
 
 
-def empty_network(game: Game, architecture: Architecture, value_target: str) -> Network:
+def empty_network(
+    game: Game, architecture: Architecture, value_target: str, num_players: int | None = None
+) -> Network:
     """Return a network that has no memory yet: its weights are zeros once they are asked for.
+
+    Args:
+        game: the game.
+        architecture: the network's architecture.
+        value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
+        num_players: number of seats that it values; those of the game if None.
 
     Raises:
         ValueError: for the kind "board" with a game that has no board.
     """
-    size, values = math.prod(game.observation_shape), num_values(value_target, game.num_players)
+    size, values = (
+        math.prod(game.observation_shape),
+        num_values(value_target, num_players or game.num_players),
+    )
     kind, board = architecture.kind, game.board
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")

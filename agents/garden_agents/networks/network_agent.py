@@ -80,7 +80,8 @@ class NetworkAgent:
             game: the game that the network is to play.
             seed, sampled: see the class.
             allow_other_options: accept a network that was trained with another number of players, other options or
-                other data, if its observations and actions have the same shapes. It may play badly.
+                other data, if its observations and actions have the same shapes. It may play badly, and its values are
+                those of its own number of seats.
 
         Raises:
             ValueError: if the file is missing, damaged or has weights that are not finite, or its network was made
@@ -100,7 +101,7 @@ class NetworkAgent:
         if not allow_other_options:
             _check_options(path, made, game)
         try:
-            network = empty_network(game, made.network, made.value_target)
+            network = empty_network(game, made.network, made.value_target, _players(made, game))
             check_weights(weights, network.shapes)
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
@@ -151,6 +152,18 @@ class NetworkAgent:
         order = np.argsort(-chances[0], kind="stable")[:3]
         best = ", ".join(f"{batch.game.labels[a]} {chances[0, a]:.0%}" for a in order if chances[0, a] > 0)
         return f"value {value:+.2f}; {best}"
+
+
+def _players(made: _Description, game: Game) -> int:
+    """Return the number of players that a network was made for, which is the number of seats that it values.
+
+    Raises:
+        ValueError: if the game cannot have so many.
+    """
+    n = made.options.get("num_players", game.num_players)
+    if type(n) is not int or not 1 <= n <= game.max_players:
+        raise ValueError(f"num_players must be 1 to {game.max_players}, not {short(n)}")
+    return n
 
 
 def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:
@@ -231,17 +244,21 @@ def _interface(game: Game) -> dict[str, Any]:
 def start_from(path: Path, network: Network, game: Game, architecture: Architecture) -> None:
     """Give a network that is to be trained the weights in a network's file.
 
+    Where the file's network is for another number of players, the layer of the values keeps its random weights.
+
     Raises:
         ValueError: as `NetworkAgent.load`, and if the file's network has another architecture or value target than
             training gives it.
     """
     first = NetworkAgent.load(path, game, allow_other_options=True)
-    if first.network.shapes != network.shapes:
+    other = {name for name, shape in network.shapes.items() if first.network.shapes.get(name) != shape}
+    if first.value_target != target_of(game) or not other <= {"values.weight", "values.bias"}:
         raise ValueError(
             f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
             f"{msgspec.to_builtins(architecture)} and {target_of(game)} are needed"
         )
-    network.parameters[:] = first.network.parameters
+    for name in network.weights.keys() - other:
+        network.weights[name][:] = first.network.weights[name]
 
 
 def shipped(game: Game) -> dict[int, Path]:

@@ -64,7 +64,7 @@ class Arguments(TrainingArguments):
     warmup_share: float = 0.2
     """share of the training time in which search uses greedy rollouts, before the network guides it; 0 with --start"""
     start: Path | None = None
-    """file of a network with the initial weights; random ones if not given"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     positions: int = 200_000
     """size of the replay buffer, positions; the oldest are dropped"""
@@ -123,7 +123,7 @@ class _Positions:
         """
         chosen = rng.integers(min(self.added, len(self.values)), size=n)
         mask, visits, values = (array[chosen] for array in (self.mask, self.visits, self.values))
-        shares = visits.astype(np.float32)
+        shares, all_count = visits.astype(np.float32), np.ones(n, np.float32)
         searched = np.any(shares, axis=1)
         size, on_values = max(1, int(searched.sum())), team_loss if values.shape[1] == 1 else seat_loss
 
@@ -136,7 +136,7 @@ class _Positions:
             sums: np.ndarray,
         ) -> None:
             search_loss(logits, rows, mask, shares, size, d_logits, sums)
-            on_values(raw, rows, values, 1.0, n, d_raw, sums)
+            on_values(raw, rows, values, all_count, 1.0, n, d_raw, sums)
             sums[2] += np.count_nonzero(searched[rows])
 
         return self.observation[chosen], loss

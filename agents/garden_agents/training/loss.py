@@ -106,7 +106,7 @@ def search_loss(logits, rows, masks, shares, size, d_logits, sums):
 
 
 @compiled
-def seat_loss(raw, rows, targets, weight, size, d_raw, sums):
+def seat_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
     """Fill `d_raw` with the derivatives of weight x the mean value loss of all seats; add the loss to sums[1].
 
     That is the cross-entropy of the chances to finish first plus the mean squared error of the margins, as
@@ -116,11 +116,12 @@ def seat_loss(raw, rows, targets, weight, size, d_raw, sums):
         raw, d_raw: float32 (n, 2 seats), of some of the decisions.
         rows, size, sums: see `policy_loss`.
         targets: float32 (N, 2 seats).
+        counted: float32 (N,), 1 where the loss counts, else 0.
         weight: float.
     """
     n = raw.shape[1] // 2
     for i in range(raw.shape[0]):
-        target = targets[rows[i]]
+        target, factor = targets[rows[i]], weight * counted[rows[i]] / size
         highest, total, mean, error = raw[i, 0], np.float32(0), np.float32(0), np.float32(0)
         for k in range(n):
             highest = max(highest, raw[i, k])
@@ -131,16 +132,16 @@ def seat_loss(raw, rows, targets, weight, size, d_raw, sums):
             error += (raw[i, n + k] - mean - target[n + k]) / n
         for k in range(n):
             log_chance = raw[i, k] - highest - np.log(total)
-            d_raw[i, k] = weight * (np.exp(log_chance) - target[k]) / size
+            d_raw[i, k] = factor * (np.exp(log_chance) - target[k])
             off = raw[i, n + k] - mean - target[n + k]
-            d_raw[i, n + k] = weight * 2 * (off - error) / (n * size)
-            sums[1] += off * off / n - target[k] * log_chance
+            d_raw[i, n + k] = factor * 2 * (off - error) / n
+            sums[1] += counted[rows[i]] * (off * off / n - target[k] * log_chance)
 
 
 @compiled
-def team_loss(raw, rows, targets, weight, size, d_raw, sums):
+def team_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
     """Fill `d_raw`, float32 (n, 1), with the derivatives of weight x the mean squared error; see `seat_loss`."""
     for i in range(raw.shape[0]):
-        off = raw[i, 0] - targets[rows[i], 0]
-        d_raw[i, 0] = weight * 2 * off / size
-        sums[1] += off * off
+        off, count = raw[i, 0] - targets[rows[i], 0], counted[rows[i]]
+        d_raw[i, 0] = weight * count * 2 * off / size
+        sums[1] += count * off * off

@@ -76,7 +76,9 @@ class Arguments(TrainingArguments):
     final_learning_rate: float = 1e-4
     """final learning rate; interpolated linearly"""
     gae_lambda: float = 0.95
-    """lambda of generalised advantage estimation"""
+    """lambda of generalised advantage estimation, for the policy"""
+    value_lambda: float = 1.0
+    """the same for the targets of the values; with 1 these are outcomes as far as a rollout reaches"""
     clip: float = 0.2
     """largest change of an action's probability that an update is rewarded for, as a factor less 1"""
     entropy: float = 0.01
@@ -87,7 +89,7 @@ class Arguments(TrainingArguments):
     """weight of each of the two value losses"""
 
     start: Path | None = None
-    """file of a network with the initial weights, for the same number of players; random ones if not given"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     pool_share: float = 0.0
     """share of the games that are played against the opponent pool; the others are played against the network itself"""
@@ -133,6 +135,7 @@ class Decisions(NamedTuple):
         rewards: float32 (size, columns), what was paid until the seat's next decision.
         next: int64 (size,), index of that decision, or `credit.OVER` or `credit.OPEN`.
         greedy: int64 (size,), what greedy play would have chosen.
+        counted: float32 (size,), 1 in games of the network against itself, from which alone the values learn, else 0.
     """
 
     masks: np.ndarray
@@ -142,6 +145,7 @@ class Decisions(NamedTuple):
     rewards: np.ndarray
     next: np.ndarray
     greedy: np.ndarray
+    counted: np.ndarray
 
 
 class Weights(NamedTuple):
@@ -159,6 +163,7 @@ class Minibatch(NamedTuple):
     Attributes:
         advantages: float32 (N,).
         targets: float32 (N, columns), of the values.
+        counted: float32 (N,).
     """
 
     masks: Any
@@ -167,6 +172,7 @@ class Minibatch(NamedTuple):
     greedy: Any
     advantages: Any
     targets: Any
+    counted: Any
 
 
 class SelfPlay:
@@ -204,6 +210,7 @@ class SelfPlay:
             rewards=np.zeros((size, columns), np.float32),
             next=np.full(size, OPEN),
             greedy=np.zeros(size, np.int64),
+            counted=np.zeros(size, np.float32),
         )
         shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
         self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
@@ -237,12 +244,16 @@ class SelfPlay:
             batch.step(actions)
             self._pay()
 
-    def advantages(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indexes of the decisions to learn from, and the advantages of all, float32 (count, columns)."""
-        d = self.decisions
-        found = np.zeros((self.count, d.values.shape[1]), np.float32)
-        advantages(d.next[: self.count], d.values, d.rewards, self.arguments.gae_lambda, found)
-        return np.flatnonzero(d.next[: self.count] != OPEN), found
+    def advantages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the indexes of the decisions to learn from, and the advantages of all and the targets of their values,
+        float32 (count, columns).
+        """
+        d, a = self.decisions, self.arguments
+        following, found = d.next[: self.count], np.zeros((self.count, d.values.shape[1]), np.float32)
+        advantages(following, d.values, d.rewards, a.value_lambda, found)
+        targets = d.values[: self.count] + found
+        advantages(following, d.values, d.rewards, a.gae_lambda, found)
+        return np.flatnonzero(following != OPEN), found, targets
 
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
@@ -256,6 +267,7 @@ class SelfPlay:
         d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
         d.rewards[new] = 0
+        d.counted[new] = (self.opponents[rows] < 0).all(1)
         if with_greedy:
             d.greedy[new] = self.greedy(batch, rows)
         link(self.latest, d.next, rows, batch.current_player[rows], self.count)
@@ -319,7 +331,7 @@ def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
         sums: np.ndarray,
     ) -> None:
         policy_loss(logits, rows, *about[:5], clip_range, entropy, imitation, size, d_logits, sums)
-        on_values(raw, rows, about.targets, value, size, d_raw, sums)
+        on_values(raw, rows, about.targets, about.counted, value, size, d_raw, sums)
 
     return loss
 
@@ -336,7 +348,7 @@ def formula(
     policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
     entropy = -(logs.exp() * logs).sum(1).mean()
     copied = -logs.gather(1, about.greedy[:, None]).mean()
-    on_values = value_loss(raw, about.targets)
+    on_values = value_loss(raw, about.targets, about.counted)
     loss = (
         (1 - imitation) * (policy_loss - entropy_weight * entropy)
         + imitation * copied
@@ -408,10 +420,12 @@ class Training:
         """Compile all that the training needs, before the clock starts."""
         games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
         games.play(with_greedy=self.arguments.imitation > 0)
-        _, found = games.advantages()
-        if self.torch_network.device.type == "cpu" and games.count:
+        _, found, targets = games.advantages()
+        if not self.torch_network.by_torch and games.count:
             d = games.decisions
-            about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], found)
+            about = Minibatch(
+                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], targets, d.counted
+            )
             loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 1.0), 1)
             self.torch_network.gradient(games.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
@@ -443,8 +457,7 @@ class Training:
     def _learn(self, games: SelfPlay) -> dict[str, float]:
         """Update the network by the last rollout; return the mean losses, by `loss.NAMES`."""
         a, d, n = self.arguments, games.decisions, self.game.num_players
-        chosen, found = games.advantages()
-        targets = found + d.values[: games.count]
+        chosen, found, targets = games.advantages()
         if self.game.cooperative:
             advantage = found[:, 0]
         else:  # the first place on the scale of `heads.expected_values`
@@ -456,7 +469,7 @@ class Training:
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
-        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, targets)
+        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, targets, d.counted)
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
@@ -475,7 +488,7 @@ class Training:
     ) -> None:
         """Take one step of the optimizer by the decisions `rows`; add their losses to `sums`."""
         network = self.torch_network
-        if network.device.type == "cpu":
+        if not network.by_torch:
             loss = compiled_loss(about, weights, len(rows))
             network.parameters.grad = clip(network.gradient(inputs, rows, loss, sums), MAX_GRADIENT)
         else:

@@ -31,10 +31,12 @@ class TorchNetwork:
 
     Attributes:
         parameters: all weights as one torch parameter.
+        by_torch: whether passes are torch's operations; otherwise the network's own.
     """
 
     def __init__(self, network: Network, device: str = "cpu", threads: int = 1) -> None:
         self.network, self.device, self.threads = network, torch.device(device), threads
+        self.by_torch = self.device.type != "cpu"
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
         self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
         self._workers: list[_Worker] = []
@@ -46,7 +48,7 @@ class TorchNetwork:
 
     def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return logits and raw values as arrays."""
-        if self.device.type != "cpu":
+        if self.by_torch:
             with torch.inference_mode():
                 logits, raw = (part.cpu().numpy() for part in self(inputs))
             return logits, raw
@@ -170,18 +172,20 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) 
         torch.mm(first, second, out=result)
 
 
-def value_loss(raw: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor | None = None) -> torch.Tensor:
     """Return the mean loss of raw values, (N, columns): of a team's score, or of all seats' chances and margins.
 
     That is the squared error of the score; or the cross-entropy of the chances plus the mean squared error of the margins,
-    as `heads.chances_and_margins` reads them.
+    as `heads.chances_and_margins` reads them. `counted`, (N,), is 0 for rows that do not count, else 1.
     """
     n = raw.shape[1] // 2
     if n == 0:
-        return (raw - targets).square().mean()
-    margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
-    chances = -(targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1).mean()
-    return chances + (margins - targets[:, n:]).square().mean()
+        loss = (raw - targets).square()[:, 0]
+    else:
+        margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
+        chances = -(targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1)
+        loss = chances + (margins - targets[:, n:]).square().mean(1)
+    return (loss if counted is None else loss * counted).mean()
 
 
 def formula(
