@@ -49,6 +49,7 @@ SETTINGS = [
             "--gae-lambda 0.98",
             "--outcome 0.5",
             "--final-outcome 0.5",
+            "--envs 128 --rollout 32",
             "--pool-share 0.3",
             "--entropy 0.03",
             "--trainer sb3",
