@@ -68,17 +68,20 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
         pytest.skip(f"{name} is for {make(name).max_players} at most")
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
-    batch, account, open_entries, ended = games.batch, [], {}, 0
+    batch, account, open_entries, last_entries, ended = games.batch, [], {}, {}, 0
     step, decide, final = batch.step, games._decide, np.zeros(num_players, np.int32)
 
     def noted_decide(rows, with_greedy):
         first = games.count
         for i, row in enumerate(rows.tolist()):
-            entry = {"paid": np.zeros(n), "first": np.zeros(n), "next": credit.OPEN}
             seat = int(batch.current_player[row])
+            entry = {"paid": np.zeros(n), "first": np.zeros(n), "next": credit.OPEN, "after": credit.OPEN}
             if (row, seat) in open_entries:
                 account[open_entries[row, seat]]["next"] = first + i
-            open_entries[row, seat] = first + i
+            if row in last_entries:
+                account[last_entries[row]]["after"] = first + i
+                account[last_entries[row]]["so_far"] = account[last_entries[row]]["paid"].copy()
+            open_entries[row, seat] = last_entries[row] = first + i
             account.append(entry)
         return decide(rows, with_greedy)
 
@@ -94,6 +97,9 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
                 entry["first"] = np.roll((final == final.max()) / (final == final.max()).sum(), -seat)
                 entry["next"] = credit.OVER
                 del open_entries[row, seat]
+                if last_entries.get(row) == number:
+                    entry["after"] = credit.OVER
+                    del last_entries[row]
 
     games._decide, batch.step = noted_decide, noted_step
     games.play(with_greedy=False)
@@ -103,6 +109,43 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
     assert d.next[: games.count].tolist() == [entry["next"] for entry in account]
     np.testing.assert_allclose(d.rewards[: games.count, :n], [e["first"] for e in account], atol=1e-6)
     np.testing.assert_allclose(d.rewards[: games.count, n:], [e["paid"] for e in account], atol=1e-5)
+    assert d.after[: games.count].tolist() == [entry["after"] for entry in account]
+    firsts = [e["first"] if e["after"] == credit.OVER else np.zeros(n) for e in account]
+    np.testing.assert_allclose(d.paid[: games.count, :n], firsts, atol=1e-6)
+    np.testing.assert_allclose(
+        d.paid[: games.count, n:], [e.get("so_far", e["paid"]) for e in account], atol=1e-5
+    )
+
+
+def test_values_learn_from_what_is_expected_for_the_same_seats_later():
+    """Two games of three seats: one that ends, one that goes on; and a decision that is settled."""
+    rng, lambda_ = np.random.default_rng(0), 0.8
+    games, size = [np.arange(0, 20, 2), np.arange(1, 20, 2)], 21
+    after = np.full(size, credit.SETTLED)
+    for own, end in zip(games, (credit.OVER, credit.OPEN), strict=True):
+        after[own[:-1]], after[own[-1]] = own[1:], end
+    deciders = rng.integers(3, size=size)
+    values, paid = rng.normal(size=(2, size, 6)).astype(np.float32)
+    targets = np.full((size, 6), 7.0, np.float32)
+    credit.value_targets(after, deciders, values, paid, lambda_, targets)
+    by_seat = [np.roll(array.reshape(size, 2, 3), 0, 2) for array in (values, paid, targets)]
+    for array in by_seat:
+        for i in range(size):
+            array[i] = np.roll(array[i], deciders[i], 1)
+    values, paid, found = by_seat
+    assert (found[20] == 7).all()
+    for own, over in zip(games, (True, False), strict=True):
+        for start in range(len(own)):
+            expected, got, weight = 0.0, 0.0, 1.0
+            for k in range(start, len(own)):
+                if k == len(own) - 1:
+                    expected = expected + weight * (got + paid[own[k]] if over else got + values[own[k]])
+                    break
+                got = got + paid[own[k]]
+                share = weight * (1 - lambda_)
+                expected = expected + share * (got + values[own[k + 1]])
+                weight *= lambda_
+            np.testing.assert_allclose(found[own[start]], expected, atol=1e-5)
 
 
 def test_advantages_are_those_of_the_definition():
@@ -173,13 +216,21 @@ def test_open_decisions_are_carried_over():
         "features": games.inputs[0][:before][still_open].copy(),
     }
     assert still_open.sum() == 32
+    games.advantages()
+    kept["targets"] = games.decisions.targets[:before][still_open].copy()
+    settled = games.decisions.after[:before][still_open] != credit.OPEN
     games._keep_open_decisions()
     assert games.count == 32
+    assert ((games.decisions.after[:32] == credit.SETTLED) == settled).all()
+    assert set(games.last) == set(np.flatnonzero(~settled))
     np.testing.assert_array_equal(games.decisions.actions[:32], kept["actions"])
     np.testing.assert_array_equal(games.decisions.rewards[:32], kept["rewards"])
     np.testing.assert_array_equal(games.inputs[0][:32], kept["features"])
     games.play(with_greedy=False)
     assert (games.decisions.next[:32] != credit.OPEN).all()
+    games.advantages()
+    np.testing.assert_array_equal(games.decisions.targets[:32][settled], kept["targets"][settled])
+    assert (games.decisions.targets[:32][~settled] != kept["targets"][~settled]).any()
 
 
 # --- who plays ---

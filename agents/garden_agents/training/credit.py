@@ -6,64 +6,84 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["OPEN", "OVER", "advantages", "link", "pay"]
+__all__ = ["OPEN", "OVER", "SETTLED", "advantages", "link", "pay", "value_targets"]
 
-OVER, OPEN = -1, -2
-"""In place of the index of a seat's next decision: the game ended before one; there is none yet."""
+OVER, OPEN, SETTLED = -1, -2, -3
+"""In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
 
 
 @compiled
-def link(latest, following, rows, seats, first):
-    """Make decision number first + i that of seat seats[i] in row rows[i], after the seat's last one.
+def link(latest, last, following, after, rows, seats, first):
+    """Make decision number first + i that of seat seats[i] in row rows[i], after the seat's last one and the game's.
 
     Args:
         latest: int64 (N, seats), the last decision of each seat, or -1.
+        last: int64 (N,), the last decision in each game, or -1.
         following: int64 (decisions,), the next decision of the same seat, OVER or OPEN.
+        after: int64 (decisions,), the next decision in the game, OVER, OPEN or SETTLED.
         rows, seats: int64 (n,).
         first: number of the first new decision.
     """
     for i in range(rows.shape[0]):
-        before = latest[rows[i], seats[i]]
-        if before >= 0:
-            following[before] = first + i
-        following[first + i] = OPEN
-        latest[rows[i], seats[i]] = first + i
+        row, number = rows[i], first + i
+        if latest[row, seats[i]] >= 0:
+            following[latest[row, seats[i]]] = number
+        if last[row] >= 0:
+            after[last[row]] = number
+        following[number] = after[number] = OPEN
+        latest[row, seats[i]] = last[row] = number
 
 
 @compiled
-def pay(latest, following, rewards, paid, over, standings):
+def pay(latest, last, following, after, deciders, rewards, paid, steps, over, standings):
     """Add a step's rewards to the open decisions, and close those of games that are over.
 
     Args:
-        latest, following: see `link`.
-        rewards: float32 (decisions, columns): for each seat, counted from the one that decided, its share of the first
-            place, then for each seat its margin; or one column, what the seat itself is paid.
-        paid: float32 (N, seats), what each seat was paid in the step.
+        latest, last, following, after: see `link`.
+        deciders: int64 (decisions,), the seat of each decision.
+        rewards: float32 (decisions, columns), what is paid until the seat's next decision: for each seat, counted from
+            the one that decided, its share of the first place, then for each seat its margin; or one column, what the
+            seat itself is paid.
+        paid: float32 (decisions, columns), the same until the next decision in the game.
+        steps: float32 (N, seats), what each seat was paid in the step.
         over: bool (N,), whether the step ended the game.
         standings: int32 (N, at least seats), final standings where it did.
     """
-    n, alone = paid.shape[1], rewards.shape[1] == 1
+    n = steps.shape[1]
     for row in range(latest.shape[0]):
         best, firsts = np.int64(standings[row, 0]), 0
         for seat in range(n):
             best = max(best, np.int64(standings[row, seat]))
         for seat in range(n):
             firsts += standings[row, seat] == best
+        share = np.float32(1.0 / firsts) if over[row] else np.float32(0)
         for seat in range(n):
             decision = latest[row, seat]
-            if decision < 0:
-                continue
-            if alone:
-                rewards[decision, 0] += paid[row, seat]
-            else:
-                for k in range(n):
-                    other = (seat + k) % n
-                    rewards[decision, n + k] += paid[row, other]
-                    if over[row] and standings[row, other] == best:
-                        rewards[decision, k] += np.float32(1.0) / firsts
+            if decision >= 0:
+                _add(rewards[decision], seat, steps[row], standings[row], best, share)
+                if over[row]:
+                    following[decision] = OVER
+                    latest[row, seat] = -1
+        decision = last[row]
+        if decision >= 0:
+            _add(paid[decision], deciders[decision], steps[row], standings[row], best, share)
             if over[row]:
-                following[decision] = OVER
-                latest[row, seat] = -1
+                after[decision] = OVER
+                last[row] = -1
+
+
+@compiled
+def _add(total, seat, steps, standings, best, share):
+    """Add to `total` a step's rewards, counted from `seat`, and its share of the first place to whoever is best."""
+    n = steps.shape[0]
+    if total.shape[0] == 1:
+        total[0] += steps[seat]
+        return
+    for k in range(n):
+        other = (seat + k) % n
+        total[n + k] += steps[other]
+        if standings[other] == best:
+            total[k] += share
 
 
 @compiled
@@ -76,11 +96,42 @@ def advantages(following, values, rewards, lambda_, out):
         lambda_: weight of the later ones of the estimates, 0 to 1.
     """
     for i in range(following.shape[0] - 1, -1, -1):
-        after = following[i]
+        next_one = following[i]
         for k in range(values.shape[1]):
-            if after == OPEN:
+            if next_one == OPEN:
                 out[i, k] = 0
-            elif after == OVER:
+            elif next_one == OVER:
                 out[i, k] = rewards[i, k] - values[i, k]
             else:
-                out[i, k] = rewards[i, k] + values[after, k] - values[i, k] + lambda_ * out[after, k]
+                out[i, k] = rewards[i, k] + values[next_one, k] - values[i, k] + lambda_ * out[next_one, k]
+
+
+@compiled
+def value_targets(after, deciders, values, paid, lambda_, targets):
+    """Fill `targets` with lambda-returns along the decisions of each game; those of settled decisions stay.
+
+    Decisions follow each other whoever takes them: what one seat expects for all is corrected by what the next one
+    expects for the same seats. So a value that is too high for whoever decides does not confirm itself.
+
+    Args:
+        after, deciders, paid: see `pay`; later decisions have higher numbers.
+        values, targets: float32 (decisions, columns).
+        lambda_: weight of the later ones of the estimates, 0 to 1.
+    """
+    columns = values.shape[1]
+    n = columns // 2
+    for i in range(after.shape[0] - 1, -1, -1):
+        j = after[i]
+        if j == SETTLED:
+            continue
+        for k in range(columns):
+            if j == OPEN:
+                targets[i, k] = values[i, k]
+            elif j == OVER:
+                targets[i, k] = paid[i, k]
+            else:
+                there = k
+                if n > 0:
+                    there = k // n * n + (k + deciders[i] - deciders[j] + n) % n
+                expected = values[j, there] + lambda_ * (targets[j, there] - values[j, there])
+                targets[i, k] = paid[i, k] + expected

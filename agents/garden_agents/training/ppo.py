@@ -27,7 +27,7 @@ from garden_agents.networks.heads import chances_and_margins, num_values, sample
 from garden_agents.networks.network_agent import start_from
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
-from garden_agents.training.credit import OPEN, advantages, link, pay
+from garden_agents.training.credit import OPEN, SETTLED, advantages, link, pay, value_targets
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
@@ -77,8 +77,8 @@ class Arguments(TrainingArguments):
     """final learning rate; interpolated linearly"""
     gae_lambda: float = 0.95
     """lambda of generalised advantage estimation, for the policy"""
-    value_lambda: float = 1.0
-    """the same for the targets of the values; with 1 these are outcomes as far as a rollout reaches"""
+    value_lambda: float = 0.98
+    """the same for the targets of the values, from one decision in the game to the next"""
     clip: float = 0.2
     """largest change of an action's probability that an update is rewarded for, as a factor less 1"""
     entropy: float = 0.01
@@ -134,6 +134,10 @@ class Decisions(NamedTuple):
         values: float32 (size, columns), what the network expected.
         rewards: float32 (size, columns), what was paid until the seat's next decision.
         next: int64 (size,), index of that decision, or `credit.OVER` or `credit.OPEN`.
+        paid: float32 (size, columns), what was paid until the next decision in the game, whoever took it.
+        after: int64 (size,), index of that decision, or `credit.OVER`, `credit.OPEN` or `credit.SETTLED`.
+        deciders: int64 (size,), the seat that decided.
+        targets: float32 (size, columns), what the values learn.
         greedy: int64 (size,), what greedy play would have chosen.
         counted: float32 (size,), 1 in games of the network against itself, from which alone the values learn, else 0.
     """
@@ -144,6 +148,10 @@ class Decisions(NamedTuple):
     values: np.ndarray
     rewards: np.ndarray
     next: np.ndarray
+    paid: np.ndarray
+    after: np.ndarray
+    deciders: np.ndarray
+    targets: np.ndarray
     greedy: np.ndarray
     counted: np.ndarray
 
@@ -209,6 +217,10 @@ class SelfPlay:
             values=np.zeros((size, columns), np.float32),
             rewards=np.zeros((size, columns), np.float32),
             next=np.full(size, OPEN),
+            paid=np.zeros((size, columns), np.float32),
+            after=np.full(size, OPEN),
+            deciders=np.zeros(size, np.int64),
+            targets=np.zeros((size, columns), np.float32),
             greedy=np.zeros(size, np.int64),
             counted=np.zeros(size, np.float32),
         )
@@ -217,6 +229,8 @@ class SelfPlay:
         self.count = 0
         self.latest = np.full((envs, n), -1)
         """The last decision of each seat in each game, an index into `decisions`; -1 for none."""
+        self.last = np.full(envs, -1)
+        """The last decision in each game."""
         self.opponents = np.full((envs, n), -1)
         """The opponent in each seat, an index into the pool; -1 for the current network."""
         self._standings = np.zeros((envs, game.max_players), np.int32)
@@ -244,16 +258,16 @@ class SelfPlay:
             batch.step(actions)
             self._pay()
 
-    def advantages(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the indexes of the decisions to learn from, and the advantages of all and the targets of their values,
-        float32 (count, columns).
+    def advantages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indexes of the decisions to learn from, and the advantages of all, float32 (count, columns).
+
+        Fills `decisions.targets` too.
         """
-        d, a = self.decisions, self.arguments
-        following, found = d.next[: self.count], np.zeros((self.count, d.values.shape[1]), np.float32)
-        advantages(following, d.values, d.rewards, a.value_lambda, found)
-        targets = d.values[: self.count] + found
-        advantages(following, d.values, d.rewards, a.gae_lambda, found)
-        return np.flatnonzero(following != OPEN), found, targets
+        d, a = Decisions(*(part[: self.count] for part in self.decisions)), self.arguments
+        value_targets(d.after, d.deciders, d.values, d.paid, a.value_lambda, d.targets)
+        found = np.zeros_like(d.values)
+        advantages(d.next, d.values, d.rewards, a.gae_lambda, found)
+        return np.flatnonzero(d.next != OPEN), found
 
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
@@ -266,11 +280,11 @@ class SelfPlay:
         d.masks[new] = batch.action_mask[rows]
         d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
-        d.rewards[new] = 0
+        d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, batch.current_player[rows]
         d.counted[new] = (self.opponents[rows] < 0).all(1)
         if with_greedy:
             d.greedy[new] = self.greedy(batch, rows)
-        link(self.latest, d.next, rows, batch.current_player[rows], self.count)
+        link(self.latest, self.last, d.next, d.after, rows, d.deciders[new], self.count)
         self.count += len(rows)
         return d.actions[new]
 
@@ -283,7 +297,8 @@ class SelfPlay:
             standings = np.zeros((len(ended), self.game.max_players), np.int32)
             loops.standings_rows(batch.last_states[ended], self.game.params, standings)
             self._standings[ended] = standings
-        pay(self.latest, d.next, d.rewards, batch.rewards, over, self._standings)
+        chains = self.latest, self.last, d.next, d.after, d.deciders
+        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
         if len(ended):
             self._count_results(ended)
             self._seat_opponents(ended)
@@ -307,13 +322,17 @@ class SelfPlay:
                 self.pool.count(int(self.opponents[row, other]), (np.sign(difference) + 1) / 2)
 
     def _keep_open_decisions(self) -> None:
-        """Drop all decisions but the open ones."""
+        """Drop all decisions but the open ones; where the game has gone on, the values' targets are as they are."""
         rows, seats = np.nonzero(self.latest >= 0)
+        order = np.argsort(self.latest[rows, seats])
+        rows, seats = rows[order], seats[order]
         kept = self.latest[rows, seats]
-        order = np.argsort(kept)
         for array in (*self.decisions, *self.inputs):
-            array[: len(kept)] = array[kept[order]]
-        self.latest[rows[order], seats[order]] = np.arange(len(kept))
+            array[: len(kept)] = array[kept]
+        last = kept == self.last[rows]
+        self.decisions.after[: len(kept)][~last] = SETTLED
+        self.last[rows[last]] = np.flatnonzero(last)
+        self.latest[rows, seats] = np.arange(len(kept))
         self.count = len(kept)
 
 
@@ -420,11 +439,11 @@ class Training:
         """Compile all that the training needs, before the clock starts."""
         games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
         games.play(with_greedy=self.arguments.imitation > 0)
-        _, found, targets = games.advantages()
+        _, found = games.advantages()
         if not self.torch_network.by_torch and games.count:
             d = games.decisions
             about = Minibatch(
-                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], targets, d.counted
+                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], d.targets, d.counted
             )
             loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 1.0), 1)
             self.torch_network.gradient(games.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
@@ -457,7 +476,7 @@ class Training:
     def _learn(self, games: SelfPlay) -> dict[str, float]:
         """Update the network by the last rollout; return the mean losses, by `loss.NAMES`."""
         a, d, n = self.arguments, games.decisions, self.game.num_players
-        chosen, found, targets = games.advantages()
+        chosen, found = games.advantages()
         if self.game.cooperative:
             advantage = found[:, 0]
         else:  # the first place on the scale of `heads.expected_values`
@@ -469,7 +488,7 @@ class Training:
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
-        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, targets, d.counted)
+        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, d.targets, d.counted)
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
