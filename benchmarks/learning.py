@@ -2,7 +2,7 @@
 
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
 win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
-`--compare` it trains for two minutes in each of SETTINGS instead. An interrupted training is resumed, a finished one is
+`--compare` it trains for two minutes with other settings instead. An interrupted training is resumed, a finished one is
 not repeated.
 """
 
@@ -36,33 +36,30 @@ WAYS = {
     "garden train --method expert-iteration": "expert iteration",
 }
 COMPARED_MINUTES = 2.0
-SETTINGS = [
-    DEFAULT,
-    *(
-        f"{DEFAULT} {setting}"
-        for setting in (
-            "--imitation 0",
-            "--minibatch 512",
-            "--epochs 2",
-            "--epochs 4",
-            "--gae-lambda 0.9",
-            "--gae-lambda 0.98",
-            "--outcome 0.5",
-            "--final-outcome 0.5",
-            "--envs 128 --rollout 32",
-            "--pool-share 0.3",
-            "--entropy 0.03",
-            "--trainer sb3",
-            "--method expert-iteration",
-        )
-    ),
-]
-BOARD = [
-    f"{DEFAULT} --network board --channels {channels} --hidden {hidden}"
-    for channels, hidden in ((16, 64), (48, 192))
-]
-FLAT = [f"{DEFAULT} --network flat --hidden {hidden}" for hidden in (64, 256)]
-NETWORKS = {"mars": [f"{DEFAULT} --network flat", *BOARD]}  # other games: FLAT
+EVERYWHERE = (
+    "",
+    "--imitation 0",
+    "--entropy 0.03",
+    "--trainer sb3",
+    "--method expert-iteration",
+)
+IN_MARS = (
+    "--minibatch 512",
+    "--epochs 2",
+    "--epochs 4",
+    "--gae-lambda 0.9",
+    "--gae-lambda 0.98",
+    "--value-lambda 0.95",
+    "--value-lambda 1",
+    "--outcome 0.5",
+    "--final-outcome 0.5",
+    "--envs 32 --rollout 128",
+    "--pool-share 0.3",
+    "--network flat",
+    "--network board --channels 16 --hidden 64",
+    "--network board --channels 48 --hidden 192",
+)
+ELSEWHERE = ("--network flat --hidden 64", "--network flat --hidden 256")
 
 
 @dataclass
@@ -129,7 +126,8 @@ def main(arguments: Arguments) -> None:
     for game in arguments.games or list_games():
         times, ways = MINUTES.get(game, OTHER_MINUTES), arguments.ways
         if arguments.compare:
-            times, ways = (COMPARED_MINUTES,), (*SETTINGS, *NETWORKS.get(game, FLAT))
+            settings = EVERYWHERE + (IN_MARS if game == "mars" else ELSEWHERE)
+            times, ways = (COMPARED_MINUTES,), tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
         each = itertools.product(arguments.minutes or times, range(arguments.seeds), ways)
         jobs += [(game, seed, minutes, way) for minutes, seed, way in each]
 
@@ -144,11 +142,11 @@ def main(arguments: Arguments) -> None:
 
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
-    settings = {"seeds": arguments.seeds, "processes": arguments.processes}
+    about = {"seeds": arguments.seeds, "processes": arguments.processes}
     if arguments.compare:
-        common.save(arguments.output, "compared", settings, measurements)
+        common.save(arguments.output, "compared", about, measurements)
     else:
-        common.save(arguments.output, "learning", settings, measurements)
+        common.save(arguments.output, "learning", about, measurements)
         for game, minutes in sorted({(found["game"], found["minutes"]) for found in measurements}):
             chosen = [found for found in measurements if (found["game"], found["minutes"]) == (game, minutes)]
             draw(arguments.output / f"learning-{game}-{minutes:g}.png", chosen)

@@ -63,10 +63,10 @@ class Arguments(TrainingArguments):
     imitation_decisions: int = 300_000
     """largest number of decisions in that part of the training"""
 
-    envs: int = 32
+    envs: int = 128
     """number of games played at once"""
-    rollout: int = 128
-    """length of a rollout: decisions in each game between two updates; as long as a game, values learn from outcomes"""
+    rollout: int = 32
+    """length of a rollout: decisions in each game between two updates"""
     epochs: int = 3
     """number of passes over a rollout in an update"""
     minibatch: int = 256
