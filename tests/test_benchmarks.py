@@ -116,7 +116,7 @@ def test_training(tmp_path):
 
 def test_calibration(tmp_path, monkeypatch):
     measurements = quick("calibration", tmp_path, "--matches", "20")
-    assert [found["network"] for found in measurements] == ["network", "before"]
+    assert [found["values_by"] for found in measurements] == ["network", "before", "playouts"]
     for found in measurements:
         assert all(len(found[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
     from benchmarks import calibration
