@@ -39,27 +39,21 @@ COMPARED_MINUTES = 2.0
 EVERYWHERE = (
     "",
     "--imitation 0",
-    "--entropy 0.03",
+    "--value-lambda 1",
     "--trainer sb3",
     "--method expert-iteration",
 )
 IN_MARS = (
-    "--minibatch 512",
+    "--minibatch 1024",
     "--epochs 2",
-    "--epochs 4",
-    "--gae-lambda 0.9",
-    "--gae-lambda 0.98",
-    "--value-lambda 0.95",
-    "--value-lambda 1",
-    "--outcome 0.5",
-    "--final-outcome 0.5",
     "--envs 32 --rollout 128",
+    "--outcome 1",
     "--pool-share 0.3",
     "--network flat",
-    "--network board --channels 16 --hidden 64",
-    "--network board --channels 48 --hidden 192",
+    "--channels 16 --hidden 64",
+    "--channels 48 --hidden 192",
 )
-ELSEWHERE = ("--network flat --hidden 64", "--network flat --hidden 256")
+ELSEWHERE = ("--hidden 64", "--hidden 256")
 
 
 @dataclass
