@@ -2,8 +2,8 @@
 
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
 win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
-`--compare` it trains for two minutes with other settings instead. An interrupted training is resumed, a finished one is
-not repeated.
+`--compare` it trains for two minutes with other settings instead. Every network also plays against that of the default
+setting with the same seed. An interrupted training is resumed, a finished one is not repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from typing import Any
 
 import numpy as np
 import tyro
+from garden_agents.evaluation.matches import meet
 from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.networks.network_agent import NetworkAgent
 
 from benchmarks import common
-from garden_core import list_games
+from garden_core import list_games, make
 
 MINUTES = {"mars": (10.0, 40.0)}
 OTHER_MINUTES = (10.0,)  # for other games
@@ -36,6 +38,8 @@ WAYS = {
     "garden train --method expert-iteration": "expert iteration",
 }
 COMPARED_MINUTES = 2.0
+DUEL = 1000
+"""Games of a network against that of the default setting."""
 EVERYWHERE = (
     "",
     "--imitation 0",
@@ -125,9 +129,12 @@ def main(arguments: Arguments) -> None:
         each = itertools.product(arguments.minutes or times, range(arguments.seeds), ways)
         jobs += [(game, seed, minutes, way) for minutes, seed, way in each]
 
+    def folder_of(game: str, seed: int, minutes: float, way: str) -> Path:
+        return arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"[\w.]+", way)])
+
     def one(job: tuple[str, int, float, str]) -> dict[str, Any]:
         game, seed, minutes, way = job
-        folder = arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"[\w.]+", way)])
+        folder = folder_of(*job)
         evaluations, games = (1, 400) if arguments.compare else (8, 100)
         found = run(game, seed, minutes, way, folder, evaluations, games)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
@@ -136,6 +143,15 @@ def main(arguments: Arguments) -> None:
 
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
+    for job, found in zip(jobs, measurements, strict=True):
+        game, seed, minutes, way = job
+        if way != DEFAULT and (game, seed, minutes, DEFAULT) in jobs:
+            agents = [
+                NetworkAgent.load(folder_of(game, seed, minutes, each), make(game)) for each in (way, DEFAULT)
+            ]
+            found["against_default"] = meet(
+                make(game), (way, DEFAULT), (agents[0], agents[1]), DUEL, seed
+            ).win_rate
     about = {"seeds": arguments.seeds, "processes": arguments.processes}
     if arguments.compare:
         common.save(arguments.output, "compared", about, measurements)

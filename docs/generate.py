@@ -257,35 +257,28 @@ def curves() -> str:
     runs: dict[tuple[str, float, str], list[dict[str, Any]]] = {}
     for found in _result("learning")["measurements"]:
         runs.setdefault((found["game"], found["minutes"], found["way"]), []).append(found)
-    rows = []
-    for (game, minutes, way), found in runs.items():
-        decisions = sum(each["evaluations"]["decisions"][-1] for each in found) / len(found)
-        greedy = [r["win_rate"] for each in found for r in each["final"] if r["opponent"] == "greedy"]
-        search = [each["evaluations"]["mcts:50"][-1] for each in found]
-        rates = (_mean_and_range(greedy), _mean_and_range(search))
-        rows.append((game, f"{minutes:g}", f"`{way}`", f"{decisions / 1000:,.0f} thousand", *rates))
-    return _table(("game", "minutes", "training", "decisions", "against greedy", "against mcts:50"), rows)
+    rows = [(game, f"{minutes:g}", *_trained(way, found)) for (game, minutes, way), found in runs.items()]
+    return _table(("game", "minutes", *TRAINED), rows)
 
 
 def compared() -> str:
     """Return the table of settings of training after equal times."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for found in _result("compared")["measurements"]:
-        runs.setdefault((found["game"], found["way"]), []).append(found["evaluations"])
-    opponents = ("greedy", "mcts:50")
-    rows = []
-    for (game, way), evaluations in runs.items():
-        decisions = sum(each["decisions"][-1] for each in evaluations) / len(evaluations)
-        rates = [[each[opponent][-1] for each in evaluations] for opponent in opponents]
-        rows.append(
-            (
-                game,
-                f"`{way}`",
-                f"{decisions / 1000:,.0f} thousand",
-                *(_mean_and_range(each) for each in rates),
-            )
-        )
-    return _table(("game", "training", "decisions", *(f"against {name}" for name in opponents)), rows)
+        runs.setdefault((found["game"], found["way"]), []).append(found)
+    return _table(("game", *TRAINED), [(game, *_trained(way, found)) for (game, way), found in runs.items()])
+
+
+TRAINED = ("training", "decisions", "against greedy", "against mcts:50", "against the default's network")
+
+
+def _trained(way: str, runs: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the columns TRAINED of the runs of one command: means and ranges."""
+    evaluations = [found["evaluations"] for found in runs]
+    decisions = sum(each["decisions"][-1] for each in evaluations) / len(evaluations)
+    rates = [_mean_and_range([each[name][-1] for each in evaluations]) for name in ("greedy", "mcts:50")]
+    duels = [found["against_default"] for found in runs if "against_default" in found]
+    return (f"`{way}`", f"{decisions / 1000:,.0f} thousand", *rates, _mean_and_range(duels) if duels else "")
 
 
 def calibration() -> str:
