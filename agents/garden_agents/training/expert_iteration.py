@@ -191,9 +191,9 @@ class _Games:
             if search is full:
                 shares[rows] = found.shares
         for row in np.flatnonzero(masks.sum(1) > 1):
-            found = values[row] if full.network else None
+            judged = values[row] if full.network else None
             player, seen = int(players[row]), batch.observation[row].copy()
-            decision = _Decision(seen, masks[row], shares[row], player, found, self.paid[row].copy())
+            decision = _Decision(seen, masks[row], shares[row], player, judged, self.paid[row].copy())
             self.trajectories[row].append(decision)
         batch.step(actions)
         self.paid += batch.rewards
