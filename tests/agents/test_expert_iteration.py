@@ -79,15 +79,15 @@ def at_work(folder: Path, **changes):
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
-    """Positions hold visits, who won and the margin to come; learning lowers both losses."""
+    """Positions hold what search found, who won and the margin to come; learning lowers both losses."""
     training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
     while training.positions.added < 1000:
         games.step(*training.rollout_searches)
     held = training.positions
-    sums = held.visits[:1000].sum(1)
+    sums = held.shares[:1000].sum(1)
     assert 0.4 < np.isclose(sums, 1, atol=2e-3).mean() < 0.6
     assert 0.4 < (sums == 0).mean() < 0.6
-    assert not held.visits[:1000][held.mask[:1000] == 0].any()
+    assert not held.shares[:1000][held.mask[:1000] == 0].any()
     assert set(np.unique(held.values[:1000, :2])) <= {0.0, 0.5, 1.0}
     np.testing.assert_allclose(held.values[:1000, :2].sum(1), 1)
     np.testing.assert_allclose(held.values[:1000, 2:].sum(1), 0, atol=1e-6)
@@ -106,15 +106,12 @@ def losses(training) -> tuple[float, float]:
     with torch.no_grad():
         logits, raw = training.torch_network(training.network.inputs(held.observation[:1000]))
         logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
-        policy = -(torch.as_tensor(held.visits[:1000]).float() * logs).sum(1).mean()
+        policy = -(torch.as_tensor(held.shares[:1000]).float() * logs).sum(1).mean()
         return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000])))
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
-    training, games = at_work(
-        tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25, noise=0.0
-    )
-    assert games._noise(games.batch.action_mask) is None
+    training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
     decisions: list = []
     finish = games._finish
     monkeypatch.setattr(
@@ -133,15 +130,6 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
         margin = (scores[own] - scores[1 - own]) / game.reward_divisor - decision.paid[own]
         np.testing.assert_allclose(found, [chance, 1 - chance, margin, -margin], atol=1e-5)
     assert len({float(decision.values[0]) for decision in decisions}) > 5
-
-
-def test_noise_is_over_legal_actions(tmp_path):
-    _, games = at_work(tmp_path, envs=64)
-    mask = games.batch.action_mask
-    noise = games._noise(mask)
-    np.testing.assert_allclose(noise.sum(1), 1)
-    assert not noise[mask == 0].any()
-    assert noise[mask == 1].std() > 0.05
 
 
 def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):

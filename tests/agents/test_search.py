@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
 from garden_agents.search import tree
-from garden_agents.search.agent import MCTSAgent, _Memory
+from garden_agents.search.agent import MCTSAgent, Searched, _Memory
 from processes import python
 from variants import each_table, shortened
 
@@ -93,7 +93,7 @@ class Reading:
 def mean_shares(batch: Batch, network) -> np.ndarray:
     """Mean over seeds of how often each action is taken in row 0."""
     agents = (MCTSAgent(40, network=network, seed=seed) for seed in range(150))
-    return np.mean([agent.search(batch, batch.all_rows)[0][0] / 40 for agent in agents], axis=0)
+    return np.mean([agent.search(batch, batch.all_rows).shares[0] for agent in agents], axis=0)
 
 
 @pytest.mark.parametrize("network", [None, Reading()])
@@ -109,7 +109,11 @@ def test_values_are_those_of_the_seats():
     for players, value in expected.items():
         options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
         batch = started("mars", rows=2, **options)
-        _, values = MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0).search(batch, batch.all_rows)
+        values = (
+            MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0, considered=0)
+            .search(batch, batch.all_rows)
+            .values
+        )
         np.testing.assert_allclose(values[:, 0], value, rtol=1e-5)
 
 
@@ -137,7 +141,11 @@ def test_values_of_all_seats_are_taken_as_the_network_gives_them():
             )
 
     batch = started("mars", rows=2, num_players=3)
-    _, values = MCTSAgent(30, network=Last(102, 0.0), exploration=5.0).search(batch, batch.all_rows)
+    values = (
+        MCTSAgent(30, network=Last(102, 0.0), exploration=5.0, considered=0)
+        .search(batch, batch.all_rows)
+        .values
+    )
     np.testing.assert_allclose(values[:, 0], (0.5 - 30 * 0.5) / 31, rtol=1e-5)
     np.testing.assert_allclose(values.sum(1), 0, atol=1e-6)
 
@@ -171,14 +179,14 @@ def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
 def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
     batch = started("mars", rows=2, num_players=2, cooperative=True)
     batch.states["score"][:, :2] = [30, 20]  # while placing nothing more is scored
-    _, values = MCTSAgent(30, network=Sure(102, 0.25)).search(batch, batch.all_rows)
+    values = MCTSAgent(30, network=Sure(102, 0.25)).search(batch, batch.all_rows).values
     x = 20 / batch.game.reward_divisor + 0.25 / (1 - 0.25)
     np.testing.assert_allclose(values, x / (1 + x), rtol=1e-5)
 
 
-def test_noise_needs_a_network():
+def test_noise_needs_sequential_halving():
     batch = started("cacti")
-    with pytest.raises(ValueError, match="noise is for the priors of a network"):
+    with pytest.raises(ValueError, match="noise is for sequential halving"):
         MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
 
 
@@ -186,17 +194,21 @@ def test_more_searches_in_step_than_there_is_room_for():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
     noise = np.zeros(batch.action_mask.shape)
-    visits, _ = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise)
+    visits = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise).visits
     searched = batch.action_mask.sum(1) > 1
     assert (visits[searched].sum(1) == 5).all()
-    assert max(network.asked) == 64
+    assert max(network.asked) == 4 * 64
     assert sum(network.asked) == 6 * searched.sum()
 
 
 def test_scores_that_are_no_numbers_choose_something_legal():
     batch = started("cacti", rows=3, decisions=1)
-    visits, _ = MCTSAgent(20, network=Sure(0, float("nan"))).search(batch, batch.all_rows)
-    assert not visits[batch.action_mask == 0].any()
+    for considered in (0, 16):
+        found = MCTSAgent(20, network=Sure(0, float("nan")), considered=considered).search(
+            batch, batch.all_rows
+        )
+        assert not found.visits[batch.action_mask == 0].any()
+        assert batch.action_mask[batch.all_rows, found.actions].all()
 
 
 def test_a_network_that_answers_in_another_shape_is_refused():
@@ -222,7 +234,9 @@ def test_runs_as_plain_python():
 def test_every_simulation_is_counted_once_at_the_root():
     batch = started("mars", decisions=6)
     for agent, expected in ((MCTSAgent(50), 50), (MCTSAgent(50, network=Sure(0, 0.0)), 50)):
-        visits, values = agent.search(batch, batch.all_rows)
+        visits, values, shares, _ = agent.search(batch, batch.all_rows)
+        np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
+        assert not shares[batch.action_mask == 0].any()
         assert visits.sum(1).tolist() == [expected] * 3
         assert not visits[batch.action_mask == 0].any()
         assert (np.abs(values) <= 1).all()
@@ -233,39 +247,126 @@ def test_an_only_action_is_not_searched():
     only = np.flatnonzero(batch.action_mask.sum(1) == 1)
     assert len(only)
     agent = MCTSAgent(10)
-    visits, _ = agent.search(batch, only)
-    np.testing.assert_array_equal(visits, batch.action_mask[only])
+    found = agent.search(batch, only)
+    for what in (found.visits, found.shares):
+        np.testing.assert_array_equal(what, batch.action_mask[only])
+    np.testing.assert_array_equal(found.actions, batch.action_mask[only].argmax(1))
     assert agent.decisions == 0
 
 
 def test_a_network_steers_and_is_asked_for_all_rows_at_once():
     batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
     action = int(np.flatnonzero(batch.action_mask.all(0))[7])
-    network = Sure(action, 0.25)
-    visits, values = MCTSAgent(30, network=network).search(batch, batch.all_rows)
-    assert (visits.argmax(1) == action).all()
-    assert network.asked == [5] * 31  # the roots, then a leaf a simulation
-    assert (np.abs(values) <= 0.25 + 1e-6).all()
+    for considered in (0, 16):
+        network = Sure(action, 0.25)
+        found = MCTSAgent(30, network=network, considered=considered).search(batch, batch.all_rows)
+        assert (found.actions == action).all()
+        assert (found.shares.argmax(1) == action).all()
+        assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
+        assert (np.abs(found.values) <= 0.25 + 1e-6).all()
 
 
-def test_noise_turns_a_networks_priors():
-    batch = started("mars", rows=2, decisions=1)
-    mask = batch.action_mask
-    action = int(np.flatnonzero(mask.all(0))[7])
-    noise = np.zeros(mask.shape)
-    noise[:, action] = 1.0
-    quiet = MCTSAgent(40, network=Sure(96, 0.0)).search(batch, batch.all_rows)[0]
-    loud = MCTSAgent(40, network=Sure(96, 0.0)).search(batch, batch.all_rows, noise)[0]
-    assert (loud[:, action] > quiet[:, action] + 5).all()
+def test_sequential_halving_shares_out_the_simulations():
+    """Of 16 actions in 64 simulations 8 are dropped after one visit each, 4 after 3, 2 after 7, and 2 have 15."""
+    batch = started("mars", rows=3, decisions=1)
+    found = MCTSAgent(64, network=Sure(100, 0.0), group=1).search(batch, batch.all_rows)
+    for visits, action in zip(found.visits, found.actions, strict=True):
+        assert sorted(visits[visits > 0]) == [1] * 8 + [3] * 4 + [7] * 2 + [15] * 2
+        assert visits[action] == 15
+    pair = MCTSAgent(10, considered=2).search(batch, batch.all_rows)
+    assert ((pair.visits > 0).sum(1) == 2).all()
+    assert (pair.visits.max(1) == 5).all()
+
+
+@pytest.fixture
+def judged():
+    """A root with four legal actions, three of them tried, as a function of what reads it: noise, counts."""
+    game = make("cacti")
+    memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
+    state["current_player"] = 1
+    nodes = memory.trees.nodes
+    nodes["children"] = -1
+    priors, visits, means = [0.5, 0.3, 0.15, 0.05], [4, 4, 2], [0.1, 0.2, -0.1]
+    nodes["priors"][0, 0, :4], nodes["visits"][0, 0] = priors, 11
+    for i, (count, mean) in enumerate(zip(visits, means, strict=True)):
+        nodes["children"][0, 0, i], nodes["visits"][0, i + 1] = i + 1, count
+        nodes["totals"][0, i + 1, :2] = -mean * count, mean * count
+    mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
+    unseen = (0.5 * 0.1 + 0.3 * 0.2 - 0.15 * 0.1) / 0.95
+    scores = np.log(priors) + 0.5 * (50 + 4) * np.array([*means, unseen])
+    return game, memory, state, mask, scores
+
+
+def test_values_weigh_more_the_more_visits_there_are(judged):
+    game, memory, state, mask, scores = judged
+    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+    trees = memory.trees.nodes, memory.trees.considered
+    memory.trees.considered[0, :2] = 1
+    where = state, game.params, np.array([0]), mask
+    tree.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    shares = np.exp(scores) / np.exp(scores).sum()
+    np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
+    assert found.actions.tolist() == [1]
+    value = shares[:3] @ [0.1, 0.2, -0.1] / shares[:3].sum()
+    np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
+    noise[0, 0] = 10
+    tree.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    assert found.actions.tolist() == [0]
+
+
+def test_sequential_halving_keeps_the_highest_scores(judged):
+    game, memory, state, mask, scores = judged
+    kept, order = memory.trees.considered, np.argsort(-scores)
+    where = memory.trees.nodes, kept, state, game.params, np.array([0]), mask
+    for count in (4, 3, 2):
+        tree.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
+        assert set(np.flatnonzero(kept[0])) == set(order[:count])
+    kept[:] = 0
+    noise = np.zeros(mask.shape, np.float32)
+    noise[0, order[-1]] = 20
+    tree.halve_rows(*where, noise, np.array([1]), 0.5, memory.scores)
+    assert np.flatnonzero(kept[0]).tolist() == [order[-1]]
+
+
+def test_gumbel_noise_draws_by_the_shares():
+    """A network that likes one action twice as much as each other, and values nothing."""
+
+    class Fond(Sure):
+        def evaluate(self, observation, mask):
+            weights = mask * np.where(np.arange(mask.shape[1]) == self.action, 2.0, 1.0)
+            shares = weights / np.maximum(weights.sum(1, keepdims=True), 1)
+            return shares.astype(np.float32), np.zeros(len(mask), np.float32)
+
+    batch = started("mars", rows=400, decisions=1)
+    action = int(np.flatnonzero(batch.action_mask.all(0))[0])
+    noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
+    found = MCTSAgent(4, network=Fond(action, 0.0), considered=4).search(batch, batch.all_rows, noise)
+    expected = 2 / (batch.action_mask.sum(1) + 1)
+    drawn = found.actions == action
+    assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
+    assert len(set(found.actions)) > 40
+
+
+def test_priors_are_shared_out_among_what_is_legal_in_a_redraw():
+    """An action that was not legal when a node was judged has the mean prior, not one in `num_actions`."""
+    batch = started("cacti", rows=8, decisions=3)
+    agent = MCTSAgent(200, considered=0, prior="equal")
+    memory = _Memory(batch.game, 1, 300, 1)
+    agent._free.append(memory)
+    row = int(np.flatnonzero(batch.action_mask.sum(1) > 1)[0])
+    agent.search(batch, np.array([row]))
+    nodes = memory.trees.nodes[0][: memory.trees.used[0, 0]]
+    expanded = nodes["priors"][nodes["expanded"] == 1]
+    np.testing.assert_array_equal(expanded, expanded.max(1, keepdims=True) + np.zeros(expanded.shape[1]))
+    assert (expanded > 1 / batch.game.num_actions).any()
 
 
 def test_time_limit():
     batch = started("cacti", rows=1)
     for network in (None, Sure(0, 0.0)):
         agent = MCTSAgent(1, seconds=0.2, network=network)
-        visits, _ = agent.search(batch, batch.all_rows)
         assert (
-            visits.sum() > 100
+            agent.search(batch, batch.all_rows).visits.sum() > 100
         )  # far more than the 1 simulation, which no longer counts; and the tree has grown
 
 
@@ -284,8 +385,8 @@ def test_a_search_cut_into_parts_is_one_search():
     """Also where its tree had to grow on the way."""
     batch = started("mars", rows=1, decisions=8)
     agent = MCTSAgent(96, seed=4)
-    whole = agent.search(batch, batch.all_rows)[0]
-    memory = _Memory(batch.game, 1, 20)
+    whole = agent.search(batch, batch.all_rows).visits
+    memory = _Memory(batch.game, 1, 20, 1)
     words = np.zeros((1, 4), np.uint64)
     seed_rngs(words, np.uint64(4))
     for _ in range(6):
@@ -306,8 +407,9 @@ def test_a_search_cut_into_parts_is_one_search():
             memory.leaves,
             words,
         )
-    parts = np.zeros_like(whole)
-    tree.root_visits(memory.trees.nodes, parts)
+    found = Searched.empty(batch.game, 1)
+    agent._read(batch, batch.all_rows, memory, found)
+    parts = found.visits
     np.testing.assert_array_equal(whole, parts)
     assert memory.shape[1] == 160
 
@@ -321,7 +423,7 @@ def test_sees_a_win_at_hand():
     state["score"][0, :2] = [30, 30]
     state["score"][0, player] = 29
     batch.refresh()
-    _, values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows)
+    values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows).values
     assert values[0, 0] > 0.5
     assert values[0, 1] < -0.5
 
@@ -347,6 +449,9 @@ def test_beats_greedy(name, bar):
         ({"threads": 0}, "threads must be at least 1, not 0"),
         ({"exploration": float("nan")}, "exploration must be at least 0, not nan"),
         ({"depth": -1}, "depth must be at least 0, not -1"),
+        ({"considered": 1}, "considered must be 0 or at least 2, not 1"),
+        ({"scale": -1.0}, "scale must be at least 0, not -1.0"),
+        ({"group": 0}, "group must be at least 1, not 0"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
         ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
         ({"prior": "clever"}, "prior must be 'equal' or 'greedy', not 'clever'"),

@@ -282,7 +282,8 @@ def test_schedules_change_evenly(small_run):
         (tiny, {"steps": -1}, "steps must be at least 0, not -1"),
         (tiny, {"greedy_share": float("nan")}, "greedy_share must be a finite number, not nan"),
         (tiny_expert, {"minibatch": 0}, "minibatch must be at least 1, not 0"),
-        (tiny_expert, {"temperature": 0}, "temperature must be more than 0, not 0"),
+        (tiny_expert, {"considered": 1}, "considered must be at least 2, not 1"),
+        (tiny_expert, {"scale": -1.0}, "scale must be at least 0, not -1.0"),
     ],
 )
 def test_refuses_arguments_out_of_range(make_arguments, wrong, message):

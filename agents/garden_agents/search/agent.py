@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from garden_agents.search.tree import (
     Tree,
     back_up_rows,
     descend_rows,
+    halve_rows,
     node_type,
-    root_visits,
+    read_rows,
     simulate,
 )
 from garden_core.batch import Batch
@@ -24,9 +25,9 @@ from garden_core.jit import records
 from garden_core.policies import BUILT_IN, scratch
 from garden_core.rng import seed_rngs
 
-__all__ = ["MCTSAgent", "Network"]
+__all__ = ["MCTSAgent", "Network", "Searched"]
 
-CLOCK = 16  # simulations between two checks of the time limit
+CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
 ROOTS = 64  # most searches that run in step; all their trees are in memory at once
 
 
@@ -42,20 +43,51 @@ class Network(Protocol):
         """
 
 
-class _Memory:
-    """The arrays that searches write to, for `rows` trees of `nodes` nodes each."""
+class Searched(NamedTuple):
+    """What searches of n positions found; values and actions are those of the player to move.
 
-    def __init__(self, game: Game, rows: int, nodes: int) -> None:
-        self.game = game
+    Attributes:
+        visits: int32 (n, num_actions), simulations that began with each action.
+        values: float64 (n, num_players), -1 to 1, mean values of all seats, counted from the player to move.
+        shares: float32 (n, num_actions), how good the search takes each action to be, as probabilities: its share of the
+            visits; after sequential halving a softmax of priors and values.
+        actions: int64 (n,), the best action.
+    """
+
+    visits: np.ndarray
+    values: np.ndarray
+    shares: np.ndarray
+    actions: np.ndarray
+
+    @classmethod
+    def empty(cls, game: Game, rows: int) -> Searched:
+        """Return arrays of zeros for `rows` positions."""
+        shape = (rows, game.num_actions)
+        values = np.zeros((rows, game.num_players))
+        return cls(np.zeros(shape, np.int32), values, np.zeros(shape, np.float32), np.zeros(rows, np.int64))
+
+    def at(self, rows: np.ndarray | slice) -> Searched:
+        """Return the part of the given rows; with a slice, it shares memory."""
+        return Searched(*(part[rows] for part in self))
+
+
+class _Memory:
+    """The arrays that searches write to, for `rows` trees of `nodes` nodes each, and `group` leaves of each tree."""
+
+    def __init__(self, game: Game, rows: int, nodes: int, group: int) -> None:
+        self.game, leaves = game, rows * group
         self.trees = Tree(
             records((rows, nodes), node_type(game)),
             np.zeros((rows, 1), np.int64),
-            np.zeros((rows, nodes), np.int64),
+            np.zeros((leaves, nodes), np.int64),
+            np.zeros((rows, game.num_actions), np.int8),
         )
-        self.lengths = np.zeros(rows, np.int64)
-        self.leaves = records(rows, game.state_dtype)
-        self.observations = np.zeros((rows, game.observation_size), np.int8)
-        self.leaf_masks = np.zeros((rows, game.num_actions), np.int8)
+        self.noise = np.zeros((rows, game.num_actions), np.float32)
+        self.scores = np.zeros(game.num_actions)
+        self.lengths = np.zeros(leaves, np.int64)
+        self.leaves = records(leaves, game.state_dtype)
+        self.observations = np.zeros((leaves, game.observation_size), np.int8)
+        self.leaf_masks = np.zeros((leaves, game.num_actions), np.int8)
         policies = scratch(game)
         masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
         self.scratch = policies._replace(masks=masks)
@@ -64,25 +96,17 @@ class _Memory:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and nodes."""
-        return self.trees.path.shape
+        return self.trees.nodes.shape
 
     def grow(self) -> None:
         """Double the number of nodes, keeping the trees."""
-        count, size = self.shape
+        rows, size = self.shape
         nodes, path = (
-            records((count, 2 * size), self.trees.nodes.dtype),
-            np.zeros((count, 2 * size), np.int64),
+            records((rows, 2 * size), self.trees.nodes.dtype),
+            np.zeros((len(self.trees.path), 2 * size), np.int64),
         )
         nodes[:, :size], path[:, :size] = self.trees.nodes, self.trees.path
-        self.trees = Tree(nodes, self.trees.used, path)
-
-
-def _read(batch: Batch, rows: np.ndarray, memory: _Memory, visits: np.ndarray, values: np.ndarray) -> None:
-    """Fill `visits` and `values` from the roots of the trees."""
-    roots, n = memory.trees.nodes[: len(rows)], batch.game.num_players
-    root_visits(roots, visits)
-    seats = (batch.current_player[rows][:, None] + np.arange(n)) % n
-    values[:] = np.take_along_axis(roots["totals"][:, 0], seats, 1) / roots["visits"][:, :1]
+        self.trees = self.trees._replace(nodes=nodes, path=path)
 
 
 class MCTSAgent:
@@ -93,11 +117,16 @@ class MCTSAgent:
         seconds: seconds for each move, in place of `simulations`; the moves then depend on the machine's speed.
         threads: searches that run at the same time, one for each row. Moves do not depend on it. Unused with a
             network: its searches run in step, so that it evaluates the leaves of all rows in one pass.
-        exploration: PUCT exploration constant.
+        exploration: PUCT exploration constant; 0.3 with a network and 1 without if None.
+        considered: number of actions at the root that sequential halving begins with: their number is halved again and
+            again, each stage having as many simulations. 0 for PUCT at the root too; 16 with a network and 0 without
+            if None.
+        scale: weight of values beside priors in sequential halving, see `garden_agents.search.tree`.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.
         network: network for priors and values, in place of rollouts.
+        group: leaves of a search that the network evaluates in one pass.
         seed: seed of all random choices; row i has a generator of its own, seeded by (seed, i).
 
     Raises:
@@ -109,86 +138,101 @@ class MCTSAgent:
         simulations: int = 400,
         seconds: float | None = None,
         threads: int = 1,
-        exploration: float = 1.0,
+        exploration: float | None = None,
+        considered: int | None = None,
+        scale: float = 1.0,
         prior: str = "greedy",
         rollout: str = "greedy",
         depth: int = 12,
         network: Network | None = None,
+        group: int = 4,
         seed: int = 0,
     ) -> None:
-        least = {"simulations": (simulations, 1), "threads": (threads, 1), "depth": (depth, 0)}
-        for name, (number, low) in (least | {"exploration": (exploration, 0)}).items():
+        if exploration is None:
+            exploration = 1.0 if network is None else 0.3
+        if considered is None:
+            considered = 0 if network is None else 16
+        counts = {
+            "simulations": (simulations, 1),
+            "threads": (threads, 1),
+            "depth": (depth, 0),
+            "group": (group, 1),
+        }
+        numbers = {"exploration": (exploration, 0), "considered": (considered, 0), "scale": (scale, 0)}
+        for name, (number, low) in (counts | numbers).items():
             if not number >= low:
                 raise ValueError(f"{name} must be at least {low}, not {number}")
+        if considered == 1:
+            raise ValueError("considered must be 0 or at least 2, not 1")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
         for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
         self.simulations, self.seconds, self.threads = simulations, seconds, threads
-        self.exploration = exploration
+        self.exploration, self.considered, self.scale = exploration, considered, scale
         self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
-        self.network, self.seed = network, seed
+        self.network, self.group, self.seed = network, group, seed
         self.decisions = 0
         """Decisions simulated so far."""
         self._rng_states = np.zeros((0, 4), np.uint64)
         self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
-        """Visits and value of the last search, by row."""
+        """Shares and value of the last search, by row."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return the action taken most often, int64 (len(rows),), for the player to move in each of `rows`."""
-        visits, values = self.search(batch, rows)
-        self._last = {int(row): (visits[i], float(values[i, 0])) for i, row in enumerate(rows)}
-        return visits.argmax(1)
+        """Return the best action, int64 (len(rows),), for the player to move in each of `rows`."""
+        found = self.search(batch, rows)
+        self._last = {int(row): (found.shares[i], float(found.values[i, 0])) for i, row in enumerate(rows)}
+        return found.actions
 
-    def search(
-        self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None = None) -> Searched:
         """Search for the player to move in each of `rows`.
 
         Args:
             batch: the games.
             rows: indexes of the rows, int (n,).
-            noise: float (n, num_actions) or None: noise that makes up a quarter of a network's priors at the root.
+            noise: float (n, num_actions) or None: noise that is added to the scores in sequential halving; where it is drawn
+                from Gumbel's distribution, the best action is drawn by `shares`.
 
         Raises:
-            ValueError: for noise without a network, or rows named twice.
+            ValueError: for noise without sequential halving, or rows named twice.
             IndexError: for a row that does not exist.
             RuntimeError: before the batch's first reset.
 
         Returns:
-            The visits of each action, int32 (n, num_actions), and the mean values of all seats, counted from the player
-            to move, float64 (n, num_players), from -1 to 1. Where only one action is legal there is no search: one
-            visit, values 0.
+            What was found. Where only one action is legal there is no search: one visit, values 0.
         """
-        if noise is not None and self.network is None:
-            raise ValueError("noise is for the priors of a network, and this search has none")
+        if noise is not None and not self.considered:
+            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
         if len(self._rng_states) < batch.num_envs:
             self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
             seed_rngs(self._rng_states, np.uint64(self.seed))
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
-        visits = batch.action_mask[rows].astype(np.int32)
-        values = np.zeros((len(rows), batch.game.num_players))
-        open_rows = np.flatnonzero(visits.sum(1) > 1)  # more than one legal action
+        masks = batch.action_mask[rows]
+        found = Searched.empty(batch.game, len(rows))
+        found.visits[:], found.shares[:], found.actions[:] = masks, masks, masks.argmax(1)
+        open_rows = np.flatnonzero(masks.sum(1) > 1)  # more than one legal action
+        if noise is None:
+            noise = np.zeros(masks.shape, np.float32)
         if self.network is None:
-            self._search_in_threads(batch, rows, open_rows, visits, values)
+            self._search_in_threads(batch, rows, open_rows, noise, found)
         else:
             for start in range(0, len(open_rows), ROOTS):
                 part = open_rows[start : start + ROOTS]
-                visits[part], values[part] = self._search_rows(
-                    batch, rows[part], None if noise is None else noise[part]
-                )
-        return visits, values
+                results = self._search_rows(batch, rows[part], noise[part])
+                for whole, these in zip(found, results, strict=True):
+                    whole[part] = these
+        return found
 
     def _search_in_threads(
-        self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, visits: np.ndarray, values: np.ndarray
+        self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, noise: np.ndarray, found: Searched
     ) -> None:
-        """Search without a network in rows[open_rows], in `threads` threads; fill those rows' visits and values."""
+        """Search without a network in rows[open_rows], in `threads` threads; fill those rows of `found`."""
 
         def search(i: int) -> int:
-            return self._search_row(batch, rows[i], visits[i : i + 1], values[i : i + 1])
+            return self._search_row(batch, rows[i : i + 1], noise[i : i + 1], found.at(slice(i, i + 1)))
 
         if self.threads == 1 or len(open_rows) < 2:
             self.decisions += sum(map(search, open_rows))
@@ -196,58 +240,71 @@ class MCTSAgent:
             with ThreadPoolExecutor(self.threads) as executor:
                 self.decisions += sum(executor.map(search, open_rows))
 
-    def _search_row(self, batch: Batch, row: int, visits: np.ndarray, values: np.ndarray) -> int:
-        """Search without a network in one row; return the number of simulated decisions."""
+    def _search_row(self, batch: Batch, row: np.ndarray, noise: np.ndarray, found: Searched) -> int:
+        """Search without a network in one row, int (1,); return the number of simulated decisions."""
         memory = self._take_memory(batch.game, 1)
-        decisions = 0
-        until = time.perf_counter() + (self.seconds or 0.0)
-        done = 0
-        while done == 0 or (done < self.simulations if self.seconds is None else time.perf_counter() < until):
-            count = self.simulations if self.seconds is None else CLOCK
+        memory.noise[:1] = noise
+        start, done, decisions = time.perf_counter(), 0, 0
+        while not done or self._share(start, done, 1) < 1:
+            count = CLOCK if done else 1  # the first simulation gives the priors
+            if done:
+                self._halve(batch, row, memory, self._share(start, done, 1))
+            if self.seconds is None:
+                count = min(count, self.simulations - done) if self.considered else self.simulations
             if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
-            where = batch.states, batch.game.params, row
+            where = batch.states, batch.game.params, row[0]
             how = count, self.prior, self.exploration, self.depth, self.rollout
             work = memory.values, memory.leaves, self._rng_states
             decisions += simulate(*tree, *memory.scratch, *where, *how, *work)
             done += count
-        _read(batch, np.array([row]), memory, visits, values)
+        self._read(batch, row, memory, found)
         self._free.append(memory)
         return decisions
 
-    def _search_rows(
-        self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _search_rows(self, batch: Batch, rows: np.ndarray, noise: np.ndarray) -> Searched:
         """Search in all `rows` in step, guided by the network; the time limit is `seconds` for each row."""
-        n = len(rows)
-        memory = self._take_memory(batch.game, n)
-        until = time.perf_counter() + (self.seconds or 0.0) * n
-        step = 0  # step 0 evaluates the roots; each later step is a simulation
-        while step < 2 or (step <= self.simulations if self.seconds is None else time.perf_counter() < until):
-            if step + 1 >= memory.shape[1]:
+        n, game = len(rows), batch.game
+        memory = self._take_memory(game, n)
+        memory.noise[:n] = noise
+        start, done = time.perf_counter(), 0
+        self._simulate_rows(batch, rows, memory, 1)  # judges the roots
+        while not done or self._share(start, done, n) < 1:
+            self._halve(batch, rows, memory, self._share(start, done, n))
+            group = self.group if self.seconds is not None else min(self.group, self.simulations - done)
+            if done + group + 1 >= memory.shape[1]:
                 memory.grow()
-            self._simulate_rows(batch, rows, memory)
-            if step == 0 and noise is not None:
-                roots = memory.trees.nodes["priors"][:n, 0]
-                roots[:] = 0.75 * roots + 0.25 * noise
-            step += 1
-        visits, values = (
-            np.zeros((n, batch.game.num_actions), np.int32),
-            np.zeros((n, batch.game.num_players)),
-        )
-        _read(batch, rows, memory, visits, values)
+            self._simulate_rows(batch, rows, memory, group)
+            done += group
+        found = Searched.empty(game, n)
+        self._read(batch, rows, memory, found)
         self._free.append(memory)
-        return visits, values
+        return found
 
-    def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> None:
-        """Descend all trees once, evaluate the leaves and back up their values."""
+    def _share(self, start: float, done: int, searches: int) -> float:
+        """Return the share of the simulations, or of the time since `start`, that is used."""
+        if self.seconds is None:
+            return done / self.simulations
+        return (time.perf_counter() - start) / (self.seconds * searches)
+
+    def _halve(self, batch: Batch, rows: np.ndarray, memory: _Memory, share: float) -> None:
+        """Reduce the number of considered actions to what it is to be after `share` of the simulations."""
+        if self.considered:
+            n, masks = len(rows), batch.action_mask[rows]
+            first = np.minimum(self.considered, masks.sum(1))
+            stages = np.ceil(np.log2(first))
+            counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
+            roots = memory.trees.nodes[:n], memory.trees.considered[:n], batch.states, batch.game.params, rows
+            halve_rows(*roots, masks, memory.noise[:n], counts, self.scale, memory.scores)
+
+    def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory, group: int) -> None:
+        """Descend each tree `group` times, evaluate the leaves and back up their values."""
         assert self.network is not None
-        n, params = len(rows), batch.game.params
-        trees = Tree(*(part[:n] for part in memory.trees))
+        n, params, trees = len(rows) * group, batch.game.params, memory.trees
         lengths, leaves = memory.lengths[:n], memory.leaves[:n]
         observations, masks = memory.observations[:n], memory.leaf_masks[:n]
-        where = batch.states, params, rows, self.exploration
+        where = batch.states, params, rows, group, self.exploration
         descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
@@ -257,9 +314,15 @@ class MCTSAgent:
             )
         evaluated = leaves, masks, probabilities, values.reshape(n, -1)
         back_up_rows(
-            trees.nodes, trees.path, lengths, params, *evaluated, memory.values, memory.scratch.points
+            trees.nodes, trees.path, group, lengths, params, *evaluated, memory.values, memory.scratch.points
         )
         self.decisions += int(lengths.sum())
+
+    def _read(self, batch: Batch, rows: np.ndarray, memory: _Memory, found: Searched) -> None:
+        """Fill `found` from the roots of the trees."""
+        n, trees = len(rows), memory.trees
+        roots = trees.nodes[:n], trees.considered[:n], batch.states, batch.game.params, rows
+        read_rows(*roots, batch.action_mask[rows], memory.noise[:n], self.scale, memory.scores, *found)
 
     def _take_memory(self, game: Game, rows: int) -> _Memory:
         """Return arrays that no other search writes to, with empty trees."""
@@ -267,19 +330,19 @@ class MCTSAgent:
         try:
             memory = self._free.pop()  # an atomic operation, so threads never get the same arrays
         except IndexError:
-            return _Memory(game, rows, nodes)
+            return _Memory(game, rows, nodes, self.group)
         if memory.game is not game or memory.shape[0] < rows or memory.shape[1] < nodes:
-            return _Memory(game, rows, nodes)
-        memory.trees.used[:] = 0
+            return _Memory(game, rows, nodes, self.group)
+        memory.trees.used[:], memory.trees.considered[:] = 0, 0
         return memory
 
     def estimate(self, batch: Batch, row: int) -> str:
-        """Return the value that the last search in `row` found and its three most visited actions, in words."""
+        """Return the value that the last search in `row` found and its three best actions, in words."""
         if row not in self._last:
             self(batch, np.array([row]))
         if batch.action_mask[row].sum() == 1:
             return "the only action"
-        visits, value = self._last[row]
-        order = np.argsort(-visits, kind="stable")[:3]
-        best = ", ".join(f"{batch.game.labels[a]} {visits[a] / visits.sum():.0%}" for a in order if visits[a])
+        shares, value = self._last[row]
+        order = np.argsort(-shares, kind="stable")[:3]
+        best = ", ".join(f"{batch.game.labels[a]} {shares[a]:.0%}" for a in order if shares[a] > 0)
         return f"value {value:+.2f}; {best}"

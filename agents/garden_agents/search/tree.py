@@ -3,11 +3,13 @@
 The method is information-set Monte Carlo tree search with a single observer (P. Cowling, E. Powley, D. Whitehouse,
 "Information Set Monte Carlo Tree Search", 2012): each simulation redraws hidden cards and chance (a determinization), a
 node stands for a sequence of actions and has a value for every seat, and selection counts how often an action was
-available. Actions are selected by PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017).
+available. Actions are selected by PUCT (D. Silver et al., "Mastering the game of Go without human knowledge", 2017). At
+the root, simulations may instead be shared out by sequential halving, with values and priors weighed as in I. Danihelka et
+al., "Policy improvement by planning with Gumbel", 2022.
 
-With a network, priors and values come from it; the searches of a batch run in step, so that it evaluates all their
-leaves in one pass. Without one, priors come from greedy play's action values, and the value of a leaf from the points
-after a rollout of a few decisions.
+With a network, priors and values come from it; the searches of a batch run in step, and it evaluates several leaves of
+each in one pass. Without one, priors come from greedy play's action values, and the value of a leaf from the points after
+a rollout of a few decisions.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ __all__ = [
     "back_up_rows",
     "descend_rows",
     "first_places",
+    "halve_rows",
     "node_type",
-    "root_visits",
+    "read_rows",
     "seat_values",
     "simulate",
 ]
@@ -38,6 +41,8 @@ EQUAL, GREEDY, NETWORK = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
 SHARPNESS = 10.0
 """Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""
+CERTAINTY = 50
+"""In sequential halving a difference of values weighs as much as if its actions had this many visits more."""
 
 
 class Tree(NamedTuple):
@@ -47,11 +52,14 @@ class Tree(NamedTuple):
         nodes: records (nodes,) of `node_type`.
         used: int64 (1,), number of nodes in use; set it to 0 for a new search.
         path: int64 (nodes,), indexes of the nodes that the current simulation has visited, from the root on.
+        considered: int8 (num_actions,), 1 for the actions at the root that sequential halving still considers; zeros
+            throughout for PUCT at the root too.
     """
 
     nodes: np.ndarray
     used: np.ndarray
     path: np.ndarray
+    considered: np.ndarray
 
 
 def node_type(game: Game) -> np.dtype:
@@ -59,9 +67,14 @@ def node_type(game: Game) -> np.dtype:
     return np.dtype(
         [
             ("totals", "f8", game.max_players),  # by seat, sum of the values of its simulations
-            ("priors", "f4", game.num_actions),  # prior probability of each action
+            (
+                "priors",
+                "f4",
+                game.num_actions,
+            ),  # prior of each action; the sum over those that are legal may be other than 1
             ("children", "i4", game.num_actions),  # index of the node that an action leads to, or -1
             ("visits", "i4"),  # simulations that went through the node
+            ("pending", "i4"),  # those of them whose values are not added yet
             ("available", "i4"),  # simulations in which its action was legal at the parent
             ("expanded", "i4"),  # 1 if the priors are filled
         ],
@@ -113,6 +126,7 @@ def _open_node(node):
     node.totals[:] = 0.0
     node.children[:] = -1
     node.visits = 0
+    node.pending = 0
     node.available = 0
     node.expanded = 0
 
@@ -121,10 +135,12 @@ def _open_node(node):
 def _fill_priors(node, kind, state, params, legal, scratch, rng_state):
     """Fill the priors of the legal actions: equal ones, or a softmax of greedy play's action values."""
     masks = scratch.masks
-    # the default prior, for actions that are legal only in other determinizations
-    node.priors[:] = np.float32(1.0 / masks.shape[1])
     if legal == 1:  # needs no priors; the node is expanded once a determinization offers a choice
+        node.priors[:] = 1.0
         return
+    node.priors[:] = np.float32(
+        1.0 / legal
+    )  # the mean, for actions that are legal only in other determinizations
     node.expanded = 1
     if kind != GREEDY:
         for action in range(masks.shape[1]):
@@ -152,7 +168,12 @@ def _fill_priors(node, kind, state, params, legal, scratch, rng_state):
 def _select(nodes, node, player, mask, exploration):
     """Return the legal action of the highest PUCT score: its mean value for the player plus an exploration bonus."""
     here = nodes[node]
-    mean = here.totals[player] / max(here.visits, 1)
+    mean = here.totals[player] / max(here.visits - here.pending, 1)
+    total = 0.0
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            total += here.priors[action]
+    weight = exploration / total if total > 0 else 0.0
     best, chosen = -np.inf, -1
     for action in range(mask.shape[0]):
         if mask[action]:
@@ -162,10 +183,28 @@ def _select(nodes, node, player, mask, exploration):
                 child = nodes[index]
                 child.available += 1
                 visits, available = child.visits, child.available
-                value = child.totals[player] / visits
-            score = value + exploration * here.priors[action] * np.sqrt(available + 1.0) / (1 + visits)
+                if visits > child.pending:
+                    value = child.totals[player] / (visits - child.pending)
+            score = value + weight * here.priors[action] * np.sqrt(available + 1.0) / (1 + visits)
             if chosen < 0 or score > best:  # the first action is chosen even if all scores are NaN
                 best, chosen = score, action
+    return chosen
+
+
+@compiled
+def _least_visited(nodes, considered):
+    """Return the action with the fewest visits of those considered at the root, of equals that of the highest prior; -1 if
+    none is considered.
+    """
+    here = nodes[0]
+    fewest, chosen = 0, -1
+    for action in range(considered.shape[0]):
+        if considered[action]:
+            index = here.children[action]
+            visits = nodes[index].visits if index >= 0 else np.int32(0)
+            equal = visits == fewest and here.priors[action] > here.priors[chosen]
+            if chosen < 0 or visits < fewest or equal:
+                fewest, chosen = visits, action
     return chosen
 
 
@@ -174,9 +213,10 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
     """Descend the tree by one simulation and add a node.
 
     `state` is a copy of the root's state; it is redrawn for `player`, and is the new node's state in the end. Returns
-    the number of actions taken; `tree.path` holds one node more.
+    the number of actions taken; `tree.path` holds one node more. All of these nodes have a visit more, pending until
+    `_back_up` adds its values.
     """
-    nodes, used, path = tree
+    nodes, used, path, considered = tree
     if used[0] == 0:
         _open_node(nodes[0])
         used[0] = 1
@@ -192,7 +232,9 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
             if prior == NETWORK:
                 break
             _fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
-        action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
+        action = _least_visited(nodes, considered) if length == 0 else -1
+        if action < 0:
+            action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
         child = np.int64(nodes[node].children[action])
         if child < 0:
             child = np.int64(used[0])
@@ -205,6 +247,9 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
         node = child
         length += 1
         path[length] = node
+    for i in range(length + 1):
+        nodes[path[i]].visits += 1
+        nodes[path[i]].pending += 1
     return length
 
 
@@ -213,7 +258,7 @@ def _back_up(nodes, path, length, seats, values):
     """Add the seats' values to the nodes of a path, path[0] to path[length]."""
     for i in range(length + 1):
         node = nodes[path[i]]
-        node.visits += 1
+        node.pending -= 1
         for p in range(seats):
             node.totals[p] += values[p]
 
@@ -223,6 +268,7 @@ def simulate(
     nodes,
     used,
     path,
+    considered,
     work,
     masks,
     points,
@@ -241,11 +287,11 @@ def simulate(
 ):
     """Add `simulations` simulations to the search from `states[row]`; return the number of simulated decisions.
 
-    The first three arrays are those of `Tree`, the next four those of `Scratch`. From a new node the built-in policy
+    The first four arrays are those of `Tree`, the next four those of `Scratch`. From a new node the built-in policy
     `rollout` plays at most `depth` decisions. `values`, float32 (max players,), and `leaf`, records (1,), are
     overwritten.
     """
-    tree, scratch = Tree(nodes, used, path), Scratch(work, masks, points, action_values)
+    tree, scratch = Tree(nodes, used, path, considered), Scratch(work, masks, points, action_values)
     state, rng_state = leaf[0], rng_states[row]
     player = np.int64(states[row].current_player)
     decisions = 0
@@ -270,6 +316,7 @@ def descend_rows(
     nodes,
     used,
     paths,
+    considered,
     work,
     masks,
     points,
@@ -277,6 +324,7 @@ def descend_rows(
     states,
     params,
     rows,
+    group,
     exploration,
     lengths,
     leaves,
@@ -284,18 +332,19 @@ def descend_rows(
     leaf_masks,
     rng_states,
 ):
-    """Descend the tree of each of `rows` once, to the leaf that the network is to evaluate.
+    """Descend the tree of each of `rows` `group` times, to the leaves that the network is to evaluate.
 
-    The first three arrays are those of `Tree`, with a leading dimension for the searches; the next four are those of
-    `Scratch`. Fills, for each search, the path's length, the leaf's state, and the observation and action mask of the
-    player to move there.
+    The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
+    the next four are those of `Scratch`. Fills, for each leaf, the path's length, the state, and the observation and action
+    mask of the player to move there. The leaves of a search stand together.
     """
     scratch = Scratch(work, masks, points, action_values)
     prior = np.int64(NETWORK)  # a variable, so that `_descend` is compiled once
-    for i in range(rows.shape[0]):
-        row = rows[i]
+    for i in range(rows.shape[0] * group):
+        search = i // group
+        row = rows[search]
         leaves[i] = states[row]
-        state, tree = leaves[i], Tree(nodes[i], used[i], paths[i])
+        state, tree = leaves[i], Tree(nodes[search], used[search], paths[i], considered[search])
         player = np.int64(state.current_player)
         lengths[i] = _descend(player, state, params[0], tree, prior, exploration, scratch, rng_states[row])
         kernels.legal_actions(state, params[0], leaf_masks[i])
@@ -305,30 +354,38 @@ def descend_rows(
 @compiled
 def _expand(node, mask, probabilities):
     """Fill the priors with the network's probabilities of the legal actions."""
+    legal = 0
+    for action in range(mask.shape[0]):
+        legal += mask[action]
     node.expanded = 1
-    # the default prior, for actions that are legal only in other determinizations
-    node.priors[:] = np.float32(1.0 / probabilities.shape[0])
-    for action in range(probabilities.shape[0]):
+    node.priors[:] = np.float32(
+        1.0 / legal
+    )  # the mean, for actions that are legal only in other determinizations
+    for action in range(mask.shape[0]):
         if mask[action]:
             node.priors[action] = probabilities[action]
 
 
 @compiled
-def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points):
+def back_up_rows(
+    nodes, paths, group, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points
+):
     """Expand each leaf and back up its values: the network's estimates, or those of a finished game.
 
-    `estimates`, float32 (N, seats), holds the values of all seats, counted from the player to move at each leaf; in a
+    `estimates`, float32 (leaves, seats), holds the values of all seats, counted from the player to move at each leaf; in a
     finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
-    (N, 1), the values for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
-    cooperative games it is (N, 1) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
+    (leaves, 1), the values for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
+    cooperative games it is (leaves, 1) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
     team's score so far is added to that. `values` and `points` are overwritten.
     """
     n, alone, cooperative = params[0].num_players, estimates.shape[1] == 1, params[0].cooperative
     for i in range(leaves.shape[0]):
-        state = leaves[i]
+        state, search = leaves[i], i // group
         over = state.terminated or state.truncated
         if not over:
-            _expand(nodes[i, paths[i, lengths[i]]], leaf_masks[i], probabilities[i])
+            leaf = nodes[search, paths[i, lengths[i]]]
+            if not leaf.expanded:  # another leaf of the group may have been the same
+                _expand(leaf, leaf_masks[i], probabilities[i])
         if cooperative:
             to_come = 0.0 if over else np.float64(estimates[i, 0])
             kernels.points(state, params[0], points)
@@ -349,13 +406,114 @@ def back_up_rows(nodes, paths, lengths, params, leaves, leaf_masks, probabilitie
                     values[p] = estimates[i, 0]
                 else:
                     values[p] = -estimates[i, 0] / (n - 1)
-        _back_up(nodes[i], paths[i], lengths[i], n, values)
+        _back_up(nodes[search], paths[i], lengths[i], n, values)
 
 
 @compiled
-def root_visits(nodes, out):
-    """Fill `out`, int32 (N, num_actions), with the visits of each action at the root of each tree."""
-    for i in range(out.shape[0]):
-        for action in range(out.shape[1]):
-            child = nodes[i, 0].children[action]
-            out[i, action] = nodes[i, child].visits if child >= 0 else 0
+def _weigh(nodes, player, mask, scale, scores):
+    """Fill `scores`, float64 (num_actions,), for the legal actions at the root: log prior + scale x (CERTAINTY + most visits
+    of an action) x mean value for the player. An action without visits has the mean value of the others, weighted by
+    their priors.
+    """
+    here = nodes[0]
+    total, weight, most = 0.0, 0.0, 0
+    for action in range(mask.shape[0]):
+        if mask[action] and here.children[action] >= 0:
+            child = nodes[here.children[action]]
+            most = max(most, child.visits)
+            prior = max(here.priors[action], np.float32(1e-9))
+            weight += prior
+            total += prior * child.totals[player] / child.visits
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            value = total / weight if weight > 0 else 0.0
+            if here.children[action] >= 0:
+                child = nodes[here.children[action]]
+                value = child.totals[player] / child.visits
+            prior = np.log(max(here.priors[action], np.float32(1e-9)))
+            scores[action] = prior + scale * (CERTAINTY + most) * value
+
+
+@compiled
+def halve_rows(nodes, considered, states, params, rows, masks, noise, counts, scale, scores):
+    """Reduce the actions that are considered at the roots to the counts[i] of the highest scores, noise included.
+
+    Where none is considered yet, all legal actions are. `masks` and `noise`, (N, num_actions), are those of the roots;
+    `scores`, float64 (num_actions,), is overwritten.
+    """
+    for i in range(rows.shape[0]):
+        number = 0
+        for action in range(masks.shape[1]):
+            number += considered[i, action]
+        if number == 0:
+            for action in range(masks.shape[1]):
+                considered[i, action] = masks[i, action]
+                number += masks[i, action]
+        if number <= counts[i]:
+            continue
+        _weigh(nodes[i], np.int64(states[rows[i]].current_player), masks[i], scale, scores)
+        while number > counts[i]:
+            worst = -1
+            for action in range(masks.shape[1]):
+                if considered[i, action]:
+                    score = scores[action] + noise[i, action]
+                    if worst < 0 or score <= scores[worst] + noise[i, worst]:
+                        worst = action
+            considered[i, worst] = 0
+            number -= 1
+
+
+@compiled
+def read_rows(
+    nodes, considered, states, params, rows, masks, noise, scale, scores, visits, values, shares, actions
+):
+    """Read the results of searches from their roots.
+
+    Fills, as `Searched` describes them, `visits`, int32 (N, num_actions), `values`, float64 (N, players), `shares`, float32
+    (N, num_actions), and `actions`, int64 (N,). `scores`, float64 (num_actions,), is overwritten.
+    """
+    n = params[0].num_players
+    for i in range(rows.shape[0]):
+        player = np.int64(states[rows[i]].current_player)
+        here, halving, count = nodes[i, 0], False, 0
+        for action in range(masks.shape[1]):
+            child = here.children[action]
+            visits[i, action] = nodes[i, child].visits if child >= 0 else 0
+            count += visits[i, action]
+            halving |= considered[i, action] != 0
+        chosen, total = -1, 0.0
+        if halving:
+            _weigh(nodes[i], player, masks[i], scale, scores)
+            highest = -np.inf
+            for action in range(masks.shape[1]):
+                if masks[i, action]:
+                    highest = max(highest, scores[action])
+            for action in range(masks.shape[1]):
+                better = chosen < 0 or scores[action] + noise[i, action] > scores[chosen] + noise[i, chosen]
+                if considered[i, action] and better:
+                    chosen = action
+                shares[i, action] = np.exp(scores[action] - highest) if masks[i, action] else 0.0
+                total += shares[i, action]
+        else:
+            for action in range(masks.shape[1]):
+                if masks[i, action] and (chosen < 0 or visits[i, action] > visits[i, chosen]):
+                    chosen = action
+                shares[i, action] = visits[i, action]
+                total += visits[i, action]
+        actions[i] = chosen
+        for action in range(masks.shape[1]):
+            shares[i, action] /= total
+        tried = 0.0
+        for p in range(n):
+            values[i, p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
+        if not halving:
+            continue
+        for action in range(masks.shape[1]):
+            if visits[i, action] > 0:
+                tried += shares[i, action]
+        for action in range(masks.shape[1]):
+            if visits[i, action] > 0:
+                child = nodes[i, here.children[action]]
+                for p in range(n):
+                    mean = child.totals[(player + p) % n] / child.visits
+                    values[i, p] += shares[i, action] / tried * mean

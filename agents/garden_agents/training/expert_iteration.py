@@ -1,6 +1,6 @@
 """Train a network by expert iteration: `garden train mars --method expert-iteration --minutes 30`.
 
-Tree search plays games against itself. The network learns to predict the search's visits (policy) and the result of
+Tree search plays games against itself. The network learns to predict what search finds (policy) and the result of
 the games (value), and then guides the search (T. Anthony et al., "Thinking fast and slow with deep learning and tree
 search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
 self-play", 2018). The search redraws chance and hidden cards (`garden_agents.search`). In a first part of the training,
@@ -55,12 +55,12 @@ class Arguments(TrainingArguments):
     """share of the moves that are searched with --simulations, and that the policy learns from"""
     fast_simulations: int = 8
     """number of simulations for each other move"""
-    exploration: float = 1.5
-    """PUCT exploration constant"""
-    noise: float = 0.3
-    """concentration of the Dirichlet noise in the root's priors, x 10 / number of legal actions; 0 for no noise"""
-    temperature: float = 0.5
-    """temperature of the moves, which are drawn with weights visits ** (1 / temperature)"""
+    considered: int = 16
+    """number of actions at the root that sequential halving begins with"""
+    scale: float = 0.3
+    """weight of values beside priors in sequential halving, and in what the policy learns"""
+    exploration: float = 0.3
+    """PUCT exploration constant below the root"""
     warmup_share: float = 0.2
     """share of the training time in which search uses greedy rollouts, before the network guides it; 0 with --start"""
     start: Path | None = None
@@ -82,13 +82,12 @@ class Arguments(TrainingArguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._at_least(1, "envs", "simulations", "fast_simulations", "positions", "minibatch")
-        self._at_least(0, "full_share", "warmup_share", "search_value_share")
+        self._at_least(2, "considered")
+        self._at_least(0, "full_share", "warmup_share", "search_value_share", "scale", "exploration")
         self._at_most(65_536, "envs", "minibatch")
         self._at_most(10_000, "simulations", "fast_simulations")
         self._at_most(1, "full_share", "warmup_share", "search_value_share")
         self._at_most(10_000_000, "positions")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be more than 0, not {self.temperature}")
 
 
 class _Positions:
@@ -97,8 +96,8 @@ class _Positions:
     Attributes:
         observation: int8 (size, *observation_shape), the observation of the player to move.
         mask: int8 (size, num_actions), its action mask.
-        visits: float16 (size, num_actions), the share of the search's visits of each action; zeros where the policy does
-            not learn from the position.
+        shares: float16 (size, num_actions), what the search found, see `Searched.shares`; zeros where the policy does not
+            learn from the position.
         values: float32 (size, columns), the value targets, as `heads.num_values` counts them.
         added: number of positions added so far.
     """
@@ -106,14 +105,14 @@ class _Positions:
     def __init__(self, game: Game, size: int) -> None:
         self.observation = np.zeros((size, *game.observation_shape), np.int8)
         self.mask = np.zeros((size, game.num_actions), np.int8)
-        self.visits = np.zeros((size, game.num_actions), np.float16)
+        self.shares = np.zeros((size, game.num_actions), np.float16)
         self.values = np.zeros((size, num_values(target_of(game), game.num_players)), np.float32)
         self.added = 0
 
-    def add(self, observation: np.ndarray, mask: np.ndarray, visits: np.ndarray, values: np.ndarray) -> None:
+    def add(self, observation: np.ndarray, mask: np.ndarray, shares: np.ndarray, values: np.ndarray) -> None:
         """Add a position; it replaces the oldest one when the buffer is full."""
         i = self.added % len(self.values)
-        self.observation[i], self.mask[i], self.visits[i], self.values[i] = observation, mask, visits, values
+        self.observation[i], self.mask[i], self.shares[i], self.values[i] = observation, mask, shares, values
         self.added += 1
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, Loss]:
@@ -122,8 +121,8 @@ class _Positions:
         The loss logs the sums of the policy's, of the value's, and the number of positions that the policy learns from.
         """
         chosen = rng.integers(min(self.added, len(self.values)), size=n)
-        mask, visits, values = (array[chosen] for array in (self.mask, self.visits, self.values))
-        shares, all_count = visits.astype(np.float32), np.ones(n, np.float32)
+        mask, shares, values = (array[chosen] for array in (self.mask, self.shares, self.values))
+        shares, all_count = shares.astype(np.float32), np.ones(n, np.float32)
         searched = np.any(shares, axis=1)
         size, on_values = max(1, int(searched.sum())), team_loss if values.shape[1] == 1 else seat_loss
 
@@ -146,14 +145,14 @@ class _Decision(NamedTuple):
     """A decision of an unfinished game: what a position needs, except for the result.
 
     Attributes:
-        visits: shares of the visits; zeros where the search was short.
+        shares: what the search found, see `Searched.shares`; zeros where the search was short.
         values: the search's values of all seats, counted from `player`; None where no network guided it.
         paid: what every seat was paid in the game before, by seat.
     """
 
     observation: np.ndarray
     mask: np.ndarray
-    visits: np.ndarray
+    shares: np.ndarray
     player: int
     values: np.ndarray | None
     paid: np.ndarray
@@ -180,31 +179,26 @@ class _Games:
         batch, a = self.batch, self.arguments
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
         thorough = self.rng.random(a.envs) < a.full_share
-        visits = masks.astype(np.int32)
-        values = np.zeros((a.envs, self.game.num_players))
+        actions, shares, values = (
+            masks.argmax(1),
+            np.zeros(masks.shape, np.float32),
+            np.zeros((a.envs, self.game.num_players)),
+        )
         for search, rows in ((full, np.flatnonzero(thorough)), (fast, np.flatnonzero(~thorough))):
-            noise = self._noise(masks[rows]) if search is full and search.network else None
-            visits[rows], values[rows] = search.search(batch, rows, noise)
+            noise = self.rng.gumbel(size=masks[rows].shape)
+            found = search.search(batch, rows, noise)
+            actions[rows], values[rows] = found.actions, found.values
+            if search is full:
+                shares[rows] = found.shares
         for row in np.flatnonzero(masks.sum(1) > 1):
-            shares = visits[row] / visits[row].sum() * thorough[row]
-            found = values[row] if full.network else None
+            judged = values[row] if full.network else None
             player, seen = int(players[row]), batch.observation[row].copy()
-            decision = _Decision(seen, masks[row], shares, player, found, self.paid[row].copy())
+            decision = _Decision(seen, masks[row], shares[row], player, judged, self.paid[row].copy())
             self.trajectories[row].append(decision)
-        weights = (visits / visits.max(1, keepdims=True)) ** (1 / a.temperature)
-        thresholds = self.rng.random((len(weights), 1)) * weights.sum(1, keepdims=True)
-        batch.step((weights.cumsum(1) >= thresholds).argmax(1))
+        batch.step(actions)
         self.paid += batch.rewards
         for row in np.flatnonzero(batch.terminated | batch.truncated):
             self._finish(int(row))
-
-    def _noise(self, masks: np.ndarray) -> np.ndarray | None:
-        """Return Dirichlet noise over the legal actions, float (N, num_actions); None if `noise` is 0."""
-        if self.arguments.noise == 0:
-            return None
-        concentration = self.arguments.noise * 10 / masks.sum(1, keepdims=True)
-        noise = self.rng.gamma(np.broadcast_to(concentration, masks.shape)) * masks + 1e-9 * masks
-        return noise / noise.sum(1, keepdims=True)
 
     def _finish(self, row: int) -> None:
         """Add the positions of the finished game in `row` to the replay buffer."""
@@ -220,7 +214,7 @@ class _Games:
                 if decision.values is not None:
                     values = values + self.arguments.search_value_share * (decision.values - values)
                 target = np.concatenate([((n - 1) * values + 1) / n, to_come])  # chances, margins
-            self.positions.add(decision.observation, decision.mask, decision.visits, target)
+            self.positions.add(decision.observation, decision.mask, decision.shares, target)
         self.trajectories[row], self.paid[row] = [], 0
 
 
@@ -244,7 +238,12 @@ class _Training:
         """Decisions of the games so far."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
         a, network = arguments, NetworkAgent(self.network, self.target)
-        own: dict[str, Any] = {"exploration": a.exploration, "seed": a.seed}
+        own: dict[str, Any] = {
+            "exploration": a.exploration,
+            "considered": a.considered,
+            "scale": a.scale,
+            "seed": a.seed,
+        }
         counts = (a.simulations, a.fast_simulations)
         self.rollout_searches = tuple(MCTSAgent(count, threads=a.threads, **own) for count in counts)
         self.network_searches = tuple(MCTSAgent(count, network=network, **own) for count in counts)

@@ -80,13 +80,13 @@ def policy_loss(
 
 @compiled
 def search_loss(logits, rows, masks, shares, size, d_logits, sums):
-    """Fill `d_logits` with the derivatives of the cross-entropy with a search's visits, a mean over `size` positions.
+    """Fill `d_logits` with the derivatives of the cross-entropy with what search found, a mean over `size` positions.
 
     Adds to sums[0]. Rows without shares have no part in it.
 
     Args:
         logits, rows, masks, size, d_logits, sums: see `policy_loss`.
-        shares: float32 (N, actions), shares of the visits; zeros where there was no search.
+        shares: float32 (N, actions), probabilities; zeros where there was no search.
     """
     num_actions = logits.shape[1]
     for i in range(logits.shape[0]):
