@@ -1,4 +1,4 @@
-"""The command `garden`: train, play, arena, replay, warm-up."""
+"""The command `garden`: train, exploit, play, arena, replay, warm-up."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ usage: garden COMMAND ...
 commands, each with its own --help:
   train GAME              train an agent by self-play; --method ppo (default) or expert-iteration, and for ppo
                           --trainer own (default) or sb3, Stable-Baselines3's
+  exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, against agents or with several people at one keyboard
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   replay FILE             verify a recorded game and show its moves, or one position
@@ -40,7 +41,10 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         command(words[1:])
     except ModuleNotFoundError as error:
-        package, extra = (error.name or "").partition(".")[0], "train" if words[0] == "train" else "play"
+        package, extra = (
+            (error.name or "").partition(".")[0],
+            "train" if words[0] in ("train", "exploit") else "play",
+        )
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
@@ -71,6 +75,12 @@ def _split_option(words: list[str], option: str, choices: Sequence[str]) -> tupl
     if value not in choices:
         raise SystemExit(f"error: {option} must be {' or '.join(choices)}, not {value!r}")
     return value, words[:at] + words[at + 2 :]
+
+
+def _exploit(words: list[str]) -> None:
+    from garden_agents.training import arguments, exploit
+
+    arguments.command_line(exploit.exploit, exploit.Arguments, words)
 
 
 def _play(words: list[str]) -> None:
@@ -113,6 +123,7 @@ def _warm_up(words: list[str]) -> None:
 
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": _train,
+    "exploit": _exploit,
     "play": _play,
     "arena": _arena,
     "replay": _replay,

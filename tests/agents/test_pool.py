@@ -28,6 +28,26 @@ def test_pool_draws_past_selves_once_there_are_some():
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
 
 
+def test_pool_has_further_agents():
+    agents = [RandomPolicy(1), RandomPolicy(2)]
+    pool = OpponentPool((0.1, 0.2, 0.3), 2, agents, 0.4)
+    assert pool.policies[2:4] == pool.opponents[2:4] == agents
+    np.testing.assert_allclose(pool.weights, [0.4, 0.2, 0.2, 0.2, 0, 0])
+    pool.freeze(new_network(Mars(), SMALL, "outcome"))
+    for _ in range(200):
+        pool.count(3, 1.0)
+    np.testing.assert_allclose(
+        pool.weights, [0.1, 0.2, 0.4 * 0.3 / 0.35, 0.4 * 0.05 / 0.35, 0.3, 0], atol=0.02
+    )
+    assert pool.rates() == {"agents": pytest.approx(1, abs=0.02)}
+    pool.freeze(new_network(Mars(), SMALL, "outcome", 1))
+    pool.count(4, 1.0)
+    pool.freeze(new_network(Mars(), SMALL, "outcome", 2))
+    assert pool.ahead[4] == 0.5
+    with pytest.raises(ValueError, match="another pool than one with 0 agents and 2 past selves"):
+        OpponentPool((0.1, 0.2, 0.7), 2).restore(pool.ahead.tolist(), pool.met.tolist(), [], pool.networks[0])
+
+
 def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
     pool = OpponentPool((0.0, 0.0, 1.0), 3)
     networks = [new_network(Mars(), SMALL, "outcome", seed) for seed in range(4)]

@@ -401,6 +401,7 @@ def test_a_search_cut_into_parts_is_one_search():
             16,
             agent.prior,
             agent.exploration,
+            agent.others,
             agent.depth,
             agent.rollout,
             memory.values,
@@ -454,6 +455,7 @@ def test_beats_greedy(name, bar):
         ({"group": 0}, "group must be at least 1, not 0"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
         ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
+        ({"others": "clever"}, "others must be 'search' or 'prior', not 'clever'"),
         ({"prior": "clever"}, "prior must be 'equal' or 'greedy', not 'clever'"),
     ],
 )

@@ -73,7 +73,11 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap):
             train(Arguments(resume=own_run))
         config.write_text(before.replace('"random",', '"random", "trap:Pig",'))
         assert "trap" in config.read_text()
-        with pytest.raises(ValueError, match="names code, networks or long searches in its panel"):
+        with pytest.raises(ValueError, match="names code, networks or long searches in --panel"):
+            train(Arguments(game="pig:Pig", resume=own_run))
+        config.write_text(before.replace("pool_agents = []", 'pool_agents = ["trap:Pig"]'))
+        assert "trap" in config.read_text()
+        with pytest.raises(ValueError, match="names code, networks or long searches in --pool-agents"):
             train(Arguments(game="pig:Pig", resume=own_run))
     finally:
         config.write_text(before)

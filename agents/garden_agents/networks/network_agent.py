@@ -67,6 +67,8 @@ class NetworkAgent:
         self.network, self.value_target, self.sampled = network, value_target, sampled
         self.seed = int(as_seed(seed))
         self.config = config or {}
+        self.path: Path | None = None
+        """The network's file; None for a network that is being trained."""
         self._rng_states = np.zeros((0, 4), np.uint64)
 
     @classmethod
@@ -107,7 +109,9 @@ class NetworkAgent:
             raise ValueError(f"{path} cannot be used: {error}") from None
         for name, array in weights.items():
             network.weights[name][:] = array
-        return cls(network, made.value_target, sampled, seed, config)
+        agent = cls(network, made.value_target, sampled, seed, config)
+        agent.path = path
+        return agent
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`.
@@ -244,19 +248,21 @@ def _interface(game: Game) -> dict[str, Any]:
 def start_from(path: Path, network: Network, game: Game, architecture: Architecture) -> None:
     """Give a network that is to be trained the weights in a network's file.
 
-    Where the file's network is for another number of players, the layer of the values keeps its random weights.
+    Where the file's network is for another number of players, or its values mean something else, the layer of the values
+    keeps its random weights.
 
     Raises:
-        ValueError: as `NetworkAgent.load`, and if the file's network has another architecture or value target than
-            training gives it.
+        ValueError: as `NetworkAgent.load`, and if the file's network has another architecture.
     """
     first = NetworkAgent.load(path, game, allow_other_options=True)
+    values = {"values.weight", "values.bias"}
     other = {name for name, shape in network.shapes.items() if first.network.shapes.get(name) != shape}
-    if first.value_target != target_of(game) or not other <= {"values.weight", "values.bias"}:
+    if not other <= values:
         raise ValueError(
-            f"{path} has the architecture {first.config['network']} and predicts {first.value_target}, where "
-            f"{msgspec.to_builtins(architecture)} and {target_of(game)} are needed"
+            f"{path} has the architecture {first.config['network']}, where {msgspec.to_builtins(architecture)} is needed"
         )
+    if first.value_target != target_of(game):
+        other |= values
     for name in network.weights.keys() - other:
         network.weights[name][:] = first.network.weights[name]
 

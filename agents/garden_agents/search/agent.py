@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from garden_agents.search.tree import (
+    OTHERS,
     PRIORS,
     Tree,
     back_up_rows,
@@ -122,6 +123,8 @@ class MCTSAgent:
             again, each stage having as many simulations. 0 for PUCT at the root too; 16 with a network and 0 without
             if None.
         scale: weight of values beside priors in sequential halving, see `garden_agents.search.tree`.
+        others: how the other seats choose: "search", each for itself, or "prior", always the action of the highest prior,
+            which is what they do if they play the network itself.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.
@@ -141,6 +144,7 @@ class MCTSAgent:
         exploration: float | None = None,
         considered: int | None = None,
         scale: float = 1.0,
+        others: str = "search",
         prior: str = "greedy",
         rollout: str = "greedy",
         depth: int = 12,
@@ -166,11 +170,16 @@ class MCTSAgent:
             raise ValueError("considered must be 0 or at least 2, not 1")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
-        for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
+        for name, value, known in (
+            ("rollout", rollout, BUILT_IN),
+            ("prior", prior, PRIORS),
+            ("others", others, OTHERS),
+        ):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
         self.simulations, self.seconds, self.threads = simulations, seconds, threads
         self.exploration, self.considered, self.scale = exploration, considered, scale
+        self.others = OTHERS.index(others)
         self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
         self.network, self.group, self.seed = network, group, seed
         self.decisions = 0
@@ -255,7 +264,7 @@ class MCTSAgent:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
             where = batch.states, batch.game.params, row[0]
-            how = count, self.prior, self.exploration, self.depth, self.rollout
+            how = count, self.prior, self.exploration, self.others, self.depth, self.rollout
             work = memory.values, memory.leaves, self._rng_states
             decisions += simulate(*tree, *memory.scratch, *where, *how, *work)
             done += count
@@ -304,7 +313,7 @@ class MCTSAgent:
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
         lengths, leaves = memory.lengths[:n], memory.leaves[:n]
         observations, masks = memory.observations[:n], memory.leaf_masks[:n]
-        where = batch.states, params, rows, group, self.exploration
+        where = batch.states, params, rows, group, self.exploration, self.others
         descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)

@@ -25,6 +25,7 @@ from garden_core.policies import LOWEST, Scratch, choose, greedy_action_values
 from garden_core.rng import next_uint64
 
 __all__ = [
+    "OTHERS",
     "PRIORS",
     "Tree",
     "back_up_rows",
@@ -39,6 +40,10 @@ __all__ = [
 
 EQUAL, GREEDY, NETWORK = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
+BY_SEARCH, BY_PRIOR = 0, 1
+OTHERS = ("search", "prior")
+"""How the seats choose that are not the searcher's, in the order of the codes above: as the searcher does, each for itself,
+or always the action of the highest prior."""
 SHARPNESS = 10.0
 """Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""
 CERTAINTY = 50
@@ -192,6 +197,16 @@ def _select(nodes, node, player, mask, exploration):
 
 
 @compiled
+def _likeliest(node, mask):
+    """Return the legal action of the highest prior."""
+    chosen = -1
+    for action in range(mask.shape[0]):
+        if mask[action] and (chosen < 0 or node.priors[action] > node.priors[chosen]):
+            chosen = action
+    return chosen
+
+
+@compiled
 def _least_visited(nodes, considered):
     """Return the action with the fewest visits of those considered at the root, of equals that of the highest prior; -1 if
     none is considered.
@@ -209,10 +224,11 @@ def _least_visited(nodes, considered):
 
 
 @compiled
-def _descend(player, state, params, tree, prior, exploration, scratch, rng_state):
+def _descend(player, state, params, tree, prior, exploration, others, scratch, rng_state):
     """Descend the tree by one simulation and add a node.
 
-    `state` is a copy of the root's state; it is redrawn for `player`, and is the new node's state in the end. Returns
+    `state` is a copy of the root's state; it is redrawn for `player`, and is the new node's state in the end. The other
+    seats choose as `others` says, one of the codes of OTHERS. Returns
     the number of actions taken; `tree.path` holds one node more. All of these nodes have a visit more, pending until
     `_back_up` adds its values.
     """
@@ -233,6 +249,8 @@ def _descend(player, state, params, tree, prior, exploration, scratch, rng_state
                 break
             _fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
         action = _least_visited(nodes, considered) if length == 0 else -1
+        if others == BY_PRIOR and np.int64(state.current_player) != player:
+            action = _likeliest(nodes[node], mask)
         if action < 0:
             action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
         child = np.int64(nodes[node].children[action])
@@ -279,6 +297,7 @@ def simulate(
     simulations,
     prior,
     exploration,
+    others,
     depth,
     rollout,
     values,
@@ -297,7 +316,7 @@ def simulate(
     decisions = 0
     for _ in range(simulations):
         leaf[0] = states[row]
-        length = _descend(player, state, params[0], tree, prior, exploration, scratch, rng_state)
+        length = _descend(player, state, params[0], tree, prior, exploration, others, scratch, rng_state)
         decisions += length
         for _ in range(depth):
             if state.terminated or state.truncated:
@@ -326,6 +345,7 @@ def descend_rows(
     rows,
     group,
     exploration,
+    others,
     lengths,
     leaves,
     observations,
@@ -346,7 +366,9 @@ def descend_rows(
         leaves[i] = states[row]
         state, tree = leaves[i], Tree(nodes[search], used[search], paths[i], considered[search])
         player = np.int64(state.current_player)
-        lengths[i] = _descend(player, state, params[0], tree, prior, exploration, scratch, rng_states[row])
+        lengths[i] = _descend(
+            player, state, params[0], tree, prior, exploration, others, scratch, rng_states[row]
+        )
         kernels.legal_actions(state, params[0], leaf_masks[i])
         kernels.observe(state, params[0], np.int64(state.current_player), observations[i])
 

@@ -43,6 +43,8 @@ class TrainingArguments:
     """Name of the method, see `garden train --method`."""
     command: ClassVar[str] = "garden train"
     """The command, with the options that choose the method and trainer."""
+    agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
+    """Arguments that are names of agents, which may be code."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -205,17 +207,19 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
 
 def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
     """Raise ValueError for code and files that a config names and the command line does not."""
-    external = [name for name in stored.panel if not is_built_in(name)]
     if ":" in stored.game and stored.game != given.game:
         raise ValueError(
             f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
         )
-    if not set(external) <= set(given.panel):
-        panel = one_line(" ".join(map(short, stored.panel)))
-        raise ValueError(
-            f"{path} names code, networks or long searches in its panel: to use them, give --panel {panel} on the "
-            "command line too"
-        )
+    for argument in stored.agent_arguments:
+        names = getattr(stored, argument)
+        external = {name for name in names if not is_built_in(name)}
+        if not external <= set(getattr(given, argument)):
+            what = f"--{argument.replace('_', '-')}"
+            raise ValueError(
+                f"{path} names code, networks or long searches in {what}: to use them, give {what} "
+                f"{one_line(' '.join(map(short, names)))} on the command line too"
+            )
 
 
 def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], words: Sequence[str]) -> None:

@@ -50,28 +50,38 @@ class PastSelf:
 
 
 class OpponentPool:
-    """Opponents for self-play: random, greedy and up to `size` past selves, harder ones drawn more often.
+    """Opponents for self-play: random, greedy, other agents, and up to `size` past selves.
 
-    The weight of a past self is (1 - w)² + 0.05, where w is the rate of games in which the learner finishes ahead of
-    it. When the pool is full, a new past self replaces the one with the highest w. This is prioritised fictitious
+    Harder agents and past selves are drawn more often: the weight of one is (1 - w)² + 0.05, where w is the rate of games
+    in which the learner finishes ahead of it. When the pool is full, a new past self replaces the one with the highest w. This is prioritised fictitious
     self-play (O. Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019).
 
     Args:
         shares: shares of the draws that go to random, to greedy and to past selves. Until there is a past self, the
             share of past selves goes to random.
         size: largest number of past selves.
+        agents: the other agents.
+        agents_share: share of the draws that goes to them.
     """
 
-    def __init__(self, shares: tuple[float, float, float], size: int) -> None:
-        self.shares = shares
+    def __init__(
+        self,
+        shares: tuple[float, float, float],
+        size: int,
+        agents: Sequence[Policy] = (),
+        agents_share: float = 0.0,
+    ) -> None:
+        self.shares, self.agents_share = shares, agents_share
         self.selves = [PastSelf(seed) for seed in range(size)]
-        self.opponents: list[Opponent] = ["random", "greedy", *self.selves]
-        self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *self.selves]
+        self.opponents: list[Opponent] = ["random", "greedy", *agents, *self.selves]
+        self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *agents, *self.selves]
         """The same as policies for a batch."""
+        self.first_self = 2 + len(agents)
+        """Index of the first past self."""
         self.frozen = 0
-        self.ahead = np.full(2 + size, 0.5)
+        self.ahead = np.full(len(self.policies), 0.5)
         """For each opponent, the recent rate of games in which the learner finished ahead of it."""
-        self.met = np.zeros(2 + size, np.bool_)
+        self.met = np.zeros(len(self.policies), np.bool_)
 
     def freeze(self, network: Network) -> None:
         """Add a past self, a frozen copy of `network`."""
@@ -79,12 +89,12 @@ class OpponentPool:
             return
         place = self.frozen
         if self.frozen == len(self.selves):
-            place = int(self.ahead[2:].argmax())
+            place = int(self.ahead[self.first_self :].argmax())
         else:
             self.frozen += 1
         self.selves[place].freeze(network)
-        self.ahead[2 + place] = 0.5  # unfinished games against the replaced one go on against the new one
-        self.met[2 + place] = False
+        index = self.first_self + place
+        self.ahead[index], self.met[index] = 0.5, False  # unfinished games go on against the new one
 
     def count(self, opponent: int, result: float) -> None:
         """Record a game in which the learner finished ahead of an opponent (1), level with it (½) or behind it (0)."""
@@ -93,20 +103,30 @@ class OpponentPool:
 
     @property
     def weights(self) -> np.ndarray:
-        """Share of the draws of each opponent, float (2 + size,)."""
+        """Share of the draws of each opponent, float (opponents,)."""
         random, greedy, own = self.shares
-        weights = np.zeros(2 + len(self.selves))
+        weights = np.zeros(len(self.policies))
         weights[:2] = random, greedy
-        if self.frozen:
-            hard = (1 - self.ahead[2 : 2 + self.frozen]) ** 2 + 0.05
-            weights[2 : 2 + self.frozen] = own * hard / hard.sum()
-        else:
+        if not self.frozen:
             weights[0] += own
+        for group, share in ((self._agents, self.agents_share), (self._frozen, own)):
+            hard = (1 - self.ahead[group]) ** 2 + 0.05
+            weights[group] = share * hard / max(hard.sum(), 0.05)
         return weights
 
+    @property
+    def _agents(self) -> slice:
+        return slice(2, self.first_self)
+
+    @property
+    def _frozen(self) -> slice:
+        return slice(self.first_self, self.first_self + self.frozen)
+
     def rates(self) -> dict[str, float]:
-        """Recent rate of games in which the learner finished ahead of random, greedy and past selves, if it met them."""
-        groups = {"random": slice(0, 1), "greedy": slice(1, 2), "self": slice(2, 2 + self.frozen)}
+        """Recent rate of games in which the learner finished ahead of each kind of opponent, if it met one: "random",
+        "greedy", "agents", "self".
+        """
+        groups = {"random": slice(0, 1), "greedy": slice(1, 2), "agents": self._agents, "self": self._frozen}
         return {
             name: float(self.ahead[group][self.met[group]].mean())
             for name, group in groups.items()
@@ -136,7 +156,9 @@ class OpponentPool:
             ValueError: if they belong to a pool of another size.
         """
         if not len(ahead) == len(met) == len(self.ahead) or len(weights) > len(self.selves):
-            raise ValueError(f"it is of another pool than one with {len(self.selves)} past selves")
+            raise ValueError(
+                f"it is of another pool than one with {self.first_self - 2} agents and {len(self.selves)} past selves"
+            )
         self.frozen = len(weights)
         self.ahead[:], self.met[:] = ahead, met
         for past, own in zip(self.selves, weights, strict=False):

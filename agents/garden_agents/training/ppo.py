@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from tqdm import tqdm
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
 from garden_agents.networks.network_agent import start_from
+from garden_agents.registry import load_agent
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.credit import OPEN, SETTLED, advantages, link, pay, value_targets
@@ -36,9 +38,11 @@ from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.checks import short
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, ask
+from garden_core.policies import GreedyPolicy, Policy, ask
 
-__all__ = ["Arguments", "train"]
+__all__ = ["Arguments", "train", "trained"]
+
+A = TypeVar("A", bound="Arguments")
 
 MAX_GRADIENT = 0.5  # largest norm of the gradient
 
@@ -48,6 +52,7 @@ class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     method = "ppo"
+    agent_arguments = ("panel", "pool_agents")
 
     steps: int | None = None
     """training length, decisions learned from; not limited with --minutes and otherwise 2,000,000 if not given"""
@@ -99,6 +104,10 @@ class Arguments(TrainingArguments):
     """share of the pool's opponents that play greedily"""
     self_share: float = 0.6
     """share of the pool's opponents that are past selves; harder ones are drawn more often"""
+    pool_agents: tuple[str, ...] = ()
+    """further agents in the pool, named as in the arena; harder ones are drawn more often"""
+    agents_share: float = 0.0
+    """share of the pool's opponents that are such agents"""
     past_selves: int = 6
     """largest number of past selves; a new one then replaces the one that is beaten most often"""
     snapshot_every: int = 100_000
@@ -112,7 +121,7 @@ class Arguments(TrainingArguments):
         super().__post_init__()
         self._at_least(1, "envs", "rollout", "epochs", "minibatch", "snapshot_every", "checkpoint_every")
         self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
-        self._at_least(0, "past_selves", "imitation_decisions")
+        self._at_least(0, "agents_share", "past_selves", "imitation_decisions")
         self._at_most(65_536, "envs", "rollout", "minibatch")
         self._at_most(1000, "past_selves")
         self._at_most(1, "imitation", "pool_share")
@@ -139,7 +148,8 @@ class Decisions(NamedTuple):
         deciders: int64 (size,), the seat that decided.
         targets: float32 (size, columns), what the values learn.
         greedy: int64 (size,), what greedy play would have chosen.
-        counted: float32 (size,), 1 in games of the network against itself, from which alone the values learn, else 0.
+        counted: float32 (size,), 1 where the values learn, else 0: in games of the network against itself, and if all games
+            are played against the pool, in these.
     """
 
     masks: np.ndarray
@@ -281,7 +291,7 @@ class SelfPlay:
         d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
         d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, batch.current_player[rows]
-        d.counted[new] = (self.opponents[rows] < 0).all(1)
+        d.counted[new] = (self.opponents[rows] < 0).all(1) | (self.arguments.pool_share == 1)
         if with_greedy:
             d.greedy[new] = self.greedy(batch, rows)
         link(self.latest, self.last, d.next, d.after, rows, d.deciders[new], self.count)
@@ -378,9 +388,16 @@ def formula(
 
 
 class Training:
-    """The training loop: games, updates, evaluations, checkpoints."""
+    """The training loop: games, updates, evaluations, checkpoints.
 
-    def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
+    Args:
+        arguments: the training's arguments.
+        run: the run's folder.
+        game: the game with the reward "margin".
+        agents: the further agents in the pool.
+    """
+
+    def __init__(self, arguments: Arguments, run: Run, game: Game, agents: Sequence[Policy] = ()) -> None:
         a = self.arguments = arguments
         self.run, self.game = run, game
         self.network = new_network(game, run.architecture, target_of(game), a.seed)
@@ -388,7 +405,8 @@ class Training:
             start_from(a.start, self.network, game, run.architecture)
         self.torch_network = TorchNetwork(self.network, a.device, a.threads)
         self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
-        self.pool = OpponentPool((a.random_share, a.greedy_share, a.self_share), a.past_selves)
+        shares = a.random_share, a.greedy_share, a.self_share
+        self.pool = OpponentPool(shares, a.past_selves, agents, a.agents_share if agents else 0.0)
         self.rng = np.random.default_rng(a.seed)
         self.decisions = 0
         """Decisions learned from so far."""
@@ -531,7 +549,10 @@ class Training:
                 "decisions": self.decisions,
                 "seconds": seconds,
                 "decisions_per_second": self.decisions / seconds,
-                **{f"ahead_of_{name}": rates.get(name, math.nan) for name in ("random", "greedy", "self")},
+                **{
+                    f"ahead_of_{name}": rates.get(name, math.nan)
+                    for name in ("random", "greedy", "agents", "self")
+                },
                 **losses,
                 "imitation": self.imitation,
                 "first_place_share": self._between(self.arguments.outcome, self.arguments.final_outcome),
@@ -573,13 +594,19 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
             "reward", which the training sets itself.
     """
+    return trained(arguments)[0]
+
+
+def trained(arguments: A) -> tuple[Path, A, Game]:
+    """Do what `train` does; return the run's folder, its arguments and its game."""
     folder, arguments, game, command = open_run(arguments)
     torch.set_num_threads(1)  # passes of the network have threads of their own
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty.shapes)
+    agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]
     run = Run.of(folder, game, arguments, command)
-    training = Training(arguments, run, game)
+    training = Training(arguments, run, game, agents)
     if arguments.resume is None:
         run.rewind(0, 0.0)
     else:
@@ -590,4 +617,4 @@ def train(arguments: Arguments) -> Path:
     if training.done < 1:
         training.go()
     run.finish(arguments.eval_games, training.network, training.decisions, target_of(game))
-    return folder
+    return folder, arguments, game
