@@ -338,7 +338,7 @@ def test_training_begins_with_a_network(small_run, tmp_path):
     for name, weight in NetworkAgent.load(small_run, Mars()).network.weights.items():
         if "values" not in name:
             np.testing.assert_array_equal(weight, more.network.weights[name])
-    with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4.* are needed"):
+    with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4.* is needed"):
         ppo.train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
 
 
