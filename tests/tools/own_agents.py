@@ -1,6 +1,21 @@
 """Agents of one's own, named by import path: `own_agents:first_legal`."""
 
+import zlib
+
+import numpy as np
+
 
 def first_legal(game, seed):
     """Take the first legal action."""
     return lambda batch, rows: batch.action_mask[rows].argmax(1)
+
+
+def by_checksum(game, seed):
+    """Take a legal action that hangs on the whole observation, always the same one for the same observation."""
+
+    def choose(batch, rows):
+        legal = [np.flatnonzero(mask) for mask in batch.action_mask[rows]]
+        sums = [zlib.crc32(seen.tobytes()) for seen in batch.observation[rows]]
+        return np.array([actions[number % len(actions)] for actions, number in zip(legal, sums, strict=True)])
+
+    return choose

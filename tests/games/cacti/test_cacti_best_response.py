@@ -1,0 +1,75 @@
+"""The exact best response: it is the program's game that is solved, and nothing does better."""
+
+from __future__ import annotations
+
+import tomllib
+import zlib
+from pathlib import Path
+
+import numpy as np
+import own_agents
+import pytest
+from best_response import best_response, deals, orders, response_of
+from cacti_reference import CactiReference
+from garden_agents.evaluation.matches import meet
+
+from cacti_env import Cacti
+from garden_core.policies import RandomPolicy
+
+FEW_CARDS = Path(__file__).with_name("few_cards.toml")
+FEWER = {"count": [10, 2]}
+"""Even fewer cards, for quick tests."""
+
+
+def data_of(**changes) -> dict:
+    return tomllib.loads(FEW_CARDS.read_text()) | changes
+
+
+def by_checksum(observation: np.ndarray, legal: list[int]) -> int:
+    return legal[zlib.crc32(observation.tobytes()) % len(legal)]
+
+
+def first_legal(observation: np.ndarray, legal: list[int]) -> int:
+    return legal[0]
+
+
+def test_all_deals_are_there_once():
+    data = data_of()
+    worlds = deals(data)
+    assert sum(probability for probability, _ in worlds) == pytest.approx(1)
+    assert len({str(game.snapshot()) for _, game in worlds}) == len(worlds)
+    assert all(isinstance(game, CactiReference) for _, game in worlds)
+    assert len(orders([0] * 8 + [1] * 4)) == 495
+    assert orders([1, 0]) == [(0, 1), (1, 0)]
+
+
+def test_it_is_the_programs_game_that_is_gone_through():
+    """Win rates of two agents, gone through and played."""
+    game = Cacti(cards=str(FEW_CARDS))
+    agents = [make(game, 0) for make in (own_agents.by_checksum, own_agents.first_legal)]
+    played = meet(game, ("checksum", "first"), (agents[0], agents[1]), 20_000, 1).by_seat
+    for seat, rate in enumerate(played):
+        exact = response_of(data_of(), first_legal, seat, by_checksum)
+        assert rate == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 10_000))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_no_response_is_better(seat):
+    data = data_of(**FEWER)
+    best = best_response(data, by_checksum, seat)
+    for response in (by_checksum, first_legal, lambda seen, legal: legal[-1]):
+        assert response_of(data, by_checksum, seat, response) < best
+
+
+def test_a_best_response_knows_the_agent():
+    """It wins more against an agent that always does the same than what random play wins, or search without that knowledge."""
+    best = np.mean([best_response(data_of(**FEWER), first_legal, seat) for seat in (0, 1)])
+    game = Cacti(cards=str(FEW_CARDS))
+    random = meet(game, ("random", "first"), (RandomPolicy(0), own_agents.first_legal(game, 0)), 2000, 1)
+    assert best > random.win_rate + 0.2
+
+
+@pytest.mark.slow
+def test_what_the_docs_say_of_the_best_response():
+    exact = [best_response(data_of(), by_checksum, seat) for seat in (0, 1)]
+    assert exact == pytest.approx([0.9248, 0.8819], abs=5e-5)
