@@ -12,11 +12,48 @@ import numpy as np
 from garden_core import loops
 from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, require_reset, short
 from garden_core.game import Game
+from garden_core.jit import records
 from garden_core.registry import as_game
 
-__all__ = ["Batch", "why_illegal"]
+__all__ = ["Batch", "History", "why_illegal"]
 
 _INT64 = np.dtype(np.int64)
+
+
+class History:
+    """The decisions taken so far in the game of each row, and the positions in which they were taken.
+
+    Args:
+        game: the game.
+        num_envs: number of rows N.
+
+    Attributes:
+        states: state records (N, room); the first lengths[row] of a row are filled.
+        actions: int64 (N, room).
+        lengths: int64 (N,).
+    """
+
+    def __init__(self, game: Game, num_envs: int) -> None:
+        self.states = records((num_envs, 64), game.state_dtype)
+        self.actions = np.zeros((num_envs, 64), np.int64)
+        self.lengths = np.zeros(num_envs, np.int64)
+
+    def add(self, rows: np.ndarray, states: np.ndarray, actions: np.ndarray) -> None:
+        """Add a decision to each of `rows`: the states of all rows, and the actions of these."""
+        n, room = self.actions.shape
+        if len(rows) and self.lengths[rows].max() == room:
+            wider = records((n, 2 * room), self.states.dtype)
+            wider[:, :room] = self.states
+            self.states = wider
+            self.actions = np.concatenate([self.actions, np.zeros_like(self.actions)], 1)
+        at = self.lengths[rows]
+        self.states[rows, at], self.actions[rows, at] = states[rows], actions
+        self.lengths[rows] += 1
+
+    def of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the states, records (k,), and actions, int64 (k,), of a row, the first decision first."""
+        k = self.lengths[row]
+        return self.states[row, :k], self.actions[row, :k]
 
 
 class Batch:
@@ -30,6 +67,7 @@ class Batch:
         num_envs: number of rows N, at least 1.
         autoreset: deal a new game in the same step in which one ends. Without it a finished row must be
             reset before it is stepped again.
+        history: keep the decisions of every row's present game, for agents that draw conclusions from what others did.
 
     Attributes:
         observation: int8 (N, *game.observation_shape), the view of the player to move.
@@ -40,12 +78,15 @@ class Batch:
         truncated: bool (N,), the last step ended it by the cap on decisions.
         states: state records (N,). A row is a game: copying it clones the game.
         last_states: state records (N,), a row's last finished game as its end left it.
+        history: the decisions of the present games, or None.
 
     Raises:
         ValueError: for a num_envs below 1.
     """
 
-    def __init__(self, game: Game | type[Game] | str, num_envs: int, autoreset: bool = True) -> None:
+    def __init__(
+        self, game: Game | type[Game] | str, num_envs: int, autoreset: bool = True, history: bool = False
+    ) -> None:
         n = as_integer(num_envs, "num_envs", "at least 1")
         if n < 1:
             raise ValueError(f"num_envs must be at least 1, not {short(n)}")
@@ -67,6 +108,7 @@ class Batch:
         self.rewards = np.zeros((n, game.num_players), np.float32)
         self.terminated = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
+        self.history = History(game, n) if history else None
         self.all_rows = np.arange(n)
         self.dealt = False
         """Whether there was a reset."""
@@ -112,6 +154,8 @@ class Batch:
         self.terminated[rows] = False
         self.truncated[rows] = False
         self._advance(rows, np.full(len(rows), loops.DEAL))
+        if self.history is not None:
+            self.history.lengths[rows] = 0
         self.dealt = True
 
     def number_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
@@ -147,7 +191,11 @@ class Batch:
         require_reset(self.dealt, "step")
         rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
         actions = self.check_actions(actions, rows)
+        if self.history is not None:
+            self.history.add(rows, self.states, actions)
         self._advance(rows, actions)
+        if self.history is not None and self.autoreset:
+            self.history.lengths[rows[self.terminated[rows] | self.truncated[rows]]] = 0
 
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
         loops.advance_rows(
@@ -235,6 +283,7 @@ class Batch:
             if isinstance(value, np.ndarray):
                 setattr(other, name, value.copy())
         other._hold(loops.Rows(*(array.copy() for array in self.rows)))
+        other.history = copy.deepcopy(self.history, memo)
         return other
 
 

@@ -82,6 +82,9 @@ class Game(ABC):
     chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance comes in: nowhere, in the deal alone, or during play too."""
     information: ClassVar[Literal["perfect", "imperfect"]]
+    held: ClassVar[tuple[str, ...]] = ()
+    """Fields of the state, each with a number for every seat, that only the seat itself sees and that stay the same from the
+    deal on, except that -1 stands where it has shown them: what others may conclude from its play."""
     summary: ClassVar[str] = ""
     """The rules in short, for people: plain text in paragraphs, which the game's page in docs shows as well."""
     options: ClassVar[tuple[Option, ...]]

@@ -7,6 +7,7 @@ import pytest
 from garden_agents.evaluation.matches import meet, play
 from garden_agents.search import tree
 from garden_agents.search.agent import MCTSAgent, Searched, _Memory
+from garden_agents.search.inference import weighed_redraws
 from processes import python
 from variants import each_table, shortened
 
@@ -101,6 +102,69 @@ def test_search_is_blind_to_what_is_hidden(network):
     """Redraws hang on the order of hidden cards as well as on the seed, so means over many seeds are compared."""
     batch = started("cacti", rows=1, decisions=4)
     np.testing.assert_allclose(mean_shares(batch, network), mean_shares(redrawn(batch), network), atol=0.04)
+
+
+class Telling:
+    """A network that grows what its Bonus Planter is for, if it can, and otherwise does anything."""
+
+    def __init__(self, game) -> None:
+        self.types = int(game.params["num_types"][0])
+
+    def evaluate(self, observation, mask):
+        bonus = observation[:, 5 * self.types + 2 :][:, : self.types].argmax(1)
+        chances = mask.astype(np.float32)
+        sure = mask[np.arange(len(mask)), bonus] == 1
+        chances[sure] = np.arange(mask.shape[1]) == bonus[sure, None]
+        return chances / chances.sum(1, keepdims=True), np.zeros(len(mask), np.float32)
+
+    def __call__(self, batch, rows):
+        return self.evaluate(batch.observation[rows], batch.action_mask[rows])[0].argmax(1)
+
+
+def told(rows=20, decisions=5) -> tuple[Batch, Telling]:
+    """Games in which both players let their Bonus Planters be seen, with their history."""
+    batch = Batch(make("cacti"), rows, history=True)
+    batch.reset(3)
+    network = Telling(batch.game)
+    for _ in range(decisions):
+        batch.step(network(batch, batch.all_rows))
+    return batch, network
+
+
+def test_others_moves_tell_what_they_hold():
+    batch, network = told()
+    rng_states = np.zeros((batch.num_envs, 4), np.uint64)
+    seed_rngs(rng_states, np.uint64(1))
+    redraws, weights = weighed_redraws(batch, batch.all_rows, network, rng_states)
+    np.testing.assert_allclose(weights.sum(1), 1)
+    other = 1 - batch.current_player
+    true = batch.states["bonus"][batch.all_rows, other]
+    right = redraws["bonus"][batch.all_rows, :, other] == true[:, None]
+    assert right.mean() < 0.4  # before looking at what was done
+    assert (weights * right).sum(1).mean() > 0.8
+    own = redraws["bonus"][batch.all_rows, :, batch.current_player]
+    assert (own == batch.states["bonus"][batch.all_rows, batch.current_player][:, None]).all()
+
+
+def test_nothing_is_concluded_without_a_history_or_cards_that_are_held():
+    rng_states = np.ones((3, 4), np.uint64)
+    for batch in (started("cacti"), Batch(make("mars"), 3, history=True)):
+        batch.reset(0)
+        redraws, weights = weighed_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
+        assert redraws.shape == weights.shape == (3, 0)
+
+
+def test_conclusions_are_blind_to_what_is_hidden():
+    """Whatever the others really hold now, and held at each of their decisions."""
+    batch, network = told(decisions=6)
+    found = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
+    for name in batch.game.held:
+        for row in batch.all_rows:
+            other = 1 - batch.current_player[row]
+            batch.history.states[row, :, ][name][:, other] = 0
+    again = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
+    for one, two in zip(found, again, strict=True):
+        np.testing.assert_array_equal(one, two)
 
 
 def test_values_are_those_of_the_seats():

@@ -259,3 +259,31 @@ def test_copies_play_on_alike_and_apart(copied):
     assert everything(batch) == before, "the copy plays by itself"
     play(batch, 60, seed=8)
     assert everything(other) == everything(batch), "and alike, over several games"
+
+
+def test_history_holds_the_decisions_of_the_present_games():
+    batch, choose = Batch(Pig(goal=100), 3, history=True), np.random.default_rng(0)
+    batch.reset(1)
+    kept, longest = [[], [], []], 0
+    for step in range(600):  # in a third of the steps one row waits
+        rows = batch.all_rows if step % 3 else batch.all_rows[:2]
+        actions = np.array([choose.choice([ROLL, HOLD], p=[0.1, 0.9]) for _ in rows])
+        actions = np.where(batch.action_mask[rows, actions], actions, batch.action_mask[rows].argmax(1))
+        for row, action in zip(rows, actions, strict=True):
+            kept[row].append((batch.states[row].tobytes(), action))
+        batch.step(actions, rows)
+        longest = max(longest, *map(len, kept))
+        for row in rows:
+            if batch.terminated[row] or batch.truncated[row]:
+                kept[row] = []
+        for row in batch.all_rows:
+            states, taken = batch.history.of(row)
+            assert [(s.tobytes(), a) for s, a in zip(states, taken, strict=True)] == kept[row]
+    assert longest > 64  # which was the first room of the history
+    other = batch.clone()
+    play(other, 1)
+    assert batch.history.of(0)[1].tolist() == [action for _, action in kept[0]]
+    batch.reset(rows=[0])
+    assert len(batch.history.of(0)[1]) == 0
+    assert batch.history.of(1)[1].tolist() == [action for _, action in kept[1]]
+    assert pig_batch().history is None

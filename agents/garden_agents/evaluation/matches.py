@@ -47,7 +47,7 @@ def play(
     Raises:
         ValueError: if an agent answers with an illegal action; it names the agent.
     """
-    batch = Batch(game, len(lineups), autoreset=False)
+    batch = Batch(game, len(lineups), autoreset=False, history=bool(game.held))
     batch.reset(seed)
     running = np.arange(len(lineups))
     while len(running):

@@ -116,7 +116,7 @@ class Table:
         self.secret = len(people) > 1 and self.game.information != "perfect"
         self.moves: list[str] = []
         self.at_keyboard, self.seen = -1, [0] * len(agents)  # seat; how many moves each seat has seen
-        self.batch = Batch(self.game, 1, autoreset=False)
+        self.batch = Batch(self.game, 1, autoreset=False, history=bool(self.game.held))
         self.batch.reset(0)
         *_, self.batch.states[0] = replay.states()
         self.batch.refresh()

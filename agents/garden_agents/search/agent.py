@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
+from garden_agents.search.inference import Network, weighed_redraws
 from garden_agents.search.tree import (
     OTHERS,
     PRIORS,
@@ -30,18 +31,6 @@ __all__ = ["MCTSAgent", "Network", "Searched"]
 
 CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
 ROOTS = 64  # most searches that run in step; all their trees are in memory at once
-
-
-class Network(Protocol):
-    """What can guide a search: priors and values."""
-
-    def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
-
-        The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
-        the player to move, on the scale of `garden_agents.search.tree.first_places`. In cooperative games they are
-        float32 (N,), x / (1 + |x|) for the score still to come, x times the game's reward_divisor.
-        """
 
 
 class Searched(NamedTuple):
@@ -85,6 +74,8 @@ class _Memory:
         )
         self.noise = np.zeros((rows, game.num_actions), np.float32)
         self.scores = np.zeros(game.num_actions)
+        self.redraws: tuple[np.ndarray, np.ndarray]
+        """What `weighed_redraws` returned."""
         self.lengths = np.zeros(leaves, np.int64)
         self.leaves = records(leaves, game.state_dtype)
         self.observations = np.zeros((leaves, game.observation_size), np.int8)
@@ -278,6 +269,8 @@ class MCTSAgent:
         memory = self._take_memory(game, n)
         memory.noise[:n] = noise
         start, done = time.perf_counter(), 0
+        assert self.network is not None
+        memory.redraws = weighed_redraws(batch, rows, self.network, self._rng_states)
         self._simulate_rows(batch, rows, memory, 1)  # judges the roots
         while not done or self._share(start, done, n) < 1:
             self._halve(batch, rows, memory, self._share(start, done, n))
@@ -313,7 +306,7 @@ class MCTSAgent:
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
         lengths, leaves = memory.lengths[:n], memory.leaves[:n]
         observations, masks = memory.observations[:n], memory.leaf_masks[:n]
-        where = batch.states, params, rows, group, self.exploration, self.others
+        where = batch.states, params, rows, group, self.exploration, self.others, *memory.redraws
         descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)

@@ -22,7 +22,7 @@ from garden_core import kernels, rewards
 from garden_core.game import Game
 from garden_core.jit import compiled
 from garden_core.policies import LOWEST, Scratch, choose, greedy_action_values
-from garden_core.rng import next_uint64
+from garden_core.rng import next_float, next_uint64
 
 __all__ = [
     "OTHERS",
@@ -32,8 +32,10 @@ __all__ = [
     "descend_rows",
     "first_places",
     "halve_rows",
+    "look_rows",
     "node_type",
     "read_rows",
+    "redraw_rows",
     "seat_values",
     "simulate",
 ]
@@ -224,11 +226,11 @@ def _least_visited(nodes, considered):
 
 
 @compiled
-def _descend(player, state, params, tree, prior, exploration, others, scratch, rng_state):
+def _descend(player, state, params, tree, prior, exploration, others, redraw, scratch, rng_state):
     """Descend the tree by one simulation and add a node.
 
-    `state` is a copy of the root's state; it is redrawn for `player`, and is the new node's state in the end. The other
-    seats choose as `others` says, one of the codes of OTHERS. Returns
+    `state` is a copy of the root's state, which is redrawn for `player` if `redraw` says so; it is the new node's state in
+    the end. The other seats choose as `others` says, one of the codes of OTHERS. Returns
     the number of actions taken; `tree.path` holds one node more. All of these nodes have a visit more, pending until
     `_back_up` adds its values.
     """
@@ -236,7 +238,8 @@ def _descend(player, state, params, tree, prior, exploration, others, scratch, r
     if used[0] == 0:
         _open_node(nodes[0])
         used[0] = 1
-    kernels.resample(state, params, player, next_uint64(rng_state))
+    if redraw:
+        kernels.resample(state, params, player, next_uint64(rng_state))
     mask = scratch.masks[2]
     node, length, added = np.int64(0), 0, False
     path[0] = 0
@@ -316,7 +319,9 @@ def simulate(
     decisions = 0
     for _ in range(simulations):
         leaf[0] = states[row]
-        length = _descend(player, state, params[0], tree, prior, exploration, others, scratch, rng_state)
+        length = _descend(
+            player, state, params[0], tree, prior, exploration, others, True, scratch, rng_state
+        )
         decisions += length
         for _ in range(depth):
             if state.terminated or state.truncated:
@@ -328,6 +333,36 @@ def simulate(
         seat_values(state, params[0], values, points)
         _back_up(nodes, path, length, params[0].num_players, values)
     return decisions
+
+
+@compiled
+def _drawn(probabilities, rng_state):
+    """Return an index drawn by probabilities that sum to 1."""
+    rest = next_float(rng_state)
+    for k in range(probabilities.shape[0] - 1):
+        rest -= probabilities[k]
+        if rest < 0:
+            return k
+    return probabilities.shape[0] - 1
+
+
+@compiled
+def redraw_rows(states, params, rows, rng_states, redraws):
+    """Fill `redraws`, records (N, number), with the states of `rows`, redrawn for the players to move."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for k in range(redraws.shape[1]):
+            redraws[i, k] = states[row]
+            player = np.int64(states[row].current_player)
+            kernels.resample(redraws[i, k], params[0], player, next_uint64(rng_states[row]))
+
+
+@compiled
+def look_rows(states, params, observations, masks):
+    """Fill `observations` and `masks` with what the player to move sees and may do in each state."""
+    for i in range(states.shape[0]):
+        kernels.legal_actions(states[i], params[0], masks[i])
+        kernels.observe(states[i], params[0], np.int64(states[i].current_player), observations[i])
 
 
 @compiled
@@ -346,6 +381,8 @@ def descend_rows(
     group,
     exploration,
     others,
+    redraws,
+    likelihoods,
     lengths,
     leaves,
     observations,
@@ -355,7 +392,8 @@ def descend_rows(
     """Descend the tree of each of `rows` `group` times, to the leaves that the network is to evaluate.
 
     The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
-    the next four are those of `Scratch`. Fills, for each leaf, the path's length, the state, and the observation and action
+    the next four are those of `Scratch`. Each simulation begins in a new redraw, or in one of `redraws`, records (N, number),
+    drawn by `likelihoods`, float64 (N, number), that sum to 1. Fills, for each leaf, the path's length, the state, and the observation and action
     mask of the player to move there. The leaves of a search stand together.
     """
     scratch = Scratch(work, masks, points, action_values)
@@ -363,11 +401,15 @@ def descend_rows(
     for i in range(rows.shape[0] * group):
         search = i // group
         row = rows[search]
-        leaves[i] = states[row]
+        redraw = redraws.shape[1] == 0
+        if redraw:
+            leaves[i] = states[row]
+        else:
+            leaves[i] = redraws[search, _drawn(likelihoods[search], rng_states[row])]
         state, tree = leaves[i], Tree(nodes[search], used[search], paths[i], considered[search])
         player = np.int64(state.current_player)
         lengths[i] = _descend(
-            player, state, params[0], tree, prior, exploration, others, scratch, rng_states[row]
+            player, state, params[0], tree, prior, exploration, others, redraw, scratch, rng_states[row]
         )
         kernels.legal_actions(state, params[0], leaf_masks[i])
         kernels.observe(state, params[0], np.int64(state.current_player), observations[i])

@@ -165,7 +165,7 @@ class _Games:
         self, game: Game, arguments: Arguments, positions: _Positions, rng: np.random.Generator
     ) -> None:
         self.game, self.arguments, self.positions, self.rng = game, arguments, positions, rng
-        self.batch = Batch(game, arguments.envs)
+        self.batch = Batch(game, arguments.envs, history=bool(game.held))
         self.batch.reset(int(rng.integers(2**32)))
         self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
         """The decisions of the unfinished game in each row, without those that had only one legal action."""
