@@ -161,7 +161,7 @@ def test_conclusions_are_blind_to_what_is_hidden():
     for name in batch.game.held:
         for row in batch.all_rows:
             other = 1 - batch.current_player[row]
-            batch.history.states[row, :, ][name][:, other] = 0
+            batch.history.states[row][name][:, other] = 0
     again = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
     for one, two in zip(found, again, strict=True):
         np.testing.assert_array_equal(one, two)
