@@ -69,6 +69,22 @@ class Tree(NamedTuple):
     considered: np.ndarray
 
 
+class Selection(NamedTuple):
+    """How a search selects actions.
+
+    Attributes:
+        player: seat that searches.
+        prior: where priors come from, one of the codes above.
+        exploration: weight of the priors in PUCT.
+        others: how the other seats choose, one of the codes of OTHERS.
+    """
+
+    player: int
+    prior: int
+    exploration: float
+    others: int
+
+
 def node_type(game: Game) -> np.dtype:
     """Return the record type of a node."""
     return np.dtype(
@@ -226,20 +242,17 @@ def _least_visited(nodes, considered):
 
 
 @compiled
-def _descend(player, state, params, tree, prior, exploration, others, redraw, scratch, rng_state):
+def _descend(state, params, tree, selection, scratch, rng_state):
     """Descend the tree by one simulation and add a node.
 
-    `state` is a copy of the root's state, which is redrawn for `player` if `redraw` says so; it is the new node's state in
-    the end. The other seats choose as `others` says, one of the codes of OTHERS. Returns
-    the number of actions taken; `tree.path` holds one node more. All of these nodes have a visit more, pending until
-    `_back_up` adds its values.
+    `state` is a redraw of the root's state; it is the new node's state in the end. Returns the number of actions taken;
+    `tree.path` holds one node more. All of these nodes have a visit more, pending until `_back_up` adds its values.
     """
     nodes, used, path, considered = tree
+    player, prior, exploration, others = selection
     if used[0] == 0:
         _open_node(nodes[0])
         used[0] = 1
-    if redraw:
-        kernels.resample(state, params, player, next_uint64(rng_state))
     mask = scratch.masks[2]
     node, length, added = np.int64(0), 0, False
     path[0] = 0
@@ -315,13 +328,12 @@ def simulate(
     """
     tree, scratch = Tree(nodes, used, path, considered), Scratch(work, masks, points, action_values)
     state, rng_state = leaf[0], rng_states[row]
-    player = np.int64(states[row].current_player)
+    selection = Selection(np.int64(states[row].current_player), prior, exploration, others)
     decisions = 0
     for _ in range(simulations):
         leaf[0] = states[row]
-        length = _descend(
-            player, state, params[0], tree, prior, exploration, others, True, scratch, rng_state
-        )
+        kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
+        length = _descend(state, params[0], tree, selection, scratch, rng_state)
         decisions += length
         for _ in range(depth):
             if state.terminated or state.truncated:
@@ -392,25 +404,24 @@ def descend_rows(
     """Descend the tree of each of `rows` `group` times, to the leaves that the network is to evaluate.
 
     The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
-    the next four are those of `Scratch`. Each simulation begins in a new redraw, or in one of `redraws`, records (N, number),
-    drawn by `likelihoods`, float64 (N, number), that sum to 1. Fills, for each leaf, the path's length, the state, and the observation and action
-    mask of the player to move there. The leaves of a search stand together.
+    the next four are those of `Scratch`. Each simulation begins in a new redraw, or in one of `redraws`, records
+    (N, number), drawn by `likelihoods`, float64 (N, number), that sum to 1. Fills, for each leaf, the path's length, the
+    state, and the observation and action mask of the player to move there. The leaves of a search stand together.
     """
     scratch = Scratch(work, masks, points, action_values)
-    prior = np.int64(NETWORK)  # a variable, so that `_descend` is compiled once
     for i in range(rows.shape[0] * group):
         search = i // group
         row = rows[search]
-        redraw = redraws.shape[1] == 0
-        if redraw:
-            leaves[i] = states[row]
-        else:
+        player = np.int64(states[row].current_player)
+        if redraws.shape[1] > 0:
             leaves[i] = redraws[search, _drawn(likelihoods[search], rng_states[row])]
+        else:
+            leaves[i] = states[row]
+            kernels.resample(leaves[i], params[0], player, next_uint64(rng_states[row]))
         state, tree = leaves[i], Tree(nodes[search], used[search], paths[i], considered[search])
-        player = np.int64(state.current_player)
-        lengths[i] = _descend(
-            player, state, params[0], tree, prior, exploration, others, redraw, scratch, rng_states[row]
-        )
+        # np.int64, so that `_descend` is compiled once
+        selection = Selection(player, np.int64(NETWORK), exploration, others)
+        lengths[i] = _descend(state, params[0], tree, selection, scratch, rng_states[row])
         kernels.legal_actions(state, params[0], leaf_masks[i])
         kernels.observe(state, params[0], np.int64(state.current_player), observations[i])
 

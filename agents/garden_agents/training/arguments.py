@@ -39,8 +39,8 @@ T = TypeVar("T", bound="TrainingArguments")
 class TrainingArguments:
     """Arguments that all training methods share."""
 
-    method: ClassVar[str]
-    """Name of the method, see `garden train --method`."""
+    trainer: ClassVar[str]
+    """Name of the section with its arguments in a game's `training.toml`."""
     command: ClassVar[str] = "garden train"
     """The command, with the options that choose the method and trainer."""
     agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
@@ -118,10 +118,10 @@ class TrainingArguments:
         """Return the arguments given, and for all others the game's own defaults (`training.toml` beside its class).
 
         Raises:
-            ValueError: if there is no such game, or its file has an argument that this method does not have.
+            ValueError: if there is no such game, or its file has an argument that this trainer does not have.
         """
         path = Path(inspect.getfile(game_class(game))).parent / DEFAULTS
-        defaults = parsed(read(path).content).get(cls.method, {}) if path.exists() else {}
+        defaults = parsed(read(path).content).get(cls.trainer, {}) if path.exists() else {}
         try:
             return cls(game=game, **(defaults | given))
         except TypeError as error:

@@ -44,7 +44,7 @@ class Arguments(TrainingArguments):
     The training takes 30 minutes if --minutes is not given.
     """
 
-    method = "expert-iteration"
+    trainer = "expert-iteration"
     command = "garden train --method expert-iteration"
 
     envs: int = 64

@@ -51,7 +51,7 @@ MAX_GRADIENT = 0.5  # largest norm of the gradient
 class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
-    method = "ppo"
+    trainer = "ppo"
     agent_arguments = ("panel", "pool_agents")
 
     steps: int | None = None

@@ -38,7 +38,7 @@ __all__ = ["Arguments", "new_model", "train"]
 class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
-    method = "ppo"
+    trainer = "sb3"
     command = "garden train --trainer sb3"
 
     steps: int | None = None
