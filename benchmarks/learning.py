@@ -49,15 +49,11 @@ EVERYWHERE = (
 )
 IN_MARS = (
     "--minibatch 1024",
-    "--epochs 2",
-    "--envs 32 --rollout 128",
-    "--outcome 1",
-    "--pool-share 0.3",
     "--network flat",
     "--channels 16 --hidden 64",
     "--channels 48 --hidden 192",
 )
-ELSEWHERE = ("--hidden 64", "--hidden 256")
+ELSEWHERE = ("--hidden 256",)
 
 
 @dataclass
@@ -101,12 +97,12 @@ def run(
     """
     if not (folder / "evaluation.json").exists():
         arguments = way.removeprefix(DEFAULT).split()
-        command = [sys.executable, "-m", "garden_agents", "train", *arguments]
+        command = [sys.executable, "-m", "garden_agents", "train"]
         if (folder / "config.toml").exists():
-            command += ["--resume", str(folder)]
+            command += [*arguments, "--resume", str(folder)]
         else:
             limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games {games}"
-            command += [game, *limits.split(), "--run", str(folder)]
+            command += [game, *arguments, *limits.split(), "--run", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from cacti_env import cards, describing, drawing, rules
+from cacti_env import cards, describing, drawing, memory, rules
 from cacti_env.cards import NUM_PLAYERS
 from cacti_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Part, Table
@@ -64,10 +64,21 @@ decided by who has more cacti under both planters.
         Option("num_players", NUM_PLAYERS, "players", low=NUM_PLAYERS, high=NUM_PLAYERS),
         Option("max_decisions", 200, "cap at which a game is truncated", low=1, high=2**31 - 1),
         Option("cards", "", "TOML file with other cards; the packaged ones if empty"),
+        Option(
+            "memory",
+            "none",
+            "with history, observations also tell what the players have taken and left alone so far",
+            choices=("none", "history"),
+        ),
     )
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
     rules: ClassVar[Any] = rules
+
+    def __new__(cls, **options: Any) -> Self:
+        """Make a game whose states hold the memory where the option asks for it."""
+        kind: Any = _CactiWithMemory if cls is Cacti and options.get("memory") == "history" else cls
+        return super().__new__(kind)
 
     @functools.cached_property
     def cards(self) -> cards.Cards:
@@ -219,3 +230,40 @@ decided by who has more cacti under both planters.
         """Return the picture of the position as `seat` sees it; an onlooker (None) sees all cards."""
         self.check_seat(seat)
         return drawing.svg(self.snapshot(state), self.cards, self.legal_labels(state), seat)
+
+
+class _CactiWithMemory(Cacti):
+    """Cacti with `memory="history"`."""
+
+    state_fields = (*STATE_FIELDS, *memory.MEMORY_FIELDS)
+    rules = memory
+
+    @property
+    def observation_parts(self) -> tuple[Part, ...]:
+        """What lies where in an observation: first what Cacti without memory shows."""
+        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
+        remembered = [
+            part
+            for whose in ("oneself", "the other")
+            for part in (
+                Part(types, f"how often {whose} has grown each type", "≥ 0"),
+                Part(types, f"how often {whose} did something else while the type lay in the middle", "≥ 0"),
+                Part(
+                    halves,
+                    f"how often {whose} did something else while the Nursery held what the half asks for",
+                    "≥ 0",
+                ),
+            )
+        ]
+        return (*super().observation_parts, *remembered)
+
+    def own_snapshot(self, state: Any) -> dict[str, Any]:
+        """Return the state as plain JSON values, with the counts of the memory by seat."""
+        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
+        widths = {"grown": types, "passed_by": types, "not_planted": halves}
+        remembered = {name: state[name][:, :width].tolist() for name, width in widths.items()}
+        return super().own_snapshot(state) | remembered
+
+    def __repr__(self) -> str:
+        """Show it as `Cacti` with the option."""
+        return super().__repr__().removeprefix("_").replace("WithMemory", "", 1)

@@ -227,7 +227,7 @@ def legal_actions(state, params, mask):
             n += 1
     for i in range(_NUM_OFFERED):
         half = _offered(state, params, player, i)
-        if half >= 0 and _has(state, params, player, half):
+        if half >= 0 and can_pay(state, params, player, half):
             mask[types + half] = 1
             n += 1
     if state.asked == ACTION and not state.special_used[player]:
@@ -257,7 +257,7 @@ def _offered(state, params, player, i):
 
 
 @compiled
-def _has(state, params, player, half):
+def can_pay(state, params, player, half):
     """Whether the player's Nursery holds what a half asks for [3.6]."""
     for t in range(params.num_types):
         if state.nursery[player, t] < params.cost[half, t]:
@@ -275,7 +275,7 @@ def _can_act(state, params, player):
             return True
     for i in range(_NUM_OFFERED):
         half = _offered(state, params, player, i)
-        if half >= 0 and _has(state, params, player, half):
+        if half >= 0 and can_pay(state, params, player, half):
             return True
     return False
 

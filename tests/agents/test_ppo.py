@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from garden_agents.networks.architecture import new_network
-from garden_agents.networks.heads import target_of
+from garden_agents.networks.heads import probabilities, target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import credit, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
@@ -20,7 +20,7 @@ from garden_agents.training.torch_network import TorchNetwork
 from runs import LEFT, SMALL, rows_of
 from variants import shortened
 
-from garden_core import kernels, list_games, make
+from garden_core import Batch, kernels, list_games, make
 from mars_env import Mars
 
 
@@ -173,8 +173,11 @@ def test_advantages_are_those_of_the_definition():
 
 
 @pytest.mark.parametrize("columns", [1, 4, 6])
-@pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
-def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
+@pytest.mark.parametrize(
+    ("imitation", "entropy", "magnet"),
+    [(0.0, 0.0, 0.0), (0.0, 0.05, 0.0), (0.0, 0.05, 0.2), (0.7, 0.05, 0.2), (1.0, 0.0, 0.0)],
+)
+def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy, magnet):
     """And so are their derivatives, which torch derives from the formula."""
     rng, rows, n = np.random.default_rng(columns), 50, columns // 2
     masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
@@ -182,16 +185,19 @@ def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy):
     targets = rng.normal(size=(rows, columns)).astype(np.float32)
     targets[:, :n] = rng.dirichlet(np.ones(n), rows) if n else 0
     legal = [rng.choice(np.flatnonzero(mask), 2) for mask in masks]
+    average = np.where(masks == 1, rng.normal(size=masks.shape), ppo.ILLEGAL)
+    average -= np.log(np.exp(average).sum(1, keepdims=True))
     about = ppo.Minibatch(
         masks,
         np.array([first for first, _ in legal]),
         rng.normal(-1.7, 0.3, rows).astype(np.float32),
         np.array([second for _, second in legal]),
         rng.normal(size=rows).astype(np.float32),
+        average.astype(np.float32) if magnet else np.zeros((rows, 0), np.float32),
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
     )
-    weights = ppo.Weights(0.2, entropy, imitation, 0.7)
+    weights = ppo.Weights(0.2, entropy, magnet, imitation, 0.7)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
     raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
     total, means = ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), weights)
@@ -299,7 +305,7 @@ def test_same_seed_same_training(tmp_path):
 @pytest.mark.parametrize("name", ["mars", "cacti"])
 def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
     """On another device than the CPU training goes by them."""
-    few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3}
+    few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3, "magnet": 0.3}
     runs = [ppo.train(tiny(run=tmp_path / "own", **few))]
     begin = TorchNetwork.__init__
     monkeypatch.setattr(
@@ -326,6 +332,25 @@ def test_training_for_any_game(name, num_players, options, tmp_path):
     changes = {"game": name, "num_players": num_players, "options": options, "steps": 300, "eval_games": 0}
     folder = ppo.train(tiny(run=tmp_path / "run", **changes))
     assert rows_of(folder / "evaluations.csv")
+
+
+def test_a_magnet_holds_the_policy_near_its_average(tmp_path):
+    """Here the average is nearly the first network, as it goes over many more decisions than there are."""
+    game = make("cacti")
+    batch = Batch(game, 200)
+    batch.reset(0)
+    first = new_network(game, SMALL, "seats", 0)
+    expected = probabilities(first.evaluate(batch.flat)[0], batch.action_mask)
+    changes = []
+    for magnet in (0.0, 20.0):
+        settings = {"game": "cacti", "steps": 3000, "eval_games": 0, "imitation": 0.0, "magnet": magnet}
+        folder = ppo.train(
+            tiny(run=tmp_path / str(magnet), magnet_decisions=10**9, evaluations=1, **settings)
+        )
+        network = NetworkAgent.load(folder, game).network
+        found = probabilities(network.evaluate(batch.flat)[0], batch.action_mask)
+        changes.append(np.abs(found - expected).sum(1).mean())
+    assert 0 < changes[1] < 0.5 * changes[0]
 
 
 def test_training_begins_with_a_network(small_run, tmp_path):

@@ -183,9 +183,11 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
     """Raise ValueError for a network that was made for other options or data."""
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
-    other = {
-        name: made.options.get(name) for name in names if made.options.get(name) != game.option_values[name]
-    }
+    defaults = {
+        option.name: option.default for option in game.options
+    }  # where a network is older than an option
+    options = {name: made.options.get(name, defaults.get(name)) for name in names}
+    other = {name: value for name, value in options.items() if value != game.option_values[name]}
     reasons = [f"{name}={short(value)}" for name, value in other.items()]
     same_data = made.tables == game.tables_digest if made.tables else not game.data
     if not reasons and not same_data:

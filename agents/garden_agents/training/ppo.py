@@ -90,6 +90,10 @@ class Arguments(TrainingArguments):
     """initial weight of the entropy bonus"""
     final_entropy: float = 0.002
     """final weight of the entropy bonus; interpolated linearly"""
+    magnet: float = 0.0
+    """weight of the Kullback-Leibler divergence from the policy that the average of the weights has"""
+    magnet_decisions: int = 200_000
+    """decisions learned from over which the weights are averaged; the present ones count most, older ones ever less"""
     value_weight: float = 0.5
     """weight of each of the two value losses"""
 
@@ -120,8 +124,9 @@ class Arguments(TrainingArguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._at_least(1, "envs", "rollout", "epochs", "minibatch", "snapshot_every", "checkpoint_every")
+        self._at_least(1, "magnet_decisions")
         self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
-        self._at_least(0, "agents_share", "past_selves", "imitation_decisions")
+        self._at_least(0, "agents_share", "past_selves", "imitation_decisions", "magnet")
         self._at_most(65_536, "envs", "rollout", "minibatch")
         self._at_most(1000, "past_selves")
         self._at_most(1, "imitation", "pool_share")
@@ -171,6 +176,7 @@ class Weights(NamedTuple):
 
     clip: float
     entropy: float
+    magnet: float
     imitation: float
     value: float
 
@@ -180,6 +186,7 @@ class Minibatch(NamedTuple):
 
     Attributes:
         advantages: float32 (N,).
+        average: float32 (N, num_actions), log probabilities of the average policy; (N, 0) where it has no weight.
         targets: float32 (N, columns), of the values.
         counted: float32 (N,).
     """
@@ -189,6 +196,7 @@ class Minibatch(NamedTuple):
     log_probabilities: Any
     greedy: Any
     advantages: Any
+    average: Any
     targets: Any
     counted: Any
 
@@ -348,7 +356,7 @@ class SelfPlay:
 
 def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
     """Return PPO's loss as a mean over `size` of the decisions in `about`, arrays; it logs `loss.NAMES`."""
-    clip_range, entropy, imitation, value = weights
+    clip_range, entropy, magnet, imitation, value = weights
     on_values = team_loss if about.targets.shape[1] == 1 else seat_loss
 
     def loss(
@@ -359,7 +367,7 @@ def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
         d_raw: np.ndarray,
         sums: np.ndarray,
     ) -> None:
-        policy_loss(logits, rows, *about[:5], clip_range, entropy, imitation, size, d_logits, sums)
+        policy_loss(logits, rows, *about[:6], clip_range, entropy, magnet, imitation, size, d_logits, sums)
         on_values(raw, rows, about.targets, about.counted, value, size, d_raw, sums)
 
     return loss
@@ -369,17 +377,18 @@ def formula(
     logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return PPO's loss in torch, and the means that are logged, (5,), in the order of `loss.NAMES`."""
-    clip_range, entropy_weight, imitation, value_weight = weights
+    clip_range, entropy_weight, magnet, imitation, value_weight = weights
     logs = logits.masked_fill(about.masks == 0, ILLEGAL).log_softmax(1)
     change = logs.gather(1, about.actions[:, None])[:, 0] - about.log_probabilities
     ratio = change.exp()
     clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
     policy_loss = -torch.minimum(ratio * about.advantages, clipped * about.advantages).mean()
     entropy = -(logs.exp() * logs).sum(1).mean()
+    divergence = (logs.exp() * (logs - about.average)).sum(1).mean() if magnet else 0.0
     copied = -logs.gather(1, about.greedy[:, None]).mean()
     on_values = value_loss(raw, about.targets, about.counted)
     loss = (
-        (1 - imitation) * (policy_loss - entropy_weight * entropy)
+        (1 - imitation) * (policy_loss - entropy_weight * entropy + magnet * divergence)
         + imitation * copied
         + value_weight * on_values
     )
@@ -404,6 +413,8 @@ class Training:
         if a.start is not None and a.resume is None:
             start_from(a.start, self.network, game, run.architecture)
         self.torch_network = TorchNetwork(self.network, a.device, a.threads)
+        self.average = TorchNetwork(self.network.copy(), a.device, a.threads)
+        """The network with the average weights."""
         self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
         shares = a.random_share, a.greedy_share, a.self_share
         self.pool = OpponentPool(shares, a.past_selves, agents, a.agents_share if agents else 0.0)
@@ -460,10 +471,11 @@ class Training:
         _, found = games.advantages()
         if not self.torch_network.by_torch and games.count:
             d = games.decisions
+            average = self._average_policy(games)
             about = Minibatch(
-                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], d.targets, d.counted
+                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], average, d.targets, d.counted
             )
-            loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 1.0), 1)
+            loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 0.0, 1.0), 1)
             self.torch_network.gradient(games.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
     def _loop(self, games: SelfPlay) -> None:
@@ -504,16 +516,32 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
         entropy = self._between(a.entropy, a.final_entropy)
-        weights = Weights(a.clip, entropy, self.imitation, a.value_weight)
+        weights = Weights(a.clip, entropy, a.magnet, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
-        about = Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantage, d.targets, d.counted)
+        average = self._average_policy(games)
+        about = Minibatch(
+            d.masks, d.actions, d.log_probabilities, d.greedy, advantage, average, d.targets, d.counted
+        )
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
                 self._update(games.inputs, about, rows, weights, sums)
                 self.run.check()
         self.decisions += len(chosen)
+        if a.magnet:
+            share = len(chosen) / (len(chosen) + a.magnet_decisions)
+            with torch.no_grad():
+                self.average.parameters.lerp_(self.torch_network.parameters, share)
         return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
+
+    def _average_policy(self, games: SelfPlay) -> np.ndarray:
+        """Return the log probabilities of the average policy at the decisions, float32 (count, num_actions or 0)."""
+        if not self.arguments.magnet:
+            return np.zeros((games.count, 0), np.float32)
+        logits, _ = self.average.evaluate(tuple(part[: games.count] for part in games.inputs))
+        logits[games.decisions.masks[: games.count] == 0] = ILLEGAL
+        logits -= logits.max(1, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
     def _update(
         self,
@@ -581,7 +609,9 @@ class Training:
             raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
         for name, array in weights.items():
             self.network.weights[name][:] = array
-        self.torch_network.take_weights()
+        for network in (self.torch_network, self.average):  # the average begins anew
+            network.network.parameters[:] = self.network.parameters
+            network.take_weights()
         self.decisions = progress.decisions
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
         self.run.rewind(progress.decisions, progress.seconds)

@@ -70,6 +70,25 @@ def test_a_best_response_knows_the_agent():
 
 
 @pytest.mark.slow
+def test_garden_exploit_comes_near_the_best_response(tmp_path):
+    """Within 0.02 of what the best response wins; both by going through all deals."""
+    training = pytest.importorskip("garden_agents.training.exploit")
+    from garden_agents.networks.network_agent import NetworkAgent
+
+    changes = {"agent": "own_agents:by_checksum", "options": {"cards": str(FEW_CARDS)}, "steps": 4_000_000}
+    folder = training.exploit(training.Arguments.for_game("cacti", run=tmp_path / "run", **changes))
+    network = NetworkAgent.load(folder, Cacti(cards=str(FEW_CARDS))).network
+
+    def trained(observation: np.ndarray, legal: list[int]) -> int:
+        logits, _ = network.evaluate(observation[None])
+        return max(legal, key=lambda action: logits[0, action])
+
+    found = np.mean([response_of(data_of(), by_checksum, seat, trained) for seat in (0, 1)])
+    best = np.mean([best_response(data_of(), by_checksum, seat) for seat in (0, 1)])
+    assert best - 0.02 < found < best
+
+
+@pytest.mark.slow
 def test_what_the_docs_say_of_the_best_response():
     exact = [best_response(data_of(), by_checksum, seat) for seat in (0, 1)]
     assert exact == pytest.approx([0.9248, 0.8819], abs=5e-5)

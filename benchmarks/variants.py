@@ -1,0 +1,114 @@
+"""Networks in other variants of the games: `python -m benchmarks.variants [GAMES...]`.
+
+Trains a network in each of VARIANTS by `garden train GAME … --minutes M --threads 1`, and lets it play one seat among copies
+of greedy play and of a small search; in a cooperative game a team of it is held against a team of greedy play. Where the
+network that comes with the game fits, though it was trained with other options, it plays too. An interrupted training is
+resumed, a finished one is not repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from garden_agents.evaluation.matches import meet, play, scores
+from garden_agents.networks.network_agent import NetworkAgent, load
+from garden_agents.registry import load_agent
+
+from benchmarks import common
+from benchmarks.learning import run
+from garden_core import Game, list_games, make
+from garden_core.policies import GreedyPolicy, Policy
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "botanicus": {"3 players": {"num_players": 3}},
+    "mars": {
+        "3 players": {"num_players": 3},
+        "5 players": {"num_players": 5},
+        "2 gardeners": {"gardeners": 2},
+        "special actions": {"special_actions": True},
+        "cooperative, 2 players": {"cooperative": True},
+    },
+}
+"""By game and name: the options that are not the default."""
+OPPONENTS = ("greedy", "mcts:50")
+
+
+@dataclass
+class Arguments:
+    """Train and measure networks in variants of the games."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """names of games; all installed ones if none is given"""
+    minutes: float = 10.0
+    """training time of a network, minutes"""
+    matches: int = 400
+    """games against each opponent"""
+    processes: int = 2
+    """number of trainings at the same time"""
+    runs: Path = Path("runs/variants")
+    """folder for the runs' folders"""
+    output: Path = common.RESULTS
+    """folder for variants.json"""
+
+
+def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
+    """Return the results against OPPONENTS; in a cooperative game the mean scores of the agent's and greedy's team."""
+    if not game.cooperative:
+        results = [
+            meet(game, ("network", name), (agent, load_agent(name, game, 1)), matches) for name in OPPONENTS
+        ]
+        return [dataclasses.asdict(result) for result in results]
+    teams = np.zeros((matches, game.num_players), np.int64)
+    both = [scores(game, play(game, [each], teams)).min(1) for each in (agent, GreedyPolicy(1))]
+    means = [float(points.mean()) for points in both]
+    return [
+        {"opponent": "greedy", "games": matches, "mean_score": means[0], "opponents_mean_score": means[1]}
+    ]
+
+
+def one(game: str, variant: str, arguments: Arguments) -> list[dict[str, Any]]:
+    """Train a network in a variant and return its results, and those of the network that comes with the game."""
+    options = VARIANTS[game][variant]
+    players = options.get("num_players")
+    others = [f"{name} {str(value).lower()}" for name, value in options.items() if name != "num_players"]
+    way = "garden train" + (f" --num-players {players}" if players else "")
+    way += "".join(f" --options {words}" for words in others)
+    folder = arguments.runs / f"{game}-{variant}".replace(",", "").replace(" ", "-")
+    run(game, 0, arguments.minutes, way, folder, 2, 100)
+    made = make(game, **options)
+    agents = {"trained": NetworkAgent.load(folder, made)}
+    with contextlib.suppress(ValueError):
+        agents["comes with the game"] = load(made, allow_other_options=True)
+    found: list[dict[str, Any]] = []
+    for name, agent in agents.items():
+        results = measured(made, agent, arguments.matches)
+        found.append({"game": game, "variant": variant, "network": name, "way": way, "results": results})
+        print(
+            game,
+            variant,
+            name,
+            *[result.get("win_rate", result["mean_score"]) for result in results],
+            flush=True,
+        )
+    return found
+
+
+def main(arguments: Arguments) -> None:
+    """Train, play, print the results and write the result file."""
+    jobs = [(game, variant) for game in arguments.games or list_games() for variant in VARIANTS.get(game, {})]
+    with ThreadPoolExecutor(arguments.processes) as executor:
+        found = executor.map(lambda job: one(*job, arguments), jobs)
+        measurements = [each for results in found for each in results]
+    about = {"minutes": arguments.minutes, "matches": arguments.matches, "processes": arguments.processes}
+    common.save(arguments.output, "variants", about, measurements)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))

@@ -1,0 +1,77 @@
+"""The rules with `memory="history"`: states that keep what a careful player remembers of the other's play.
+
+What a seat has taken and left alone is open to both players, and says something about the hand. All of it is counted from
+the deal on, at each action and each response.
+"""
+
+from __future__ import annotations
+
+from cacti_env import rules
+from cacti_env.cards import MAX_TYPES, NUM_PLAYERS
+from cacti_env.rules import legal_actions, points, public_points, resample, standings
+from cacti_env.state import LAST_CARD, MAX_HALVES
+from garden_core.jit import compiled
+
+__all__ = [
+    "MEMORY_FIELDS",
+    "apply_action",
+    "deal",
+    "legal_actions",
+    "observe",
+    "points",
+    "public_points",
+    "resample",
+    "standings",
+]
+
+MEMORY_FIELDS = [
+    ("grown", "i1", (NUM_PLAYERS, MAX_TYPES)),  # how often a seat has grown a type
+    (
+        "passed_by",
+        "i1",
+        (NUM_PLAYERS, MAX_TYPES),
+    ),  # how often it did something else while the type lay in the middle
+    ("not_planted", "i1", (NUM_PLAYERS, MAX_HALVES)),  # … while its Nursery held what a half asks for
+]
+HIGHEST = 127  # where the counts stop
+
+
+@compiled
+def deal(state, params, seed):
+    """As `rules.deal`, with nothing to remember."""
+    state.grown[:, :] = 0
+    state.passed_by[:, :] = 0
+    state.not_planted[:, :] = 0
+    rules.deal(state, params, seed)
+
+
+@compiled
+def apply_action(state, params, action):
+    """As `rules.apply_action`; what the player to move takes and leaves alone is counted."""
+    if state.asked != LAST_CARD:
+        player = state.current_player
+        for t in range(params.num_types):
+            if action == t:
+                state.grown[player, t] = min(state.grown[player, t] + 1, HIGHEST)
+            elif state.middle[t] > 0:
+                state.passed_by[player, t] = min(state.passed_by[player, t] + 1, HIGHEST)
+        for half in range(2 * params.num_basic + 1):
+            if action != params.num_types + half and rules.can_pay(state, params, player, half):
+                state.not_planted[player, half] = min(state.not_planted[player, half] + 1, HIGHEST)
+    rules.apply_action(state, params, action)
+
+
+@compiled
+def observe(state, params, player, out):
+    """As `rules.observe`, and then what is remembered of the own seat and of the other one."""
+    rules.observe(state, params, player, out)
+    types, halves = params.num_types, 2 * params.num_basic + 1
+    size = 2 * types + halves
+    at = out.shape[0] - 2 * size
+    for seat in (player, 1 - player):
+        for t in range(types):
+            out[at + t] = state.grown[seat, t]
+            out[at + types + t] = state.passed_by[seat, t]
+        for half in range(halves):
+            out[at + 2 * types + half] = state.not_planted[seat, half]
+        at += size

@@ -1,0 +1,89 @@
+"""`memory="history"`: observations also tell what each player has taken and left alone, which both can see."""
+
+import random
+
+import numpy as np
+import pytest
+import tomli_w
+from cacti_tools import POLICIES, Table, choose, made_up, position
+
+from cacti_env import Cacti
+
+pytestmark = pytest.mark.many_games
+
+
+def counted(table, label, before, found):
+    """Add to the counts what a seat takes and leaves alone; from the rulebook's words and the position alone."""
+    cards, player = table.game.cards, before["current_player"]
+    grown, passed_by, not_planted = found
+    if label in ("take card", "leave card"):
+        return
+    for t, name in enumerate(cards.types):
+        if label == f"grow {name}":
+            grown[player][t] += 1
+        elif before["middle"][t]:
+            passed_by[player][t] += 1
+    names = [f"plant basic {k} {half}" for k in range(len(cards.basic)) for half in ("upper", "lower")]
+    for number, (half, name) in enumerate(zip(cards.halves, [*names, "plant starting"], strict=True)):
+        holds = all(have >= asked for have, asked in zip(before["nurseries"][player], half.cost, strict=True))
+        if label != name and holds:
+            not_planted[player][number] += 1
+
+
+@pytest.mark.parametrize("packaged", [True, False])
+def test_it_counts_what_the_rules_let_everybody_see(packaged, tmp_path):
+    for seed in range(40):
+        options = {}
+        if not packaged:
+            options["cards"] = str(tmp_path / f"{seed}.toml")
+            (tmp_path / f"{seed}.toml").write_text(tomli_w.dumps(made_up(seed)))
+        table, plain = Table(memory="history", **options).deal(seed), Table(**options).deal(seed)
+        types, halves = len(table.game.cards.types), len(table.game.cards.halves)
+        found = [[[0] * width for _ in range(2)] for width in (types, types, halves)]
+        rng = random.Random(seed)
+        while not table.over:
+            label, before = choose(POLICIES[seed % 3], rng, table.legal), table.now
+            counted(table, label, before, found)
+            table.take(label)
+            plain.take(label)
+            now = table.now
+            assert [now[name] for name in ("grown", "passed_by", "not_planted")] == found
+            assert {key: now[key] for key in plain.now} == plain.now
+            for seat in (0, 1):
+                seen = [count for whose in (seat, 1 - seat) for part in found for count in part[whose]]
+                np.testing.assert_array_equal(table.observation(seat), [*plain.observation(seat), *seen])
+
+
+def test_a_memory_of_one_turn():
+    """Barrels are grown in answer to prickly pears; the Special comes after two turns of the other kind."""
+    table = position(
+        memory="history",
+        middle=[0, 0, 1, 2],
+        nurseries=[[3], [0, 1, 2, 3]],
+        hands=[["starting"], ["starting", 0]],
+        deck=[3, 3, 3, 3, 3, 3, 3],
+        arrangement_deck=[5],
+    )
+    table.take("grow prickly pear").take("grow barrel")
+    now = table.now
+    assert now["grown"] == [[0, 1, 0, 0], [1, 0, 0, 0]]
+    assert now["passed_by"] == [[1, 0, 1, 0], [0, 0, 1, 0]]
+    assert now["not_planted"][0] == [0] * 25
+    assert now["not_planted"][1] == [0] * 24 + [1]  # the Starting Arrangement could have been planted
+
+
+def test_counts_stop_where_an_entry_ends():
+    table = Table(memory="history").deal(0)
+    table.state["passed_by"][:] = 127
+    table.take(table.legal[0])
+    assert set(np.ravel(table.now["passed_by"])) == {127}
+
+
+def test_without_it_states_hold_nothing_of_it():
+    plain, remembering = Cacti(), Cacti(memory="history")
+    assert not {"grown", "passed_by", "not_planted"} & set(plain.state_dtype.names)
+    assert plain.state_dtype.itemsize < remembering.state_dtype.itemsize
+    assert plain == Cacti(memory="none") != remembering
+    assert repr(remembering) == "Cacti(memory='history')"
+    assert isinstance(remembering, Cacti)
+    assert remembering.observation_parts[: len(plain.observation_parts)] == plain.observation_parts
