@@ -84,6 +84,16 @@ def observation(game: Game) -> str:
     return _table(("entries", "values", "meaning"), rows)
 
 
+def memory(game: Game) -> str:
+    """Return the table of what an observation has more with `memory="history"`."""
+    remembering = make(game.name, memory="history")
+    first = len(game.observation_parts)
+    rows = [
+        (where, part.values, part.meaning) for where, part in _places(remembering.observation_parts)[first:]
+    ]
+    return _table(("entries", "values", "meaning"), rows)
+
+
 def summary(game: Game) -> str:
     """Return the rules in short."""
     return game.summary.strip()
@@ -118,6 +128,8 @@ def generated() -> dict[str, Callable[[], str]]:
     for game in map(make, own_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
+        if "memory" in game.option_values:
+            parts[f"{game.name} memory"] = functools.partial(memory, game)
         if game.summary:
             parts[f"{game.name} summary"] = functools.partial(summary, game)
         for name, (head, rows) in game.data_tables.items():
