@@ -154,6 +154,55 @@ def test_learning_compares(tmp_path):
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
 
 
+def test_best_responses_to_all_networks():
+    """Those that come with a game, and those that came with it before."""
+    from benchmarks import exploit
+
+    jobs = [job for name in list_games() for job in exploit.jobs_of(name)]
+    assert all(job.path.exists() for job in jobs)
+    assert len({job.name for job in jobs}) == len(jobs)
+    assert {("cacti", 2, "network before"), ("mars", 4, "network")} <= {job[:3] for job in jobs}
+
+
+@pytest.mark.slow
+def test_exploit(tmp_path):
+    arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
+    measurements = quick("exploit", tmp_path / "results", *arguments)
+    assert len(measurements) >= 2
+    for found in measurements:
+        assert [result["opponent"] for result in found["results"]] == [found["agent"]] * 2
+
+
+@pytest.mark.slow
+def test_variants(tmp_path):
+    from benchmarks import variants
+
+    arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
+    main_of("variants", "mars", *arguments, "--output", str(tmp_path))
+    found = json.loads((tmp_path / "variants.json").read_text())["measurements"]
+    assert {m["variant"] for m in found} == set(variants.VARIANTS["mars"])
+    assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in found}
+
+
+@pytest.mark.slow
+def test_selfplay(tmp_path):
+    arguments = ("--seeds", "1", "--minutes", "0.02", "--response-minutes", "0.02", "--matches", "4")
+    main_of("selfplay", "cacti", *arguments, "--runs", str(tmp_path / "runs"), "--output", str(tmp_path))
+    found = json.loads((tmp_path / "selfplay.json").read_text())["measurements"]
+    assert ["against_default" in m for m in found] == [False] + [True] * 4
+
+
+@pytest.mark.slow
+def test_ladder(tmp_path):
+    from benchmarks import ladder
+
+    (found,) = quick("ladder", tmp_path, "--matches", "2", "--moves", "2")
+    assert set(found["seconds_a_move"]) == set(ladder.AGENTS)
+    assert [result["opponent"] for result in found["results"]][-1] == ladder.EQUAL
+    assert set(found["ratings"]) == {*ladder.AGENTS, found["equal"]}
+    assert found["ratings"]["random"][0] == 0
+
+
 def test_soak(tmp_path):
     """A short one of each game: nothing is lost, and the results are written."""
     import soak

@@ -1,0 +1,133 @@
+"""What more thought is worth: `python -m benchmarks.ladder [GAMES...]`.
+
+Agents play against those next to them on a ladder: random and greedy play, searches of ever more simulations, the network
+that comes with the game, and searches that it guides, for two players. Beside the win rates stand ratings, and how long an
+agent takes for a move of a single game, measured before, on one core. One search of the network has as many simulations as
+take about the time of a move of `mcts:400`. Finished games are kept in `ladder-GAME.games.jsonl` beside the result file,
+which is deleted in the end, and not played again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.matches import Result, table
+from garden_agents.evaluation.ratings import rate
+from garden_agents.registry import load_agent
+
+from benchmarks import common
+from garden_core import Batch, Game, list_games, make
+from garden_core.policies import ask
+
+AGENTS = (
+    "random",
+    "greedy",
+    "mcts:50",
+    "mcts:400",
+    "mcts:2000",
+    "network",
+    "network-mcts:25",
+    "network-mcts:100",
+    "network-mcts:400",
+)
+PAIRS = (
+    ("greedy", "random"),
+    ("mcts:50", "greedy"),
+    ("mcts:400", "mcts:50"),
+    ("mcts:2000", "mcts:400"),
+    ("network", "greedy"),
+    ("network", "mcts:50"),
+    ("network", "mcts:400"),
+    ("network-mcts:25", "network"),
+    ("network-mcts:100", "network"),
+    ("network-mcts:100", "network-mcts:25"),
+    ("network-mcts:400", "network-mcts:100"),
+    ("network-mcts:400", "mcts:2000"),
+)
+EQUAL = "mcts:400"
+"""Against this a search of the network plays that takes about the same time a move."""
+
+
+@dataclass
+class Arguments:
+    """Let agents play against those next to them on a ladder."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """names of games; all installed ones if none is given"""
+    matches: int = 400
+    """games of each pair"""
+    moves: int = 200
+    """timed moves of each agent"""
+    processes: int = 2
+    """number of games' jobs at the same time"""
+    output: Path = common.RESULTS
+    """folder for ladder.json"""
+
+
+def seconds_a_move(game: Game, names: tuple[str, ...], moves: int) -> dict[str, float]:
+    """Return each agent's median time of a move of a single game, where there is more than one action.
+
+    The network plays the games on; all agents move in the same positions.
+    """
+    agents = {name: load_agent(name, game, 0, threads=1) for name in names}
+    batch, player = Batch(game, 1), load_agent("network", game, 0)
+    batch.reset(0)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for agent in agents.values():
+        ask(agent, batch, batch.all_rows)  # compile
+    while len(found[names[0]]) < moves:
+        if batch.action_mask.sum() > 1:
+            for name, agent in agents.items():
+                start = time.perf_counter()
+                ask(agent, batch, batch.all_rows)
+                found[name].append(time.perf_counter() - start)
+        batch.step(ask(player, batch, batch.all_rows))
+    return {name: float(np.median(times)) for name, times in found.items()}
+
+
+def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, float]]:
+    """Return each agent's rating and its uncertainty, from the win rates; a tie counts as half a win."""
+    lineups, placed = [], []
+    for result in results:
+        pair, wins = [names.index(result.agent), names.index(result.opponent)], result.win_rate * result.games
+        lineups += [pair] * result.games
+        placed += [[0, 1] if game < wins else [1, 0] for game in range(result.games)]
+    ratings = rate(names, np.array(lineups), np.array(placed))
+    return {rating.agent: (rating.rating, rating.uncertainty) for rating in ratings}
+
+
+def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
+    """Return times, results and ratings in a game."""
+    game = make(name)
+    times = seconds_a_move(game, AGENTS, arguments.moves)
+    simulations = max(1, round(100 * times[EQUAL] / times["network-mcts:100"]))
+    equal = f"network-mcts:{simulations}"
+    keep = arguments.output / f"ladder-{name}.games.jsonl"
+    results = [
+        round_robin(game, pair, arguments.matches, 0, arguments.processes, keep)[0][0]
+        for pair in (*PAIRS, (equal, EQUAL))
+    ]
+    print(f"{name}\n{table(results)}", flush=True)
+    rows = [dataclasses.asdict(result) for result in results]
+    ratings = rated(list(dict.fromkeys([*AGENTS, equal])), results)
+    return {"game": name, "seconds_a_move": times, "equal": equal, "results": rows, "ratings": ratings}
+
+
+def main(arguments: Arguments) -> None:
+    """Play, print the results and write the result file."""
+    names = arguments.games or list_games()
+    measurements = [ladder(name, arguments) for name in names]
+    common.save(arguments.output, "ladder", {"matches": arguments.matches}, measurements)
+    for name in names:
+        (arguments.output / f"ladder-{name}.games.jsonl").unlink()
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
