@@ -102,9 +102,10 @@ def one(game: str, variant: str, arguments: Arguments) -> list[dict[str, Any]]:
 
 def main(arguments: Arguments) -> None:
     """Train, play, print the results and write the result file."""
-    jobs = [(game, variant) for game in arguments.games or list_games() for variant in VARIANTS.get(game, {})]
+    games = arguments.games or list_games()
+    jobs = [(game, variant) for game in games for variant in VARIANTS.get(game, {})]
     with ThreadPoolExecutor(arguments.processes) as executor:
-        found = executor.map(lambda job: one(*job, arguments), jobs)
+        found = executor.map(lambda job: one(job[0], job[1], arguments), jobs)
         measurements = [each for results in found for each in results]
     about = {"minutes": arguments.minutes, "matches": arguments.matches, "processes": arguments.processes}
     common.save(arguments.output, "variants", about, measurements)

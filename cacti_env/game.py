@@ -235,8 +235,8 @@ decided by who has more cacti under both planters.
 class _CactiWithMemory(Cacti):
     """Cacti with `memory="history"`."""
 
-    state_fields = (*STATE_FIELDS, *memory.MEMORY_FIELDS)
-    rules = memory
+    state_fields = [*STATE_FIELDS, *memory.MEMORY_FIELDS]
+    rules: ClassVar[Any] = memory
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
