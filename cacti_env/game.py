@@ -235,7 +235,7 @@ decided by who has more cacti under both planters.
 class _CactiWithMemory(Cacti):
     """Cacti with `memory="history"`."""
 
-    state_fields = [*STATE_FIELDS, *memory.MEMORY_FIELDS]
+    state_fields = memory.FIELDS_WITH_MEMORY
     rules: ClassVar[Any] = memory
 
     @property

@@ -9,11 +9,11 @@ from __future__ import annotations
 from cacti_env import rules
 from cacti_env.cards import MAX_TYPES, NUM_PLAYERS
 from cacti_env.rules import legal_actions, points, public_points, resample, standings
-from cacti_env.state import LAST_CARD, MAX_HALVES
+from cacti_env.state import LAST_CARD, MAX_HALVES, STATE_FIELDS
 from garden_core.jit import compiled
 
 __all__ = [
-    "MEMORY_FIELDS",
+    "FIELDS_WITH_MEMORY",
     "apply_action",
     "deal",
     "legal_actions",
@@ -24,13 +24,10 @@ __all__ = [
     "standings",
 ]
 
-MEMORY_FIELDS = [
+FIELDS_WITH_MEMORY = [
+    *STATE_FIELDS,
     ("grown", "i1", (NUM_PLAYERS, MAX_TYPES)),  # how often a seat has grown a type
-    (
-        "passed_by",
-        "i1",
-        (NUM_PLAYERS, MAX_TYPES),
-    ),  # how often it did something else while the type lay in the middle
+    ("passed_by", "i1", (NUM_PLAYERS, MAX_TYPES)),  # … did something else while it lay in the middle
     ("not_planted", "i1", (NUM_PLAYERS, MAX_HALVES)),  # … while its Nursery held what a half asks for
 ]
 HIGHEST = 127  # where the counts stop
