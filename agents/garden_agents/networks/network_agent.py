@@ -183,12 +183,12 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
     """Raise ValueError for a network that was made for other options or data."""
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
-    defaults = {
-        option.name: option.default for option in game.options
-    }  # where a network is older than an option
-    options = {name: made.options.get(name, defaults.get(name)) for name in names}
-    other = {name: value for name, value in options.items() if value != game.option_values[name]}
+    # a network may be older than an option, which then had its default
+    played = {option.name: option.default for option in game.options} | made.options
+    other = {name: played[name] for name in names if played[name] != game.option_values[name]}
+    unknown = sorted(made.options.keys() - game.option_values.keys())
     reasons = [f"{name}={short(value)}" for name, value in other.items()]
+    reasons += [f"the option {short(name)}" for name in unknown[:3]]
     same_data = made.tables == game.tables_digest if made.tables else not game.data
     if not reasons and not same_data:
         reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]
