@@ -122,11 +122,6 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "search": search,
-        "ladder": ladder,
-        "steps": steps,
-        "variants": variants,
-        "responses": responses,
-        "selfplay": selfplay,
         "soak": soak,
         "mutants": mutants,
     }
@@ -332,86 +327,6 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
-
-
-def ladder() -> str:
-    """Return the table of agents on the ladders, with their ratings and times."""
-    rows = []
-    for found in _result("ladder")["measurements"]:
-        times = found["seconds_a_move"]
-        for name, (rating, uncertainty) in sorted(found["ratings"].items(), key=lambda item: item[1][0]):
-            time = f"{1000 * times[name]:.1f} ms" if name in times else ""
-            rows.append((found["game"], f"`{name}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return _table(("game", "agent", "rating ± 2 sigma", "a move"), rows)
-
-
-def steps() -> str:
-    """Return the table of the ladders' win rates."""
-    pairs: dict[tuple[str, str], dict[str, str]] = {}
-    games = [found["game"] for found in _result("ladder")["measurements"]]
-    for found in _result("ladder")["measurements"]:
-        for result in found["results"]:
-            agent, rate = result["agent"], _rate_and_interval(result)
-            if agent == found["equal"] and result["opponent"] == "mcts:400":
-                simulations, agent = agent.rpartition(":")[2], "network-mcts in equal time"
-                rate = f"{rate}, {simulations} simulations"
-            pairs.setdefault((agent, result["opponent"]), {})[found["game"]] = rate
-    rows = [(f"`{agent}`", f"`{other}`", *map(rates.get, games)) for (agent, other), rates in pairs.items()]
-    return _table(("agent", "against", *games), rows)
-
-
-def _rate_and_interval(result: dict[str, Any]) -> str:
-    low, high = result["interval"]
-    return f"{result['win_rate']:.1%} ({100 * low:.0f} to {100 * high:.0f})"
-
-
-def variants() -> str:
-    """Return the table of networks in variants of the games."""
-    rows = []
-    for found in _result("variants")["measurements"]:
-        rates = {
-            result["opponent"]: _rate_and_interval(result)
-            if "win_rate" in result
-            else f"team score {result['mean_score']:.1f}, greedy team {result['opponents_mean_score']:.1f}"
-            for result in found["results"]
-        }
-        command = f"`{found['way'].replace('train', 'train ' + found['game'], 1)}`"
-        trained = command if found["network"] == "trained" else found["network"]
-        rows.append(
-            (f"{found['game']}, {found['variant']}", trained, rates["greedy"], rates.get("mcts:50", ""))
-        )
-    return _table(("game", "network", "against greedy", "against mcts:50"), rows)
-
-
-def responses() -> str:
-    """Return the table of best responses to the networks that come with the games, and came before."""
-    names = {"network": "network", "network before": "the one before"}
-    rows = []
-    for found in _result("exploit")["measurements"]:
-        for result in found["results"]:
-            by = result["agent"]
-            if by == "best response":
-                by = "network, from scratch" if found["scratch"] else "network, from the agent's weights"
-            what = f"{found['game']}, {found['num_players']}", names[found["agent"]]
-            rows.append((*what, by, _rate_and_interval(result)))
-    return _table(("game, players", "agent", "best response", "it wins"), rows)
-
-
-def selfplay() -> str:
-    """Return the table of settings of self-play, judged by best responses."""
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for found in _result("selfplay")["measurements"]:
-        runs.setdefault((found["game"], found["setting"]), []).append(found)
-    rows = []
-    for (game, setting), found in runs.items():
-        best = [max(result["win_rate"] for result in each["responses"]) for each in found]
-        duels = [each["against_default"] for each in found if "against_default" in each]
-        small = [each["evaluations"]["mcts:50"][-1] for each in found]
-        rates = _mean_and_range(best), _mean_and_range(duels) if duels else "", _mean_and_range(small)
-        rows.append((game, f"`{setting}`" if setting else "default", *rates))
-    return _table(
-        ("game", "setting", "best response wins", "against the default's network", "against mcts:50"), rows
-    )
 
 
 def soak() -> str:
