@@ -68,7 +68,7 @@ class Arguments:
     processes: int = 2
     """number of games' jobs at the same time"""
     output: Path = common.RESULTS
-    """folder for ladder.json"""
+    """folder for ladder-GAME.json"""
 
 
 def seconds_a_move(game: Game, names: tuple[str, ...], moves: int) -> dict[str, float]:
@@ -121,12 +121,11 @@ def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
 
 
 def main(arguments: Arguments) -> None:
-    """Play, print the results and write the result file."""
-    names = arguments.games or list_games()
-    measurements = [ladder(name, arguments) for name in names]
-    common.save(arguments.output, "ladder", {"matches": arguments.matches}, measurements)
-    for name in names:
-        (arguments.output / f"ladder-{name}.games.jsonl").unlink()
+    """Play, print the results and write the result files."""
+    for game in arguments.games or list_games():
+        found = ladder(game, arguments)
+        common.save(arguments.output, f"ladder-{game}", {"matches": arguments.matches}, [found])
+        (arguments.output / f"ladder-{game}.games.jsonl").unlink()
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Arguments:
     seeds: int = 3
     """number of runs of each game, with seeds 0, 1, ..."""
     minutes: tuple[float, ...] = ()
-    """training times, minutes; 10 and 40 for mars and 10 for other games if not given"""
+    """training times of learning curves, minutes; 10 and 40 for mars and 10 for other games if not given"""
     ways: tuple[str, ...] = tuple(WAYS)
     """commands to train with, without the game"""
     compare: bool = False
@@ -75,7 +75,7 @@ class Arguments:
     runs: Path = Path("runs/learning")
     """folder for the runs' folders"""
     output: Path = common.RESULTS
-    """folder for learning.json and learning-GAME-MINUTES.png, or compared.json"""
+    """folder for learning-GAME-MINUTES.json and .png, or compared-GAME.json"""
 
 
 def run(
@@ -115,47 +115,46 @@ def run(
 
 
 def main(arguments: Arguments) -> None:
-    """Train, print the final results, write the result file and the plot."""
-    jobs = []
+    """Train, print the final results, write the result files and the plots."""
     for game in arguments.games or list_games():
-        times, ways = MINUTES.get(game, OTHER_MINUTES), arguments.ways
         if arguments.compare:
             settings = EVERYWHERE + (IN_MARS if game == "mars" else ELSEWHERE)
-            times, ways = (COMPARED_MINUTES,), tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
-        each = itertools.product(arguments.minutes or times, range(arguments.seeds), ways)
-        jobs += [(game, seed, minutes, way) for minutes, seed, way in each]
+            ways = tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
+            measured(f"compared-{game}", game, COMPARED_MINUTES, ways, arguments)
+            continue
+        for minutes in arguments.minutes or MINUTES.get(game, OTHER_MINUTES):
+            name = f"learning-{game}-{minutes:g}"
+            measurements = measured(name, game, minutes, arguments.ways, arguments)
+            draw(arguments.output / f"{name}.png", measurements)
 
-    def folder_of(game: str, seed: int, minutes: float, way: str) -> Path:
+
+def measured(
+    name: str, game: str, minutes: float, ways: tuple[str, ...], arguments: Arguments
+) -> list[dict[str, Any]]:
+    """Train a game in each way with each seed, and write the results to NAME.json."""
+
+    def folder_of(seed: int, way: str) -> Path:
         return arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"[\w.]+", way)])
 
-    def one(job: tuple[str, int, float, str]) -> dict[str, Any]:
-        game, seed, minutes, way = job
+    def one(job: tuple[int, str]) -> dict[str, Any]:
         folder = folder_of(*job)
         evaluations, games = (1, 400) if arguments.compare else (8, 100)
-        found = run(game, seed, minutes, way, folder, evaluations, games)
+        found = run(game, job[0], minutes, job[1], folder, evaluations, games)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
         print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
         return found
 
+    jobs = list(itertools.product(range(arguments.seeds), ways))
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
-    for job, found in zip(jobs, measurements, strict=True):
-        game, seed, minutes, way = job
-        if way != DEFAULT and (game, seed, minutes, DEFAULT) in jobs:
-            agents = [
-                NetworkAgent.load(folder_of(game, seed, minutes, each), make(game)) for each in (way, DEFAULT)
-            ]
-            found["against_default"] = meet(
-                make(game), (way, DEFAULT), (agents[0], agents[1]), DUEL, seed
-            ).win_rate
+    for (seed, way), found in zip(jobs, measurements, strict=True):
+        if way != DEFAULT and DEFAULT in ways:
+            agents = [NetworkAgent.load(folder_of(seed, each), make(game)) for each in (way, DEFAULT)]
+            names, policies = (way, DEFAULT), (agents[0], agents[1])
+            found["against_default"] = meet(make(game), names, policies, DUEL, seed).win_rate
     about = {"seeds": arguments.seeds, "processes": arguments.processes}
-    if arguments.compare:
-        common.save(arguments.output, "compared", about, measurements)
-    else:
-        common.save(arguments.output, "learning", about, measurements)
-        for game, minutes in sorted({(found["game"], found["minutes"]) for found in measurements}):
-            chosen = [found for found in measurements if (found["game"], found["minutes"]) == (game, minutes)]
-            draw(arguments.output / f"learning-{game}-{minutes:g}.png", chosen)
+    common.save(arguments.output, name, about, measurements)
+    return measurements
 
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:

@@ -60,7 +60,7 @@ class Arguments:
     runs: Path = Path("runs/selfplay")
     """folder for the runs' folders"""
     output: Path = common.RESULTS
-    """folder for selfplay.json"""
+    """folder for selfplay-GAME.json"""
 
 
 class Among:
@@ -81,41 +81,43 @@ def game_of(name: str, setting: str) -> Game:
 
 
 def main(arguments: Arguments) -> None:
-    """Train, play, print the results and write the result file."""
+    """Train, play, print the results and write the result files."""
     a = arguments
-    jobs = [
-        (game, seed, setting)
-        for game in a.games
-        for seed, setting in itertools.product(range(a.seeds), SETTINGS[game])
-    ]
+    about = {"seeds": a.seeds, "minutes": a.minutes, "response_minutes": a.response_minutes}
+    for game in a.games:
+        common.save(a.output, f"selfplay-{game}", about | {"matches": a.matches}, measured(game, a))
 
-    def folder_of(game: str, seed: int, setting: str) -> Path:
-        return a.runs / "-".join([game, str(seed), *re.findall(r"[\w.]+", setting)])
 
-    def one(job: tuple[str, int, str]) -> dict[str, Any]:
-        game, seed, setting = job
-        folder, way = folder_of(*job), f"garden train {setting}".strip()
-        trained = learning.run(game, seed, a.minutes, way, folder, 1, 400)
+def measured(game: str, arguments: Arguments) -> list[dict[str, Any]]:
+    """Return the results of each setting of a game with each seed."""
+
+    def folder_of(seed: int, setting: str) -> Path:
+        return arguments.runs / "-".join([game, str(seed), *re.findall(r"[\w.]+", setting)])
+
+    def one(job: tuple[int, str]) -> dict[str, Any]:
+        (seed, setting), folder = job, folder_of(*job)
+        way = f"garden train {setting}".strip()
+        trained = learning.run(game, seed, arguments.minutes, way, folder, 1, 400)
         made = game_of(game, setting)
         options = ("memory", "history") if "memory" in setting else ()
-        response = exploit.Job(
-            game, made.num_players, "network", folder / "network.safetensors", False, options
-        )
-        settings = exploit.Arguments(minutes=a.response_minutes, matches=a.matches)
+        network = folder / "network.safetensors"
+        response = exploit.Job(game, made.num_players, "network", network, False, options)
+        settings = exploit.Arguments(minutes=arguments.response_minutes, matches=arguments.matches)
         found = exploit.run(response, settings, folder.with_name(f"{folder.name}-response"))
         best = max(result["win_rate"] for result in found["results"])
         print(f"{folder.name}: a best response wins {best:.1%}", flush=True)
         return trained | {"setting": setting, "responses": found["results"]}
 
-    with ThreadPoolExecutor(a.processes) as executor:
+    jobs = list(itertools.product(range(arguments.seeds), SETTINGS[game]))
+    with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
-    for (game, seed, setting), found in zip(jobs, measurements, strict=True):
+    for (seed, setting), found in zip(jobs, measurements, strict=True):
         if setting:
-            agents = [Among(folder_of(game, seed, each), game_of(game, each)) for each in (setting, "")]
+            agents = [Among(folder_of(seed, each), game_of(game, each)) for each in (setting, "")]
             names, policies = (setting, "default"), (agents[0], agents[1])
-            found["against_default"] = meet(game_of(game, setting), names, policies, a.matches, seed).win_rate
-    about = {"seeds": a.seeds, "minutes": a.minutes, "response_minutes": a.response_minutes}
-    common.save(a.output, "selfplay", about | {"matches": a.matches}, measurements)
+            duel = meet(game_of(game, setting), names, policies, arguments.matches, seed)
+            found["against_default"] = duel.win_rate
+    return measurements
 
 
 if __name__ == "__main__":

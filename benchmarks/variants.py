@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from garden_agents.registry import load_agent
 
 from benchmarks import common
 from benchmarks.learning import run
-from garden_core import Game, list_games, make
+from garden_core import Game, make
 from garden_core.policies import GreedyPolicy, Policy
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
@@ -45,7 +46,7 @@ class Arguments:
     """Train and measure networks in variants of the games."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
-    """names of games; all installed ones if none is given"""
+    """names of games; all that have variants if none is given"""
     minutes: float = 10.0
     """training time of a network, minutes"""
     matches: int = 400
@@ -55,7 +56,7 @@ class Arguments:
     runs: Path = Path("runs/variants")
     """folder for the runs' folders"""
     output: Path = common.RESULTS
-    """folder for variants.json"""
+    """folder for variants-GAME.json"""
 
 
 def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
@@ -73,7 +74,7 @@ def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
     ]
 
 
-def one(game: str, variant: str, arguments: Arguments) -> list[dict[str, Any]]:
+def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
     """Train a network in a variant and return its results, and those of the network that comes with the game."""
     options = VARIANTS[game][variant]
     players = options.get("num_players")
@@ -101,14 +102,13 @@ def one(game: str, variant: str, arguments: Arguments) -> list[dict[str, Any]]:
 
 
 def main(arguments: Arguments) -> None:
-    """Train, play, print the results and write the result file."""
-    games = arguments.games or list_games()
-    jobs = [(game, variant) for game in games for variant in VARIANTS.get(game, {})]
-    with ThreadPoolExecutor(arguments.processes) as executor:
-        found = executor.map(lambda job: one(job[0], job[1], arguments), jobs)
-        measurements = [each for results in found for each in results]
+    """Train, play, print the results and write the result files."""
     about = {"minutes": arguments.minutes, "matches": arguments.matches, "processes": arguments.processes}
-    common.save(arguments.output, "variants", about, measurements)
+    for game in arguments.games or VARIANTS:
+        with ThreadPoolExecutor(arguments.processes) as executor:
+            found = executor.map(functools.partial(one, game, arguments), VARIANTS[game])
+            measurements = [each for results in found for each in results]
+        common.save(arguments.output, f"variants-{game}", about, measurements)
 
 
 if __name__ == "__main__":

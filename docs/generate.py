@@ -267,7 +267,7 @@ def networks() -> str:
 def curves() -> str:
     """Return the table of the learning curves' ends: mean and range of the seeds."""
     runs: dict[tuple[str, float, str], list[dict[str, Any]]] = {}
-    for found in _result("learning")["measurements"]:
+    for found in _measurements("learning"):
         runs.setdefault((found["game"], found["minutes"], found["way"]), []).append(found)
     rows = [(game, f"{minutes:g}", *_trained(way, found)) for (game, minutes, way), found in runs.items()]
     return _table(("game", "minutes", *TRAINED), rows)
@@ -276,7 +276,7 @@ def curves() -> str:
 def compared() -> str:
     """Return the table of settings of training after equal times."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for found in _result("compared")["measurements"]:
+    for found in _measurements("compared"):
         runs.setdefault((found["game"], found["way"]), []).append(found)
     return _table(("game", *TRAINED), [(game, *_trained(way, found)) for (game, way), found in runs.items()])
 
@@ -355,6 +355,12 @@ def mutants() -> str:
 
 def _result(name: str) -> dict[str, Any]:
     return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def _measurements(name: str) -> list[dict[str, Any]]:
+    """Return the measurements of a benchmark that has a result file for each game."""
+    files = sorted(RESULTS.glob(f"{name}-*.json"))
+    return [found for file in files for found in json.loads(file.read_text())["measurements"]]
 
 
 def _short(rate: float) -> str:
