@@ -127,10 +127,10 @@ def play(game: Game, size: int, length: int, observed: bool) -> Work:
     return work
 
 
-def step(game: Game, size: int, length: int) -> Work:
+def step(game: Game, size: int, length: int, threads: int = 1) -> Work:
     """Return the work of `Batch.step`; its amount is the number of steps of all `size` games."""
     rows, rng_states = _in_play(game, size, length)
-    batch, actions = Batch(game, size), np.zeros(size, np.int64)
+    batch, actions = Batch(game, size, threads=threads), np.zeros(size, np.int64)
     batch.reset(SEED)
     batch.states[:] = rows.states
     batch.refresh()

@@ -1,6 +1,6 @@
 """Pictures of Botanicus, drawn from a snapshot: `svg` for notebooks, `text` for terminals.
 
-Both show what one seat may see, or everything to an onlooker; `seen` is where a snapshot loses what is hidden.
+Both show what one seat may see (`snapshots.seen`), or everything to an onlooker.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from botanicus_env import describing, wording
+from botanicus_env.snapshots import seen
 from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Node, Tables
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core import svg as draw
@@ -21,23 +22,6 @@ INK, FAINT, PAPER, EDGE, GOLD, SOIL = "#33302d", "#857a70", "#f4f1e8", "#d9cfc0"
 LIVERY = ("#6b3fa0", "#d96400", "#007c85", "#c2337f")  # one a player
 GREENS = ("#ead9c3", "#cfe3b4", "#a3cf7d", "#6fb04f", "#3d8437")  # of a bed by level
 SPOTTED, STRIPED = "#fdf3cf", "#dfe9f5"  # of a tile
-
-
-def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
-    """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays.
-
-    While tasks are assigned, those that others have yet to assign are left out of `dealt`.
-    """
-    view = dict(snapshot, pile_left=len(snapshot["pile"]))
-    if seat is None:
-        return view
-    view["pile"] = None
-    view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
-    view["dealt"] = [
-        tasks if p == seat else [task for task in tasks if task in snapshot["tasks"][p]]
-        for p, tasks in enumerate(snapshot["dealt"])
-    ]
-    return view
 
 
 def text(

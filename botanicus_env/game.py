@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from botanicus_env import describing, drawing, rules, tables, wording
-from botanicus_env.state import ASKED, NEUTRAL, PARAMS_FIELDS, STATE_FIELDS
+from botanicus_env import describing, drawing, rules, snapshots, tables, wording
+from botanicus_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from botanicus_env.tables import (
     BEDS,
     CHOSEN,
     COLUMNS,
     CROSSINGS,
-    KINDS,
     MAX_CARD_KINDS,
     MAX_NODES,
     MAX_PLAYERS,
@@ -209,51 +208,15 @@ class Botanicus(Game):
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/botanicus.md."""
-        n, kinds = self.num_players, len(self.tables.cards)
-        over = bool(state["terminated"] or state["truncated"])
-        at_hand, in_play = int(state["at_hand"]), int(state["in_play"])
-        flowers = zip(state["flowers"].tolist(), state["num_flowers"].tolist(), strict=True)
-        groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
-        stack = state["stack"][:n].tolist()
-        return {
-            "num_players": n,
-            "round": int(state["round_number"]),
-            "column": int(state["column"]),
-            "current_player": int(state["current_player"]),
-            "asked": "over" if over else ASKED[state["asked"]],
-            "hand_action": [KINDS[at_hand], int(state["left"])] if at_hand >= 0 else None,
-            "steps_taken": int(state["steps_taken"]),
-            "in_play": in_play if in_play >= 0 else None,
-            "pending": [
-                [[KINDS[kind], amount] for kind, amount in group[:size]]
-                for group, size in list(groups)[: state["depth"]]
-            ],
-            "gardens": state["garden"][:n].tolist(),
-            "gardeners": state["gardener"][:n].tolist(),
-            "coins": state["coins"][:n].tolist(),
-            "points": state["points"][:n].tolist(),
-            "animals": state["animals"][:n].tolist(),
-            "hands": state["hand"][:n, :kinds].tolist(),
-            "tracks": state["piece"][:n].tolist(),
-            "tasks": state["task"][:n].tolist(),
-            "dealt": state["dealt"][:n].tolist(),
-            "basic_done": state["basic_done"][:n].astype(bool).tolist(),
-            "special_done": state["special_done"][:n].astype(bool).tolist(),
-            "flowers": [["neutral" if f == NEUTRAL else f for f in space[:size]] for space, size in flowers],
-            "order": stack[state["started"] :],
-            "stack": stack,
-            "walked": bool(state["walked"]),
-            "played": bool(state["played"]),
-            "prizes": [
-                list(getattr(self.tables.prizes, name)[taken:])
-                for name, taken in zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
-            ],
-            "tiles": state["tiles"].tolist(),
-            "covered": state["covered"].astype(bool).tolist(),
-            "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
-            "discards": state["discards"][:kinds].tolist(),
-            "scores": self.scores(state),
-        }
+        return snapshots.written(state, self.tables, self.num_players, self.scores(state))
+
+    def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a snapshot without what `seat` does not see."""
+        return snapshots.seen(snapshot, seat)
+
+    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
+        """Write the position of a snapshot into a zeroed state."""
+        snapshots.fill(state, snapshot, self.tables, self.num_players)
 
     def describe(self, state: Any, action: int) -> str:
         """Return in one line what a legal action does here, by what the player to move knows."""

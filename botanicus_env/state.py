@@ -36,6 +36,7 @@ __all__ = [
     "CHOOSE",
     "LAST_ROUND",
     "MAX_DEPTH",
+    "MAX_GROUP",
     "NEUTRAL",
     "NEUTRAL_ASKED",
     "NODE_GROUP",

@@ -1,6 +1,6 @@
 """Pictures of Cacti, drawn from a snapshot: `svg` for notebooks, `text` for terminals.
 
-Both show what one seat may see, or everything to an onlooker; `seen` is where a snapshot loses what is hidden.
+Both show what one seat may see (`snapshots.seen`), or everything to an onlooker.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from math import cos, pi, sin
 from typing import Any
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
-from cacti_env.describing import cacti, find_arrangement, score_sheet
+from cacti_env.describing import cacti, find_arrangement
+from cacti_env.snapshots import seen
 from garden_core import svg as draw
 
 WIDTH, HEIGHT = 900, 640
@@ -20,32 +21,6 @@ PAINT = ("#3f8f4f", "#d07a2d", "#2f7fa3", "#b8447a", "#8a6fc0", "#a0892a")  # on
 GROUND = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#e7e0f5", "#f1ebcb")
 LIVERY = ("#6b3fa0", "#007c85")  # one a player
 PANEL_TOP, PANEL_HEIGHT = 188, 200
-OPEN_PARTS = ("planted", "special")  # of a score, during the game
-
-
-def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, Any]:
-    """Return the snapshot as `seat` sees it: what is hidden becomes None, of the decks only the sizes stay.
-
-    `scores` of a seat whose Bonus Planter is hidden become None, and its part of `sheets`, the score sheets, loses
-    what depends on that card. An onlooker (None) sees all, and in the end the Bonus Planters are open.
-    """
-    view = dict(
-        snapshot, cards_left=len(snapshot["deck"]), arrangements_left=len(snapshot["arrangement_deck"])
-    )
-    view["top"] = snapshot["arrangement_deck"][:1]
-    view["sheets"] = score_sheet(snapshot, cards)
-    if seat is None:
-        return view
-    other = 1 - seat
-    view["deck"] = view["arrangement_deck"] = None
-    view["basic_in_hand"] = [
-        [None] * len(hand) if p == other else hand for p, hand in enumerate(snapshot["basic_in_hand"])
-    ]
-    if snapshot["asked"] != "over":
-        for key in ("bonus", "scores"):
-            view[key] = [None if p == other else value for p, value in enumerate(snapshot[key])]
-        view["sheets"][other] = {part: view["sheets"][other][part] for part in OPEN_PARTS}
-    return view
 
 
 def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat: int | None = None) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar, Self
 
-from cacti_env import cards, describing, drawing, memory, rules
+from cacti_env import cards, describing, drawing, memory, rules, snapshots
 from cacti_env.cards import NUM_PLAYERS
-from cacti_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
+from cacti_env.snapshots import HALVES
+from cacti_env.state import PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Part, Table
 from garden_core.options import Option
 
 __all__ = ["Cacti"]
-
-_HALVES = ("upper", "lower")
 
 
 class Cacti(Game):
@@ -120,7 +119,7 @@ decided by who has more cacti under both planters.
     def labels(self) -> tuple[str, ...]:
         """`grow TYPE`, `plant basic k upper`, `plant starting`, `special TYPE`, `take card`, `leave card`."""
         types = self.cards.types
-        basic = [f"plant basic {k} {half}" for k in range(len(self.cards.basic)) for half in _HALVES]
+        basic = [f"plant basic {k} {half}" for k in range(len(self.cards.basic)) for half in HALVES]
         return (
             *(f"grow {name}" for name in types),
             *basic,
@@ -176,7 +175,7 @@ decided by who has more cacti under both planters.
         head = ("card", *types, "points")
         rows: list[tuple[Any, ...]] = [("Starting", *self.cards.starting.cost, self.cards.starting.points)]
         for k, card in enumerate(self.cards.basic):
-            for half in _HALVES:
+            for half in HALVES:
                 arrangement = getattr(card, half)
                 rows.append((f"Basic {k}, {half}", *arrangement.cost, arrangement.points))
         counts = [
@@ -187,31 +186,15 @@ decided by who has more cacti under both planters.
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/cacti.md."""
-        types, starting = len(self.cards.types), 2 * len(self.cards.basic)
-        over = bool(state["terminated"] or state["truncated"])
-        planted = [
-            [["starting"] if half == starting else [half // 2, _HALVES[half % 2]] for half in own[:n]]
-            for own, n in zip(state["planted"].tolist(), state["num_planted"].tolist(), strict=True)
-        ]
-        special = state["under_special"][:, :types].tolist()
-        used = state["special_used"].tolist()
-        return {
-            "current_player": int(state["current_player"]),
-            "active_player": int(state["active_player"]),
-            "asked": "over" if over else ASKED[state["asked"]],
-            "middle": state["middle"][:types].tolist(),
-            "nurseries": state["nursery"][:, :types].tolist(),
-            "special": [under if is_used else None for under, is_used in zip(special, used, strict=True)],
-            "bonus": state["bonus"].tolist(),
-            "starting_in_hand": [bool(held) for held in state["starting_in_hand"]],
-            "basic_in_hand": [[k] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
-            "arrangement_deck": state["arrangement_deck"][: state["arrangements_left"]][::-1].tolist(),
-            "planted": planted,
-            "deck": state["deck"][: state["deck_left"]][::-1].tolist(),
-            "discards": state["discards"][:types].tolist(),
-            "last_turn": bool(state["last_turn"]),
-            "scores": self.scores(state),
-        }
+        return snapshots.written(state, self.cards, self.scores(state))
+
+    def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a snapshot without what `seat` does not see."""
+        return snapshots.seen(snapshot, self.cards, seat)
+
+    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
+        """Write the position of a snapshot into a zeroed state."""
+        snapshots.fill(state, snapshot, self.cards)
 
     def describe(self, state: Any, action: int) -> str:
         """Return what a legal action does in this position, in one line; nothing hidden is in it."""
@@ -259,10 +242,21 @@ class _CactiWithMemory(Cacti):
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values, with the counts of the memory by seat."""
-        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
-        widths = {"grown": types, "passed_by": types, "not_planted": halves}
-        remembered = {name: state[name][:, :width].tolist() for name, width in widths.items()}
+        remembered = {name: state[name][:, :width].tolist() for name, width in self._remembered.items()}
         return super().own_snapshot(state) | remembered
+
+    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
+        """Write the position of a snapshot into a zeroed state, with the counts of the memory."""
+        rest = {name: value for name, value in snapshot.items() if name not in self._remembered}
+        super().fill_state(state, rest)
+        for name, width in self._remembered.items():
+            state[name][:, :width] = snapshots.counts(snapshot.get(name), name, width)
+
+    @property
+    def _remembered(self) -> dict[str, int]:
+        """The snapshot's keys of the memory, and how many counts each seat has there."""
+        types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
+        return {"grown": types, "passed_by": types, "not_planted": halves}
 
     def __repr__(self) -> str:
         """Show it as `Cacti` with the option."""

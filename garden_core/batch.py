@@ -14,6 +14,7 @@ from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, 
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.registry import as_game
+from garden_core.threads import as_threads, share
 
 __all__ = ["Batch", "History", "why_illegal"]
 
@@ -68,6 +69,8 @@ class Batch:
         autoreset: deal a new game in the same step in which one ends. Without it a finished row must be
             reset before it is stepped again.
         history: keep the decisions of every row's present game, for agents that draw conclusions from what others did.
+        threads: largest number of threads that step, deal and observe; the results are the same for any number. It
+            pays from some thousand rows on (docs/speed.md).
 
     Attributes:
         observation: int8 (N, *game.observation_shape), the view of the player to move.
@@ -81,11 +84,16 @@ class Batch:
         history: the decisions of the present games, or None.
 
     Raises:
-        ValueError: for a num_envs below 1.
+        ValueError: for a num_envs or a number of threads below 1.
     """
 
     def __init__(
-        self, game: Game | type[Game] | str, num_envs: int, autoreset: bool = True, history: bool = False
+        self,
+        game: Game | type[Game] | str,
+        num_envs: int,
+        autoreset: bool = True,
+        history: bool = False,
+        threads: int = 1,
     ) -> None:
         n = as_integer(num_envs, "num_envs", "at least 1")
         if n < 1:
@@ -93,6 +101,7 @@ class Batch:
         self.game = game = as_game(game, {})
         self.num_envs = n
         self.autoreset = autoreset
+        self.threads = as_threads(threads)
         self._hold(
             loops.Rows(
                 states=game.new_states(n),
@@ -198,19 +207,15 @@ class Batch:
             self.history.lengths[rows[self.terminated[rows] | self.truncated[rows]]] = 0
 
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        loops.advance_rows(
-            *self.rows,
-            self.game.params,
-            rows,
-            actions,
-            self.autoreset,
-            self.rewards,
-            self.terminated,
-            self.truncated,
-        )
+        paid = self.autoreset, self.rewards, self.terminated, self.truncated
+
+        def advance(part: slice, _: int) -> None:
+            loops.advance_rows(*self.rows, self.game.params, rows[part], actions[part], *paid)
+
+        share(advance, len(rows), self.threads)
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
-        """Return `actions`, one for each of `rows`, as int64; those of `acting` (all if None) must be legal."""
+        """Return `actions`, one for each of `rows`, as int64; those at the indexes `acting` (all if None) must be legal."""
         actions = np.asarray(actions)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
@@ -218,13 +223,10 @@ class Batch:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
             actions = actions.astype(np.int64)
-        if acting is None:
-            acting, chosen = rows, actions
-        else:
-            chosen = actions[acting]
-        wrong = loops.first_illegal(self.action_mask, self.states, acting, chosen)
+        chosen, taken = (rows, actions) if acting is None else (rows[acting], actions[acting])
+        wrong = loops.first_illegal(self.action_mask, self.states, chosen, taken)
         if wrong >= 0:
-            raise ValueError(self._why_illegal(int(acting[wrong]), int(chosen[wrong])))
+            raise ValueError(self._why_illegal(int(chosen[wrong]), int(taken[wrong])))
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
@@ -252,7 +254,12 @@ class Batch:
         elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
             raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
         out = np.zeros((len(states), self.game.observation_size), np.int8)
-        loops.observe_rows(states, self.game.params, np.ascontiguousarray(players, np.int64), out)
+        players = np.ascontiguousarray(players, np.int64)
+
+        def see(part: slice, _: int) -> None:
+            loops.observe_rows(states[part], self.game.params, players[part], out[part])
+
+        share(see, len(states), self.threads)
         return out.reshape(len(states), *self.game.observation_shape)
 
     def refresh(self) -> None:
@@ -265,6 +272,46 @@ class Batch:
         for row in range(self.num_envs):
             loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
         self.current_player[:] = self.states["current_player"]
+
+    def set_states(self, rows: Any, states: Any) -> None:
+        """Put games in progress into `rows`: puzzles, endgames, positions of a curriculum (`Game.from_snapshot`).
+
+        The rows' rewards become 0 and their histories empty. Before the first reset all rows must be given.
+
+        Args:
+            rows: indexes without repeats, or a mask of bools.
+            states: a state record for each of the rows.
+
+        Raises:
+            ValueError: for states of another game or number, never dealt, or with a position that cannot be; it names the
+                row, and nothing has changed.
+            IndexError: for a row that does not exist.
+        """
+        rows = as_rows(rows, self.num_envs, "set")
+        if not self.dealt and len(rows) < self.num_envs:
+            raise ValueError("before the first reset, set_states must give all rows their games")
+        given = [states] if isinstance(states, np.void) else list(states)
+        if len(given) != len(rows):
+            raise ValueError(f"there are {len(given)} states for {len(rows)} rows")
+        for row, state in zip(rows.tolist(), given, strict=True):
+            if getattr(state, "dtype", None) != self.game.state_dtype:
+                raise ValueError(f"row {row}: not a state record of {self.game.name}: {short(state)}")
+            try:
+                self.game.check_state(state)
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from None
+        if not self.dealt:
+            self.number_games(None, None)
+            self.dealt = True
+        for row, state in zip(rows.tolist(), given, strict=True):
+            self.states[row] = state
+            loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
+        self.rewards[rows] = 0
+        for shown, field in ((self.terminated, "terminated"), (self.truncated, "truncated")):
+            shown[rows] = self.states[field][rows] != 0
+        self.current_player[rows] = self.states["current_player"][rows]
+        if self.history is not None:
+            self.history.lengths[rows] = 0
 
     def clone(self) -> Batch:
         """Return an independent copy that plays on alike."""

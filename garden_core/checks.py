@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_integer", "as_rows", "as_seat", "as_seed", "as_seeds", "one_line", "require_reset", "short"]
+__all__ = [
+    "as_integer",
+    "as_rows",
+    "as_seat",
+    "as_seed",
+    "as_seeds",
+    "check_illegal",
+    "one_line",
+    "require_reset",
+    "short",
+]
 
 _SHOWN = 80  # characters of a wrong value in a message
 
@@ -117,6 +127,12 @@ def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
     if np.count_nonzero(named) < len(found):
         raise ValueError(f"a row can be {done} only once: {short(found.tolist())}")
     return found
+
+
+def check_illegal(illegal: Any) -> None:
+    """Raise ValueError unless `illegal` says what an illegal action does: "raise" or "terminate"."""
+    if not (isinstance(illegal, str) and illegal in ("raise", "terminate")):
+        raise ValueError(f"illegal must be 'raise' or 'terminate', not {short(illegal)}")
 
 
 def require_reset(dealt: bool, call: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import json
+import secrets
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,11 +17,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from garden_core import kernels
-from garden_core.checks import as_seat, short
+from garden_core.checks import as_seat, as_seed, short
 from garden_core.data import DataFile, read
 from garden_core.jit import records
 from garden_core.options import REWARD, Option
+from garden_core.positions import PositionError, require
 from garden_core.rewards import REWARDS
+from garden_core.rng import seed_rng
 
 __all__ = ["Board", "Game", "Part", "Table"]
 
@@ -173,6 +177,26 @@ class Game(ABC):
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the game's own keys of `snapshot`, as plain JSON values; `current_player` and `scores` among them."""
 
+    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
+        """Write the position of a snapshot, the core's keys included, into a zeroed state: the inverse of `own_snapshot`.
+
+        The core writes the generator, `decisions`, `terminated` and `truncated`.
+
+        Raises:
+            ValueError: for a position that cannot be (`garden_core.positions`), and here: the game reads no snapshots.
+        """
+        raise ValueError(f"{self.name} reads no snapshots: its class has no fill_state")
+
+    def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a snapshot without what `seat` does not see; all of it where information is perfect.
+
+        Raises:
+            ValueError: if information is imperfect and the game does not say what is hidden.
+        """
+        if self.information == "perfect":
+            return snapshot
+        raise ValueError(f"{self.name} does not say what a seat sees of a snapshot: its class has no seen")
+
     @property
     def cooperative(self) -> bool:
         """Whether all seats share one reward."""
@@ -218,7 +242,8 @@ class Game(ABC):
         if unknown:
             names = ", ".join(option.name for option in known)
             some = ", ".join(map(short, unknown[:5])) + (", …" if len(unknown) > 5 else "")
-            raise TypeError(f"{self.name} has no option {some}; its options are {names}")
+            words = f"{self.name} got an unexpected keyword argument {some}"  # Python's own: some callers go by them
+            raise TypeError(f"{words}; its options are {names}")
         return {option.name: option.check(options.get(option.name, option.default)) for option in known}
 
     def _read_data(self, options: dict[str, Any]) -> dict[str, DataFile]:
@@ -258,6 +283,84 @@ class Game(ABC):
             "terminated": bool(state["terminated"]),
             "truncated": bool(state["truncated"]),
         }
+
+    def from_snapshot(self, snapshot: dict[str, Any], seed: int | None = None) -> Any:
+        """Return the position of a snapshot as a state record that can be played on (`Batch.set_states`).
+
+        Args:
+            snapshot: the whole state, as `snapshot` gives it, or written by hand.
+            seed: of what chance does from here on; None for a random one.
+
+        Raises:
+            ValueError: for a position that cannot be, with the reason: keys or values that do not fit, cards or pieces
+                that are missing or there twice, values that do not follow from the others, or nobody able to move.
+        """
+        if not isinstance(snapshot, dict):
+            raise PositionError(f"a snapshot is a dict, not {short(snapshot)}")
+        require(
+            snapshot.get("game") == self.name,
+            f"game must be {self.name!r}, not {short(snapshot.get('game'))}",
+        )
+        states = self.new_states(1)
+        state = states[0]
+        seed_rng(state["rng"], np.uint64(secrets.randbits(64)) if seed is None else as_seed(seed))
+        self.fill_state(state, snapshot)
+        for name in ("decisions", "terminated", "truncated"):
+            state[name] = snapshot[name]
+        self._check_end(snapshot)
+        found = self.snapshot(state)
+        for key, value in snapshot.items():
+            given = json.loads(json.dumps(value))
+            require(
+                given == found.get(key),
+                f"{key} is {short(given)}, but by the rest it is {short(found.get(key))}",
+            )
+        if not (state["terminated"] or state["truncated"]):
+            require(self.legal_labels(state), "nobody can move, but the game is not over")
+        if self.option_values["reward"] == "margin":
+            count = kernels.points if state["terminated"] or state["truncated"] else kernels.public_points
+            count(state, self.params[0], state["paid"])
+        return state
+
+    def check_state(self, state: Any) -> None:
+        """Raise ValueError, with the reason, if a state record was never dealt or holds a position that cannot be.
+
+        Of a game that reads no snapshots only the generator is looked at.
+        """
+        require(kernels.is_dealt(state), "the state was never dealt")
+        if type(self).fill_state is not Game.fill_state:
+            try:
+                self.from_snapshot(self.snapshot(state), 0)
+            except (IndexError, KeyError) as error:  # codes that no name stands for
+                raise PositionError(f"the state holds what no rule can bring about: {error!r}") from None
+
+    def _check_end(self, snapshot: dict[str, Any]) -> None:
+        """Raise PositionError unless the number of decisions fits how the game has ended, or not."""
+        cap, made = self.option_values["max_decisions"], snapshot["decisions"]
+        require(not (snapshot["terminated"] and snapshot["truncated"]), "a game ends in one way")
+        if snapshot["truncated"]:
+            require(made >= cap, f"truncated means that all {cap} decisions were made, not {made}")
+        elif not snapshot["terminated"]:
+            require(made < cap, f"after {cap} decisions the game is truncated")
+
+    def seat_view(self, state: Any, seat: int) -> dict[str, Any]:
+        """Return what one seat sees, as plain JSON values: the snapshot without what is hidden, and what it may do.
+
+        Beside the snapshot's keys it has `seat` and `legal`, a list of `action`, `label` and `description` for each
+        legal action, empty where the seat is not to move.
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
+        number = as_seat(seat, self.num_players)
+        view = self.seen(self.snapshot(state), number)
+        labels = self.legal_labels(state) if state["current_player"] == number else []
+        index = {label: action for action, label in enumerate(self.labels)}
+        legal = [
+            {"action": index[label], "label": label, "description": self.describe(state, index[label])}
+            for label in labels
+        ]
+        return {**view, "seat": number, "legal": legal}
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return how every seat's score comes about: by seat the parts by name, which sum to `scores`.

@@ -14,12 +14,13 @@ import numpy as np
 
 from garden_core import kernels, plugins
 from garden_core.batch import Batch
-from garden_core.checks import as_seat, require_reset, short
+from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, require_reset, short
 from garden_core.game import Game
 from garden_core.jit import compiled, records
 from garden_core.loops import Rows, deal_row, refresh
 from garden_core.policies import BUILT_IN, Policy, Scratch, ask, choose, policy_name, scratch
 from garden_core.rng import bounded, next_float, seed_rng
+from garden_core.threads import share
 
 __all__ = ["AUTORESETS", "Learner", "Opponent"]
 
@@ -29,6 +30,10 @@ AUTORESETS = ("same_step", "next_step", "disabled")
 # What a row waits for: the learner, a policy outside, a new game, or the game that its numbers name; the last
 # is the failure to find a game in which the learner is asked.
 ASKED, EXTERNAL, OVER, DUE, NEVER = range(5)
+FORFEIT = -1
+"""In place of an action: end the learner's game, as it chose an illegal one."""
+FORFEITED = -1.0
+"""What the learner is paid for that step."""
 OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 _SAME_STEP = 0
 _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
@@ -50,6 +55,11 @@ class Learner:
         seat: the learner's seat, or "random" to draw it for each game.
         autoreset: when a row whose game is over is dealt anew: in the "same_step", in the "next_step" (whose
             action for that row is ignored), or "disabled": by `reset(rows=…)` alone.
+        threads: largest number of threads that play the games (`Batch`).
+        illegal: what an illegal action does: "raise" an error, and nothing has changed; or "terminate" the learner's game,
+            with reward -1, for algorithms that know no masks.
+        max_steps: end a game after so many decisions of the learner, without paying anything beyond (`truncated`); None
+            for no end but the game's own.
 
     Attributes:
         batch: the games; its `states` may be read at any time.
@@ -60,6 +70,7 @@ class Learner:
             its first decision of a game comes with that decision's step.
         terminated: bool (N,), the game is over. A game cut at the cap has paid its outcome: it is over too,
             and nothing is to be estimated beyond it.
+        truncated: bool (N,), the game was ended by `max_steps`; it could have gone on.
         capped: bool (N,), it was cut at the cap on decisions.
         final_observation: int8 (N, *observation_shape), the view at the end of a row's last finished game.
         seats: int64 (N,), the learner's seat in the game now in each row.
@@ -79,7 +90,13 @@ class Learner:
         weights: Sequence[float] | np.ndarray | None = None,
         seat: int | Literal["random"] = "random",
         autoreset: str = "same_step",
+        threads: int = 1,
+        illegal: str = "raise",
+        max_steps: int | None = None,
     ) -> None:
+        check_illegal(illegal)
+        if max_steps is not None and as_integer(max_steps, "max_steps", "at least 1") < 1:
+            raise ValueError(f"max_steps must be at least 1, or None, not {short(max_steps)}")
         if not (isinstance(autoreset, str) and autoreset in AUTORESETS):
             raise ValueError(
                 f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {short(autoreset)}"
@@ -92,12 +109,15 @@ class Learner:
                     f"seat must be 'random' or 0 to {game.num_players - 1}, not {short(seat)}"
                 ) from None
         self.game = game
-        self.batch = Batch(game, num_envs, autoreset=False)
+        self.batch = Batch(game, num_envs, autoreset=False, threads=threads)
         self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset
+        self.illegal = illegal
+        self.max_steps = max_steps
         self.opponents = _as_pool(opponents, game)
         self.rewards = np.zeros(n, np.float32)
         self.terminated = np.zeros(n, np.bool_)
+        self.truncated = np.zeros(n, np.bool_)
         self.capped = np.zeros(n, np.bool_)
         self._final = np.zeros((n, game.observation_size), np.int8)
         self.final_seats = np.zeros(n, np.int64)
@@ -109,7 +129,7 @@ class Learner:
         self._generators = np.zeros((n, 4), np.uint64)
         self._cumulative = np.zeros(len(self.opponents))
         self.set_weights(weights)
-        self._scratch = scratch(game)
+        self._scratches = [scratch(game) for _ in range(self.batch.threads)]
         self._kept: list[np.ndarray] | None = None
 
     @property
@@ -176,36 +196,75 @@ class Learner:
             rows = self.batch.number_games(seed, rows)
             self.rewards[rows] = 0
             self.terminated[rows] = False
+            self.truncated[rows] = False
             self.capped[rows] = False
             self._records["status"][rows] = DUE
             self._play(rows, np.zeros(len(rows), np.int64))
             self.batch.dealt = True
             self._play_outside()
 
-    def step(self, actions: Any) -> None:
-        """Take the learner's action in every row, and let the others move until it is asked again.
+    def step(self, actions: Any, rows: Any = None) -> None:
+        """Take the learner's action in every row, or in `rows` alone, and let the others move until it is asked again.
 
         Args:
-            actions: integers (N,).
+            actions: integers, one for each row stepped.
+            rows: indexes without repeats, or a mask of bools; the other rows stay as they are.
 
         Raises:
-            ValueError: if an action is illegal, or a row is over and autoreset is disabled; it names row and
-                label, and nothing has changed. If an opponent's answer is wrong, likewise; what an opponent raises
-                is passed on.
+            ValueError: if an action is illegal (unless that ends the game), or a row is over and autoreset is disabled;
+                it names row and label, and nothing has changed. If an opponent's answer is wrong, likewise; what an
+                opponent raises is passed on.
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "step")
-        waiting = self._records["status"] == OVER
+        rows = self.batch.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
+        waiting = self._records["status"][rows] == OVER
         if waiting.any() and self.autoreset == "disabled":
-            row = int(waiting.argmax())
+            row = int(rows[waiting][0])
             raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
         acting = np.flatnonzero(~waiting)
-        actions = self.batch.check_actions(actions, self.batch.all_rows, acting)
+        if self.illegal == "terminate":
+            actions = self._forfeiting(actions, rows, acting)
+        else:
+            actions = self.batch.check_actions(actions, rows, acting)
         with self._undone_on_error() if (self._kinds == OUTSIDE).any() else contextlib.nullcontext():
-            self.terminated[:] = False
-            self.capped[:] = False
-            self._play(self.batch.all_rows, actions)
+            self.terminated[rows] = False
+            self.truncated[rows] = False
+            self.capped[rows] = False
+            self._play(rows, actions)
             self._play_outside()
+            if self.max_steps is not None:
+                self._truncate()
+
+    def _forfeiting(self, actions: Any, rows: np.ndarray, acting: np.ndarray) -> np.ndarray:
+        """Return `actions`, one for each of `rows`, as int64, with FORFEIT for the illegal ones among indexes `acting`."""
+        actions = self.batch.check_actions(actions, rows, acting[:0])
+        chosen = actions[acting]
+        exists = (chosen >= 0) & (chosen < self.game.num_actions)
+        legal = exists & (self.action_mask[rows[acting], np.where(exists, chosen, 0)] != 0)
+        if legal.all():
+            return actions
+        actions = actions.copy()
+        actions[acting[~legal]] = FORFEIT
+        return actions
+
+    def _truncate(self) -> None:
+        """End the games in which the learner has decided `max_steps` times."""
+        rows = np.flatnonzero((self._records["steps"] >= self.max_steps) & (self._records["status"] == ASKED))
+        if not len(rows):
+            return
+        self.truncated[rows] = True
+        self.batch.last_states[rows] = self.batch.states[rows]
+        self._final[rows] = self.batch.flat[rows]
+        self.final_seats[rows], self.final_drawn[rows] = self.seats[rows], self.drawn[rows]
+        self._records["status"][rows] = OVER
+        if self.autoreset == "same_step":
+            paid = self.rewards[rows]
+            self._play(rows, np.zeros(len(rows), np.int64))
+            self.rewards[rows] = paid
+            self._play_outside()
+        else:
+            self.action_mask[rows] = 1
 
     @contextlib.contextmanager
     def _undone_on_error(self) -> Iterator[None]:
@@ -237,6 +296,7 @@ class Learner:
             self._cumulative,
             self.rewards,
             self.terminated,
+            self.truncated,
             self.capped,
             self._final,
             self.final_seats,
@@ -244,16 +304,21 @@ class Learner:
         )
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        play_rows(
-            *self.batch.rows,
-            *self._seats,
-            *self._scratch,
-            self.game.params,
-            rows,
-            actions,
-            self._seat,
-            AUTORESETS.index(self.autoreset),
-        )
+        seats, autoreset = self._seats, AUTORESETS.index(self.autoreset)
+
+        def play(part: slice, index: int) -> None:
+            play_rows(
+                *self.batch.rows,
+                *seats,
+                *self._scratches[index],
+                self.game.params,
+                rows[part],
+                actions[part],
+                self._seat,
+                autoreset,
+            )
+
+        share(play, len(rows), self.batch.threads)
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
@@ -295,6 +360,7 @@ def _record_dtype(max_players: int) -> np.dtype:
         [
             ("owed", "f8"),  # paid to the learner's seat and not yet delivered
             ("seat", "i8"),
+            ("steps", "i8"),  # decisions of the learner in the game
             ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
             ("tried", "i2"),  # games passed over since the learner was last asked
             ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
@@ -315,7 +381,7 @@ class Seats(NamedTuple):
         generators: uint64 (N, 4), each row's generator of seats, draws and compiled opponents.
         kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
         cumulative: float64 (opponents,), cumulative shares of the draw.
-        rewards, terminated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
+        rewards, terminated, truncated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
             the row's last finished game.
     """
 
@@ -325,6 +391,7 @@ class Seats(NamedTuple):
     cumulative: np.ndarray
     rewards: np.ndarray
     terminated: np.ndarray
+    truncated: np.ndarray
     capped: np.ndarray
     final: np.ndarray
     seats: np.ndarray
@@ -347,6 +414,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
         record.opponent[p] = index
     record.owed = 0.0
     record.opening = 1
+    record.steps = 0
 
 
 @compiled
@@ -387,13 +455,20 @@ def _finish(rows, params, seats, row):
 
 
 @compiled
-def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset):
-    """Go on in a row until somebody outside is asked; deliver what the learner is owed."""
+def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
+    """Go on in a row until somebody outside is asked; deliver what the learner is owed.
+
+    `forfeited`: the learner's game ends first.
+    """
     record = seats.records[row]
     state, rng_state = rows.states[row], seats.generators[row]
     while True:
         mask = rows.masks[row]
-        status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
+        if forfeited:
+            status = OVER
+        else:
+            status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
+        forfeited = False
         record.status = status
         if status != OVER:
             if status == ASKED:
@@ -437,6 +512,7 @@ def play_rows(
     cumulative,
     rewards,
     terminated,
+    truncated,
     capped,
     final,
     final_seats,
@@ -453,22 +529,39 @@ def play_rows(
 ):
     """Take actions[i] of whoever is asked in row chosen[i], or deal a game where one is due, and play on.
 
+    FORFEIT in place of an action of the learner ends its game.
+
     The arrays are those of `Rows`, `Seats` and `Scratch`.
     """
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
     seats = Seats(
-        records, generators, kinds, cumulative, rewards, terminated, capped, final, final_seats, final_drawn
+        records,
+        generators,
+        kinds,
+        cumulative,
+        rewards,
+        terminated,
+        truncated,
+        capped,
+        final,
+        final_seats,
+        final_drawn,
     )
     scratch = Scratch(work, two_masks, points, action_values)
     for i in range(chosen.shape[0]):
         row = chosen[i]
         record = seats.records[row]
+        forfeited = False
         if record.status == OVER or record.status == DUE:
             rows.episodes[row] += np.uint64(record.status == OVER)
             seats.rewards[row] = 0.0
             record.tried = 0
             _new_game(rows, params, seats, row, fixed_seat)
+        elif actions[i] == FORFEIT:
+            forfeited = True
+            record.owed = FORFEITED
         else:
+            record.steps += record.status == ASKED
             kernels.apply_action(rows.states[row], params[0], actions[i])
             record.owed += rows.states[row].rewards[record.seat]
-        _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset)
+        _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)

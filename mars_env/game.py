@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from garden_core.game import Board, Game, Part
 from garden_core.options import Option
-from mars_env import rules
+from mars_env import rules, snapshots
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe
 from mars_env.drawing import svg, text
@@ -174,23 +174,12 @@ the cooperative game all win or lose together, and the lowest score is the team'
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/mars.md."""
-        n, each = self.num_players, self.option_values["gardeners"]
-        over = bool(state["terminated"] or state["truncated"])
-        where = state["gardeners"][:n, :each].tolist()
-        flowers = state["flowers"].tolist()
-        pending = int(state["pending"])
-        return {
-            "num_players": n,
-            "phase": "over" if over else PHASES[state["phase"]],
-            "current_player": int(state["current_player"]),
-            "dice": [value for value, count in enumerate(state["dice"].tolist()) for _ in range(count)],
-            "gardeners": [[list(HEXES[hex_]) for hex_ in own if hex_ >= 0] for own in where],
-            "flowers": [[*HEXES[hex_], colour] for hex_, colour in enumerate(flowers) if colour >= 0],
-            "stocks": state["stocks"][:n].tolist(),
-            "scores": state["score"][:n].tolist(),
-            "peaks": [list(HEXES[hex_]) for hex_, peak in enumerate(state["peaks"].tolist()) if peak],
-            "pending": list(HEXES[pending]) if pending >= 0 else None,
-        }
+        return snapshots.written(state, self.num_players, self.option_values["gardeners"])
+
+    def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
+        """Write the position of a snapshot into a zeroed state."""
+        gardeners, peaks = self.option_values["gardeners"], self.option_values["peaks"]
+        snapshots.fill(state, snapshot, self.num_players, gardeners, peaks)
 
     def describe(self, state: Any, action: int) -> str:
         """Return what a legal action does in this position, in one line; nothing is hidden from any seat."""

@@ -105,6 +105,14 @@ def test_search(tmp_path):
         check_spread(found["decisions_per_second"], 1)
 
 
+def test_threads(tmp_path):
+    short = ("--sizes", "512", "--windows", "2", "--seconds", "0.02")
+    (found,) = quick("threads", tmp_path, *short)
+    assert (found["num_envs"], found["threads"]) == (512, 2)
+    for key in ("decisions_per_second", "one_thread", "ratio"):
+        check_spread(found[key], 2)
+
+
 def test_training(tmp_path):
     measurements = quick("training", tmp_path, "--windows", "1", "--seconds", "0.1")
     assert [found["threads"] for found in measurements] == [1, 2]
@@ -134,10 +142,11 @@ def test_calibration(tmp_path, monkeypatch):
 
 def test_learning_takes_finished_runs_as_they_are(tmp_path):
     arguments = ("--minutes", "0.02", "--runs", str(tmp_path / "runs"), "--ways", "garden train", "--seeds")
-    (first,) = quick("learning", tmp_path / "results", *arguments, "1")
+    result = "learning-cacti-0.02"
+    (first,) = quick("learning", tmp_path / "results", *arguments, "1", result=result)
     (folder,) = (tmp_path / "runs").iterdir()
     shutil.copytree(folder, folder.with_name(folder.name.replace("-0-", "-1-")))
-    both = quick("learning", tmp_path / "results", *arguments, "2")
+    both = quick("learning", tmp_path / "results", *arguments, "2", result=result)
     assert both == [first, first | {"seed": 1}]
     for found in both:
         assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(found["evaluations"])
@@ -146,9 +155,12 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
 
 
 @pytest.mark.slow
-def test_learning_compares(tmp_path):
-    arguments = ("--compare", "--minutes", "0.02", "--runs", str(tmp_path / "runs"))
-    measurements = quick("learning", tmp_path / "results", *arguments, result="compared")
+def test_learning_compares(tmp_path, monkeypatch):
+    from benchmarks import learning
+
+    monkeypatch.setattr(learning, "COMPARED_MINUTES", 0.02)
+    arguments = ("--compare", "--runs", str(tmp_path / "runs"))
+    measurements = quick("learning", tmp_path / "results", *arguments, result="compared-cacti")
     assert len({found["way"] for found in measurements}) == 6
     for found in measurements:
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
@@ -167,7 +179,7 @@ def test_best_responses_to_all_networks():
 @pytest.mark.slow
 def test_exploit(tmp_path):
     arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
-    measurements = quick("exploit", tmp_path / "results", *arguments)
+    measurements = quick("exploit", tmp_path / "results", *arguments, result="exploit-cacti")
     assert len(measurements) >= 2
     for found in measurements:
         assert [result["opponent"] for result in found["results"]] == [found["agent"]] * 2
@@ -179,7 +191,7 @@ def test_variants(tmp_path):
 
     arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
     main_of("variants", "mars", *arguments, "--output", str(tmp_path))
-    found = json.loads((tmp_path / "variants.json").read_text())["measurements"]
+    found = json.loads((tmp_path / "variants-mars.json").read_text())["measurements"]
     assert {m["variant"] for m in found} == set(variants.VARIANTS["mars"])
     assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in found}
 
@@ -188,7 +200,7 @@ def test_variants(tmp_path):
 def test_selfplay(tmp_path):
     arguments = ("--seeds", "1", "--minutes", "0.02", "--response-minutes", "0.02", "--matches", "4")
     main_of("selfplay", "cacti", *arguments, "--runs", str(tmp_path / "runs"), "--output", str(tmp_path))
-    found = json.loads((tmp_path / "selfplay.json").read_text())["measurements"]
+    found = json.loads((tmp_path / "selfplay-cacti.json").read_text())["measurements"]
     assert ["against_default" in m for m in found] == [False] + [True] * 4
 
 
@@ -196,7 +208,7 @@ def test_selfplay(tmp_path):
 def test_ladder(tmp_path):
     from benchmarks import ladder
 
-    (found,) = quick("ladder", tmp_path, "--matches", "2", "--moves", "2")
+    (found,) = quick("ladder", tmp_path, "--matches", "2", "--moves", "2", result="ladder-cacti")
     assert set(found["seconds_a_move"]) == set(ladder.AGENTS)
     assert [result["opponent"] for result in found["results"]][-1] == ladder.EQUAL
     assert set(found["ratings"]) == {*ladder.AGENTS, found["equal"]}

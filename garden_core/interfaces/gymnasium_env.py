@@ -41,7 +41,10 @@ class Env(gymnasium.Env):
         game: a game, a Game class or the name of an installed game.
         opponents: "random", "greedy", any agent by name ("mcts:100", "network", …) where the agents are installed, a
             policy, or a sequence of these to draw from (`garden_core.learner`).
+        weights: how often each of the opponents is drawn; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
+        illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1,
+            for algorithms that know no masks.
         render_mode: "ansi", "rgb_array" or None.
         **options: the game's options.
 
@@ -55,7 +58,9 @@ class Env(gymnasium.Env):
         self,
         game: Game | type[Game] | str,
         opponents: Opponent | Sequence[Opponent] = "random",
+        weights: Sequence[float] | np.ndarray | None = None,
         seat: int | Literal["random"] = "random",
+        illegal: str = "raise",
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
@@ -63,7 +68,7 @@ class Env(gymnasium.Env):
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.observation_space, self.action_space = spaces_of(self.game)
-        self.learner = Learner(self.game, 1, opponents, seat=seat, autoreset="disabled")
+        self.learner = Learner(self.game, 1, opponents, weights, seat, "disabled", illegal=illegal)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -82,7 +87,8 @@ class Env(gymnasium.Env):
         """Take a legal action.
 
         Raises:
-            ValueError: for an illegal action or after the end; it names the label, and nothing has changed.
+            ValueError: after the end, or for an illegal action unless that ends the game; it names the label, and
+                nothing has changed.
             RuntimeError: before the first reset.
         """
         learner = self.learner
@@ -141,7 +147,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         num_envs: number of games N.
         autoreset_mode: an AutoresetMode, or its value "NextStep", "SameStep" or "Disabled".
         copy: return copies; without, observations and masks are arrays that the next step overwrites.
-        opponents, seat, render_mode, **options: as in `Env`.
+        threads: largest number of threads that play the games (`garden_core.Batch`).
+        max_episode_steps: truncate a game after so many decisions of the learner, as Gymnasium's TimeLimit does; None
+            for never.
+        opponents, weights, seat, illegal, render_mode, **options: as in `Env`.
     """
 
     metadata = Env.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -151,9 +160,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         game: Game | type[Game] | str,
         num_envs: int = 1,
         opponents: Opponent | Sequence[Opponent] = "random",
+        weights: Sequence[float] | np.ndarray | None = None,
         seat: int | Literal["random"] = "random",
+        illegal: str = "raise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        threads: int = 1,
+        max_episode_steps: int | None = None,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
@@ -166,7 +179,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = Env.metadata | {"autoreset_mode": self.autoreset_mode}
         self.learner = Learner(
-            self.game, num_envs, opponents, seat=seat, autoreset=_MODES[self.autoreset_mode]
+            self.game,
+            num_envs,
+            opponents,
+            weights,
+            seat,
+            _MODES[self.autoreset_mode],
+            threads,
+            illegal,
+            max_episode_steps,
         )
         self.num_envs = self.learner.num_envs
         self.render_mode = render_mode
@@ -194,19 +215,22 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if seed is not None and not isinstance(seed, int | np.integer) and rows is not None:
             seed = as_seeds(seed, self.num_envs)[rows]
         self.learner.reset(seed, rows)
+        if isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
         return self._own(self.learner.observation), self._infos()
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Take one legal action in every row.
 
         Raises:
-            ValueError: for an illegal action, or with DISABLED for a row that is over; it names the row, and
-                nothing has changed.
+            ValueError: for an illegal action unless that ends the game, or with DISABLED for a row that is over; it
+                names the row, and nothing has changed.
             RuntimeError: before the first reset.
         """
         learner = self.learner
         learner.step(actions)
-        over = learner.terminated.copy()
+        terminated, truncated = learner.terminated.copy(), learner.truncated.copy()
+        over = terminated | truncated
         infos = self._infos()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
             final = np.full(self.num_envs, None, object)
@@ -215,8 +239,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             infos |= {"final_obs": final, "_final_obs": over.copy()}
             infos |= {"final_info": {"capped": learner.capped.copy(), "_capped": over.copy()}}
             infos |= {"_final_info": over.copy()}
-        never = np.zeros(self.num_envs, np.bool_)
-        return self._own(learner.observation), learner.rewards.astype(np.float64), over, never, infos
+        rewards = learner.rewards.astype(np.float64)
+        return self._own(learner.observation), rewards, terminated, truncated, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the masks of legal actions, int8 (N, num_actions).

@@ -14,7 +14,7 @@ from pettingzoo import AECEnv
 
 from garden_core import loops
 from garden_core.batch import why_illegal
-from garden_core.checks import as_integer, as_seed, require_reset, short
+from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, render
 from garden_core.registry import as_game
@@ -53,8 +53,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         super().__init__()
         self.game: Game = as_game(game, options)
         check_render_mode(render_mode)
-        if not (isinstance(illegal, str) and illegal in ("raise", "terminate")):
-            raise ValueError(f"illegal must be 'raise' or 'terminate', not {short(illegal)}")
+        check_illegal(illegal)
         self.render_mode = render_mode
         self.illegal = illegal
         self.metadata = {

@@ -34,6 +34,7 @@ def register_environments(*games: type[Game]) -> None:
                 entry_point="garden_core.interfaces.gymnasium_env:Env",
                 vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
                 kwargs={"game": game},
+                order_enforce=False,  # the environments check that themselves; without wrappers `action_masks()` is at hand
                 disable_env_checker=True,
             )
         aec_registry = getattr(pettingzoo, "aec_registry", None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from garden_core.checks import as_rows, as_seed, require_reset
@@ -23,8 +24,8 @@ class GardenVecEnv(VecEnv):
 
     A finished game's info has `terminal_observation`, `episode` (total reward "r", learner's decisions "l",
     seconds "t", as Monitor writes them), `seat`, `opponents` (by seat, an index into the pool; the learner's own entry
-    means nothing) and `capped`; a game cut at the cap has paid its outcome, so
-    `TimeLimit.truncated` is never set.
+    means nothing) and `capped`; a game cut at the cap has paid its outcome, so `TimeLimit.truncated` is set only where
+    `max_steps` has ended a game.
 
     Args:
         game: a game, a Game class or the name of an installed game.
@@ -32,6 +33,7 @@ class GardenVecEnv(VecEnv):
         opponents, weights, seat: as in `garden_core.learner.Learner`.
         seed: of the first reset; None for a random one.
         render_mode: "rgb_array" for `get_images`, or None.
+        threads, illegal, max_steps: as in `garden_core.learner.Learner`.
         **options: the game's options.
 
     Raises:
@@ -47,12 +49,17 @@ class GardenVecEnv(VecEnv):
         seat: int | Literal["random"] = "random",
         seed: int | None = None,
         render_mode: str | None = None,
+        threads: int = 1,
+        illegal: str = "raise",
+        max_steps: int | None = None,
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self.learner = Learner(self.game, num_envs, opponents, weights, seat)
+        self.learner = Learner(
+            self.game, num_envs, opponents, weights, seat, "same_step", threads, illegal, max_steps
+        )
         self._seed = None if seed is None else int(as_seed(seed))
         self._actions: tuple[Any, ...] = ()  # what step_async was given, until step_wait takes it
         self._returns = np.zeros(self.learner.num_envs)
@@ -88,10 +95,11 @@ class GardenVecEnv(VecEnv):
         self._returns += learner.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(learner.terminated):
+        over = learner.terminated | learner.truncated
+        for row in np.flatnonzero(over):
             infos[row] = {
                 "terminal_observation": learner.final_observation[row].copy(),
-                "TimeLimit.truncated": False,
+                "TimeLimit.truncated": bool(learner.truncated[row]),
                 "episode": {
                     "r": float(self._returns[row]),
                     "l": int(self._lengths[row]),
@@ -103,7 +111,7 @@ class GardenVecEnv(VecEnv):
             }
             self._returns[row] = 0
             self._lengths[row] = 0
-        return learner.observation.copy(), learner.rewards.copy(), learner.terminated.copy(), infos
+        return learner.observation.copy(), learner.rewards.copy(), over, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the masks of legal actions, bool (N, num_actions).
@@ -142,8 +150,11 @@ class GardenVecEnv(VecEnv):
         return [value[row] for row in rows] if method_name == "action_masks" else [value] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Return False for each row: there are no single environments to wrap."""
-        return [False] * len(self._chosen(indices))
+        """Return for each row whether it does what a wrapper would: Monitor's "episode" is in the infos, nothing else.
+
+        So SB3's `evaluate_policy` takes rewards and lengths from there, also under VecNormalize.
+        """
+        return [wrapper_class is Monitor] * len(self._chosen(indices))
 
     def render(self, mode: str | None = None) -> np.ndarray | None:
         """Return one picture of all rows; without a render mode None, with a warning.

@@ -261,7 +261,7 @@ def test_games_of_something_else_are_refused(tmp_path, agents):
         (["random", "greedy"], {"processes": 0}, "processes must be at least 1, not 0"),
         (["random", "greedy"], {"seed": -1}, "seed must be 0 to"),
         (["random", "greedy"], {"num_players": 3}, "num_players must be"),
-        (["random", "greedy"], {"options": {"luck": "1"}}, "cacti has no option 'luck'"),
+        (["random", "greedy"], {"options": {"luck": "1"}}, "cacti got an unexpected keyword argument 'luck'"),
         (["random", "greedy"], {"picture": Path("a.foo")}, r"a picture ends in \.png, .*, not 'a\.foo'"),
     ],
 )

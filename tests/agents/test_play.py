@@ -416,7 +416,7 @@ def test_the_screen_is_cleared_before_another_person_looks(typing, monkeypatch):
         ({"seats": ["human", "deepblue"]}, "unknown agent 'deepblue'"),
         ({"seats": ["human", "no_such_module:agent"]}, "no_such_module"),
         ({"seats": ["human", "test_play:nobody"]}, "nobody"),
-        ({"options": {"peaks": "2"}}, "cacti has no option 'peaks'"),
+        ({"options": {"peaks": "2"}}, "cacti got an unexpected keyword argument 'peaks'"),
         ({"seed": -1}, "seed must be 0"),
         ({"save": Path("missing/game.json")}, "a new file in a folder that exists"),
         ({"save": Path("finished.json")}, "a new file in a folder that exists"),

@@ -41,7 +41,8 @@ def test_unknown_name_lists_the_known_ones(tmp_path, monkeypatch):
 
 def test_unknown_option_is_named_with_the_known_ones():
     with pytest.raises(
-        TypeError, match=r"mars has no option 'colour'; its options are num_players, .*reward"
+        TypeError,
+        match=r"mars got an unexpected keyword argument 'colour'; its options are num_players, .*reward",
     ):
         make("mars", colour="red")
 

@@ -1,0 +1,352 @@
+"""Snapshots of Botanicus: a state as plain JSON values, what one seat sees of it, and back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from botanicus_env.state import (
+    ASKED,
+    LAST_ROUND,
+    MAX_DEPTH,
+    MAX_GROUP,
+    NEUTRAL,
+    START,
+    TILED_COLUMNS,
+)
+from botanicus_env.tables import (
+    BEDS,
+    BOARD_COLUMNS,
+    CHOSEN,
+    CROSSINGS,
+    KINDS,
+    LEVELS,
+    MAX_ANIMALS,
+    MAX_PLAYERS,
+    PRIZES,
+    ROWS,
+    SPACES,
+    TASKS_EACH,
+    TILES,
+    TRACKS,
+    Tables,
+)
+from garden_core.positions import Count, parsed, require, require_lengths
+
+__all__ = ["Snapshot", "fill", "seen", "written"]
+
+ASKED_FOR = {"plant": CHOSEN[:4], "water": ("water",), "walk": ("walk",), "track": TRACKS}
+"""What is asked while an action of one of these kinds is at hand."""
+
+Seat = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
+Coins = Annotated[int, Meta(ge=0, le=2**15 - 1)]
+Chosen = tuple[str, Count]
+Four = Meta(min_length=SPACES, max_length=SPACES)
+Tiled = Meta(min_length=TILED_COLUMNS, max_length=TILED_COLUMNS)
+Rows = Meta(min_length=ROWS, max_length=ROWS)
+
+
+class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
+    """The keys; docs/botanicus.md says what they mean."""
+
+    game: Literal["botanicus"]
+    num_players: int
+    round: Annotated[int, Meta(ge=1, le=LAST_ROUND)]
+    column: Annotated[int, Meta(ge=1, le=BOARD_COLUMNS)]
+    current_player: Seat
+    asked: Literal["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
+    hand_action: Chosen | None
+    steps_taken: Count
+    in_play: Count | None
+    pending: Annotated[list[Annotated[list[Chosen], Meta(max_length=MAX_GROUP)]], Meta(max_length=MAX_DEPTH)]
+    gardens: list[
+        Annotated[list[Annotated[int, Meta(ge=-1, le=LEVELS)]], Meta(min_length=BEDS, max_length=BEDS)]
+    ]
+    gardeners: list[Annotated[int, Meta(ge=0, lt=len(CROSSINGS))]]
+    coins: list[Coins]
+    points: list[Coins]
+    animals: list[Annotated[int, Meta(ge=0, le=MAX_ANIMALS)]]
+    hands: list[list[Count]]
+    tracks: list[Annotated[list[Count], Meta(min_length=len(TRACKS), max_length=len(TRACKS))]]
+    tasks: list[Annotated[list[Annotated[int, Meta(ge=-1, le=127)]], Rows]]
+    dealt: list[Annotated[list[Count], Meta(min_length=TASKS_EACH, max_length=TASKS_EACH)]]
+    basic_done: list[Annotated[list[bool], Rows]]
+    special_done: list[Annotated[list[bool], Rows]]
+    flowers: Annotated[list[list[Seat | Literal["neutral"]]], Four]
+    order: list[Seat]
+    stack: list[Seat]
+    walked: bool
+    played: bool
+    prizes: Annotated[list[list[int]], Meta(min_length=len(PRIZES), max_length=len(PRIZES))]
+    tiles: Annotated[list[Annotated[list[Annotated[int, Meta(ge=0, lt=2 * TILES)]], Four]], Tiled]
+    covered: Annotated[list[Annotated[list[bool], Four]], Tiled]
+    pile: list[Count]
+    discards: list[Count]
+    scores: list[int]
+    decisions: Annotated[int, Meta(ge=0, lt=2**31)]
+    terminated: bool
+    truncated: bool
+
+
+def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> dict[str, Any]:
+    """Return a state as plain JSON values, without the core's keys.
+
+    Args:
+        state: the record.
+        tables: what is printed.
+        num_players: number of players.
+        scores: every seat's score.
+    """
+    n, kinds = num_players, len(tables.cards)
+    over = bool(state["terminated"] or state["truncated"])
+    at_hand, in_play = int(state["at_hand"]), int(state["in_play"])
+    flowers = zip(state["flowers"].tolist(), state["num_flowers"].tolist(), strict=True)
+    groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
+    stack = state["stack"][:n].tolist()
+    return {
+        "num_players": n,
+        "round": int(state["round_number"]),
+        "column": int(state["column"]),
+        "current_player": int(state["current_player"]),
+        "asked": "over" if over else ASKED[state["asked"]],
+        "hand_action": [KINDS[at_hand], int(state["left"])] if at_hand >= 0 else None,
+        "steps_taken": int(state["steps_taken"]),
+        "in_play": in_play if in_play >= 0 else None,
+        "pending": [
+            [[KINDS[kind], amount] for kind, amount in group[:size]]
+            for group, size in list(groups)[: state["depth"]]
+        ],
+        "gardens": state["garden"][:n].tolist(),
+        "gardeners": state["gardener"][:n].tolist(),
+        "coins": state["coins"][:n].tolist(),
+        "points": state["points"][:n].tolist(),
+        "animals": state["animals"][:n].tolist(),
+        "hands": state["hand"][:n, :kinds].tolist(),
+        "tracks": state["piece"][:n].tolist(),
+        "tasks": state["task"][:n].tolist(),
+        "dealt": state["dealt"][:n].tolist(),
+        "basic_done": state["basic_done"][:n].astype(bool).tolist(),
+        "special_done": state["special_done"][:n].astype(bool).tolist(),
+        "flowers": [["neutral" if f == NEUTRAL else f for f in space[:size]] for space, size in flowers],
+        "order": stack[state["started"] :],
+        "stack": stack,
+        "walked": bool(state["walked"]),
+        "played": bool(state["played"]),
+        "prizes": [
+            list(getattr(tables.prizes, name)[taken:])
+            for name, taken in zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
+        ],
+        "tiles": state["tiles"].tolist(),
+        "covered": state["covered"].astype(bool).tolist(),
+        "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
+        "discards": state["discards"][:kinds].tolist(),
+        "scores": scores,
+    }
+
+
+def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
+    """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays.
+
+    While tasks are assigned, those that others have yet to assign are left out of `dealt`.
+    """
+    view = dict(snapshot, pile_left=len(snapshot["pile"]))
+    if seat is None:
+        return view
+    view["pile"] = None
+    view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
+    view["dealt"] = [
+        tasks if p == seat else [task for task in tasks if task in snapshot["tasks"][p]]
+        for p, tasks in enumerate(snapshot["dealt"])
+    ]
+    return view
+
+
+def fill(state: Any, snapshot: Any, tables: Tables, num_players: int) -> None:
+    """Write a position into a zeroed state.
+
+    Args:
+        state: the record.
+        snapshot: what `Game.snapshot` gave.
+        tables: what is printed.
+        num_players: number of players.
+
+    Raises:
+        PositionError: for a position that cannot be.
+    """
+    found, n = parsed(snapshot, Snapshot), num_players
+    require(found.num_players == n, f"num_players must be {n}, not {found.num_players}")
+    seats = "gardens gardeners coins points animals hands tracks tasks dealt basic_done special_done stack"
+    require_lengths(found, seats, n)
+    require(found.current_player < n, f"there is no player {found.current_player}")
+    state["round_number"], state["column"] = found.round, found.column
+    state["current_player"] = found.current_player
+    state["asked"] = START if found.asked == "over" else ASKED.index(found.asked)
+    state["walked"], state["played"] = found.walked, found.played
+    for name, field in (("coins", "coins"), ("points", "points"), ("animals", "animals")):
+        state[field][:n] = getattr(found, name)
+    state["gardener"][:n] = found.gardeners
+    _fill_gardens(state, found, tables)
+    _fill_tasks(state, found, tables)
+    _fill_cards(state, found, tables)
+    _fill_board(state, found, tables)
+    _fill_order(state, found)
+    _fill_actions(state, found, tables)
+
+
+def _fill_gardens(state: Any, found: Snapshot, tables: Tables) -> None:
+    """Write plants and the pieces on the tracks."""
+    n = found.num_players
+    beds = [bed for row in tables.beds for bed in row]
+    for player, garden in enumerate(found.gardens):
+        fits = [(level >= 0) == bool(bed) for level, bed in zip(garden, beds, strict=True)]
+        require(all(fits), f"gardens: player {player} must have -1 where there is no bed, and nowhere else")
+    for player, pieces in enumerate(found.tracks):
+        for track, node in zip(TRACKS, pieces, strict=True):
+            nodes = len(tables.track(track))
+            require(node < nodes, f"tracks: player {player} stands on no node of {track}: {node}")
+    state["garden"][:n] = found.gardens
+    state["piece"][:n] = found.tracks
+
+
+def _fill_tasks(state: Any, found: Snapshot, tables: Tables) -> None:
+    """Write the special tasks, and which tasks are done."""
+    n = found.num_players
+    dealt = [task for own in found.dealt for task in own]
+    require(len(set(dealt)) == len(dealt), "dealt: a special task is dealt once")
+    require(max(dealt) < len(tables.special), f"dealt: there are {len(tables.special)} special tasks")
+    for player, own in enumerate(found.tasks):
+        given = [task for task in own if task >= 0]
+        in_order = own[: len(given)] == given and len(set(given)) == len(given)
+        require(in_order, f"tasks: player {player} assigns a task to one row after the other")
+        require(
+            set(given) <= set(found.dealt[player]), f"tasks: player {player} was not dealt all of {given}"
+        )
+        done = found.basic_done[player], found.special_done[player]
+        ready = all(basic or not special for basic, special in zip(*done, strict=True))
+        require(ready, f"special_done: player {player} does a row's special task after its basic one")
+        require(found.asked == "assign" or len(given) == ROWS, f"tasks: player {player} has rows without one")
+    state["dealt"][:] = -1
+    state["dealt"][:n] = found.dealt
+    state["task"][:] = -1
+    state["task"][:n] = found.tasks
+    state["basic_done"][:n], state["special_done"][:n] = found.basic_done, found.special_done
+
+
+def _fill_cards(state: Any, found: Snapshot, tables: Tables) -> None:
+    """Write hands, pile and discards; each card is in one place."""
+    n, kinds = found.num_players, len(tables.cards)
+    require_lengths(found, "discards", kinds)
+    require(all(len(hand) == kinds for hand in found.hands), f"hands must have {kinds} numbers each")
+    require(all(kind < kinds for kind in found.pile), f"pile: a kind is 0 to {kinds - 1}")
+    require(found.in_play is None or found.in_play < kinds, f"in_play: a kind is 0 to {kinds - 1}")
+    for kind, card in enumerate(tables.cards):
+        there = sum(hand[kind] for hand in found.hands) + found.pile.count(kind) + found.discards[kind]
+        there += found.in_play == kind
+        require(there == card.copies, f"there must be {card.copies} cards of kind {kind}, not {there}")
+    state["hand"][:n, :kinds] = found.hands
+    state["pile_left"] = len(found.pile)
+    state["pile"][: len(found.pile)] = found.pile[::-1]
+    state["discards"][:kinds] = found.discards
+    state["in_play"] = -1 if found.in_play is None else found.in_play
+    for stack, name in enumerate(PRIZES):
+        values = getattr(tables.prizes, name)
+        taken = len(values) - len(found.prizes[stack])
+        least = min(MAX_PLAYERS - n, len(values))
+        require(taken >= least, f"prizes: at most {len(values) - least} of the {name} stack are in the game")
+        state["prizes_taken"][stack] = max(taken, MAX_PLAYERS - n)
+
+
+def _fill_board(state: Any, found: Snapshot, tables: Tables) -> None:
+    """Write tiles and the Flowers of the current column."""
+    for sort, half in enumerate((slice(0, 2), slice(2, 4))):
+        tiles = sorted(tile for column in found.tiles for tile in column[half])
+        there = list(range(TILES * sort, TILES * (sort + 1)))
+        require(
+            tiles == there, f"tiles: the tiles {there} lie on the spaces {half.start} and {half.start + 1}"
+        )
+    state["tiles"], state["covered"] = found.tiles, found.covered
+    state["flowers"][:] = -1
+    for space, flowers in enumerate(found.flowers):
+        require(len(flowers) <= MAX_PLAYERS, f"flowers: too many on space {space}")
+        codes = [NEUTRAL if flower == "neutral" else flower for flower in flowers]
+        state["flowers"][space, : len(codes)] = codes
+        state["num_flowers"][space] = len(codes)
+
+
+def _fill_order(state: Any, found: Snapshot) -> None:
+    """Write the order of players, and check whose Flowers lie on the column [4]."""
+    n, lies = found.num_players, [flower for space in found.flowers for flower in space]
+    require(sorted(found.stack) == list(range(n)), f"stack must name each player once, not {found.stack}")
+    started = n - len(found.order)
+    require(0 <= started <= n, f"order names more than {n} players")
+    state["stack"][:] = -1
+    state["stack"][:n] = found.stack
+    state["started"] = started
+    neutral = n == 2 and found.round < LAST_ROUND and found.asked not in ("assign", "neutral")
+    if found.asked != "over":
+        require(
+            lies.count("neutral") == neutral, "flowers: with two players the neutral Flower comes first, once"
+        )
+    own = [flower for flower in lies if flower != "neutral"]
+    expected = found.stack[:started] if found.round < LAST_ROUND else []
+    require(
+        sorted(own) == sorted(expected), f"flowers: those of the players {sorted(expected)} must lie there"
+    )
+    if found.asked == "assign":
+        require(
+            (found.round, found.column, started) == (1, 1, 0), "'assign' is asked before the first column"
+        )
+        for place, player in enumerate(found.stack):
+            waits = place > found.stack.index(found.current_player)
+            given = sum(task >= 0 for task in found.tasks[player])
+            most = 0 if waits else ROWS - 2 if player == found.current_player else ROWS
+            least = ROWS if place < found.stack.index(found.current_player) else 0
+            require(least <= given <= most, f"tasks: player {player} cannot have assigned {given} yet")
+    elif found.asked in ("neutral", "start"):
+        require(started < n, "order: somebody must have the turn")
+        require(found.current_player == found.stack[started], f"player {found.stack[started]} has the turn")
+        require(found.asked == "start" or n == 2, "'neutral' is asked with two players alone")
+        require(found.asked == "start" or started == 0, "'neutral' is asked at the beginning of a column")
+
+
+def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
+    """Write the action at hand and those pending [6.3]."""
+    asked, at_hand = found.asked, found.hand_action
+    state["at_hand"] = -1
+    for kind, _ in [
+        *(chosen for group in found.pending for chosen in group),
+        *([at_hand] if at_hand else []),
+    ]:
+        require(kind in CHOSEN, f"{kind!r} is no action that asks for a decision")
+    if at_hand is not None:
+        state["at_hand"], state["left"] = KINDS.index(at_hand[0]), at_hand[1]
+    if asked in ASKED_FOR:
+        require(
+            at_hand is not None and at_hand[0] in ASKED_FOR[asked], f"hand_action must fit asked, {asked!r}"
+        )
+    elif asked != "over":
+        require(at_hand is None, f"hand_action must be null while {asked!r} is asked")
+    require(found.steps_taken == 0 or asked in ("track", "over"), "steps are taken on tracks alone")
+    state["steps_taken"] = found.steps_taken
+    state["depth"] = len(found.pending)
+    for number, group in enumerate(found.pending):
+        state["group_size"][number] = len(group)
+        for place, (kind, amount) in enumerate(group):
+            state["pending"][number, place] = KINDS.index(kind), amount
+    busy = asked in ("choose", *ASKED_FOR)
+    require(busy or asked == "over" or not found.pending, f"nothing is pending while {asked!r} is asked")
+    require(not busy or found.pending, f"pending must name the group that asks for {asked!r}")
+    if asked == "choose":
+        kinds = {kind for kind, _ in found.pending[-1]}
+        require(len(kinds) > 1, "pending: 'choose' is asked where several kinds of actions are pending")
+    if busy and found.in_play is None:
+        started = found.num_players - len(found.order)
+        fits = started > 0 and found.stack[started - 1] == found.current_player
+        require(fits, "an action is carried out by the player who has just begun phase 2")
+    elif busy or found.in_play is not None:
+        require(busy or asked == "over", "in_play is a card whose action is being carried out")
+        started = found.num_players - len(found.order)
+        fits = started < found.num_players and found.stack[started] == found.current_player
+        require(fits, "a card is played by the player in phase 1")

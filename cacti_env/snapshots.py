@@ -1,0 +1,222 @@
+"""Snapshots of Cacti: a state as plain JSON values, what one seat sees of it, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from cacti_env.cards import MIDDLE, NUM_PLAYERS, Cards
+from cacti_env.describing import score_sheet
+from cacti_env.state import ACTION, ASKED
+from garden_core.positions import Count, PositionError, parsed, require, require_lengths
+
+__all__ = ["HALVES", "Snapshot", "counts", "fill", "seen", "written"]
+
+HALVES = ("upper", "lower")
+OPEN_PARTS = ("planted", "special")  # of a score, during the game
+
+Counts = list[Count]
+Seat = Annotated[int, Meta(ge=0, lt=NUM_PLAYERS)]
+Half = Annotated[list[Count | Literal["starting", "upper", "lower"]], Meta(min_length=1, max_length=2)]
+Both = Meta(min_length=NUM_PLAYERS, max_length=NUM_PLAYERS)
+
+
+class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
+    """The keys; docs/cacti.md says what they mean."""
+
+    game: Literal["cacti"]
+    current_player: Seat
+    active_player: Seat
+    asked: Literal["action", "response", "last_card", "over"]
+    middle: Counts
+    nurseries: Annotated[list[Counts], Both]
+    special: Annotated[list[Counts | None], Both]
+    bonus: Annotated[list[Count], Both]
+    starting_in_hand: Annotated[list[bool], Both]
+    basic_in_hand: Annotated[list[Annotated[Counts, Meta(max_length=1)]], Both]
+    arrangement_deck: Counts
+    planted: Annotated[list[list[Half]], Both]
+    deck: Counts
+    discards: Counts
+    last_turn: bool
+    scores: Annotated[list[int], Both]
+    decisions: Annotated[int, Meta(ge=0, lt=2**31)]
+    terminated: bool
+    truncated: bool
+
+
+def written(state: Any, cards: Cards, scores: list[int]) -> dict[str, Any]:
+    """Return a state as plain JSON values, without the core's keys.
+
+    Args:
+        state: the record.
+        cards: the cards it is played with.
+        scores: every seat's score.
+    """
+    types, starting = len(cards.types), 2 * len(cards.basic)
+    over = bool(state["terminated"] or state["truncated"])
+    planted = [
+        [["starting"] if half == starting else [half // 2, HALVES[half % 2]] for half in own[:n]]
+        for own, n in zip(state["planted"].tolist(), state["num_planted"].tolist(), strict=True)
+    ]
+    special = state["under_special"][:, :types].tolist()
+    used = state["special_used"].tolist()
+    return {
+        "current_player": int(state["current_player"]),
+        "active_player": int(state["active_player"]),
+        "asked": "over" if over else ASKED[state["asked"]],
+        "middle": state["middle"][:types].tolist(),
+        "nurseries": state["nursery"][:, :types].tolist(),
+        "special": [under if is_used else None for under, is_used in zip(special, used, strict=True)],
+        "bonus": state["bonus"].tolist(),
+        "starting_in_hand": [bool(held) for held in state["starting_in_hand"]],
+        "basic_in_hand": [[k] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
+        "arrangement_deck": state["arrangement_deck"][: state["arrangements_left"]][::-1].tolist(),
+        "planted": planted,
+        "deck": state["deck"][: state["deck_left"]][::-1].tolist(),
+        "discards": state["discards"][:types].tolist(),
+        "last_turn": bool(state["last_turn"]),
+        "scores": scores,
+    }
+
+
+def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, Any]:
+    """Return the snapshot as `seat` sees it: what is hidden becomes None, of the decks only the sizes stay.
+
+    `scores` of a seat whose Bonus Planter is hidden become None, and its part of `sheets`, the score sheets, loses
+    what depends on that card. An onlooker (None) sees all, and in the end the Bonus Planters are open.
+    """
+    view = dict(
+        snapshot, cards_left=len(snapshot["deck"]), arrangements_left=len(snapshot["arrangement_deck"])
+    )
+    view["top"] = snapshot["arrangement_deck"][:1]
+    view["sheets"] = score_sheet(snapshot, cards)
+    if seat is None:
+        return view
+    other = 1 - seat
+    view["deck"] = view["arrangement_deck"] = None
+    view["basic_in_hand"] = [
+        [None] * len(hand) if p == other else hand for p, hand in enumerate(snapshot["basic_in_hand"])
+    ]
+    if snapshot["asked"] != "over":
+        for key in ("bonus", "scores"):
+            view[key] = [None if p == other else value for p, value in enumerate(snapshot[key])]
+        view["sheets"][other] = {part: view["sheets"][other][part] for part in OPEN_PARTS}
+    return view
+
+
+def fill(state: Any, snapshot: Any, cards: Cards) -> None:
+    """Write a position into a zeroed state.
+
+    Args:
+        state: the record.
+        snapshot: what `Game.snapshot` gave, without memory.
+        cards: the cards it is played with.
+
+    Raises:
+        PositionError: for a position that cannot be.
+    """
+    found = parsed(snapshot, Snapshot)
+    _fill_cacti(state, found, cards)
+    _fill_arrangements(state, found, cards)
+    state["current_player"], state["active_player"] = found.current_player, found.active_player
+    state["asked"] = ACTION if found.asked == "over" else ASKED.index(found.asked)
+    state["last_turn"] = found.last_turn
+    state["bonus"] = found.bonus
+    drawn, there_are = Counter(found.bonus), Counter(cards.bonus_types)
+    require(drawn <= there_are, f"there are no such Bonus Planters: bonus is {found.bonus}")
+    _check_turn(found)
+
+
+def counts(value: Any, name: str, width: int) -> list[Counts]:
+    """Return what a snapshot counts for both seats under `name`, `width` numbers each.
+
+    Raises:
+        PositionError: if it is anything else.
+    """
+    try:
+        found = msgspec.convert(value, Annotated[list[Counts], Both])
+    except msgspec.ValidationError as error:
+        raise PositionError(f"{name}: {error}") from None
+    require(all(len(own) == width for own in found), f"{name} must have {width} numbers for each player")
+    return found
+
+
+def _fill_cacti(state: Any, found: Snapshot, cards: Cards) -> None:
+    """Write where the Cacti cards are; each of them is in one place."""
+    types = len(cards.types)
+    require_lengths(found, "middle discards", types)
+    places = [*found.nurseries, *(under for under in found.special if under is not None)]
+    require(
+        all(len(place) == types for place in places), f"nurseries and special must have {types} numbers each"
+    )
+    require(all(t < types for t in found.deck), f"deck: a type is 0 to {types - 1}")
+    require(sum(found.middle) <= MIDDLE, f"there are {MIDDLE} cacti in the middle at most")
+    for t, count in enumerate(cards.count):
+        there = sum(place[t] for place in (*places, found.middle, found.discards)) + found.deck.count(t)
+        require(there == count, f"there must be {count} cacti of type {t}, not {there}")
+    state["middle"][:types] = found.middle
+    state["discards"][:types] = found.discards
+    state["deck_left"] = len(found.deck)
+    state["deck"][: len(found.deck)] = found.deck[::-1]
+    for player in range(NUM_PLAYERS):
+        under = found.special[player]
+        state["nursery"][player, :types] = found.nurseries[player]
+        state["special_used"][player] = under is not None
+        state["under_special"][player, :types] = 0 if under is None else under
+
+
+def _fill_arrangements(state: Any, found: Snapshot, cards: Cards) -> None:
+    """Write where the Arrangements are; each of them is in one place."""
+    basics, halves = len(cards.basic), cards.halves
+    places = [k for hand in found.basic_in_hand for k in hand] + found.arrangement_deck
+    for half in (half for own in found.planted for half in own):
+        is_basic = isinstance(half[0], int) and half[1:] in (["upper"], ["lower"])
+        require(is_basic or half == ["starting"], f"planted: {half} is no half of an Arrangement")
+        places += [half[0]] if is_basic else []
+    require(
+        sorted(places) == list(range(basics)),
+        f"each of the {basics} Basic Arrangements must be in one hand, in the deck or planted: {sorted(places)}",
+    )
+    state["arrangements_left"] = len(found.arrangement_deck)
+    state["arrangement_deck"][: len(found.arrangement_deck)] = found.arrangement_deck[::-1]
+    spent = [0] * len(cards.types)
+    for player, own in enumerate(found.planted):
+        held = found.starting_in_hand[player]
+        require(
+            own.count(["starting"]) == (not held),
+            f"player {player} must have planted the Starting Arrangement or have it in hand, not both",
+        )
+        state["starting_in_hand"][player] = held
+        state["basic_in_hand"][player] = (found.basic_in_hand[player] or [-1])[0]
+        state["num_planted"][player] = len(own)
+        for number, half in enumerate(own):
+            which = 2 * basics if len(half) == 1 else 2 * half[0] + HALVES.index(half[1])
+            state["planted"][player, number] = which
+            state["arrangement_points"][player] += halves[which].points
+            spent = [a + b for a, b in zip(spent, halves[which].cost, strict=True)]
+    enough = all(left <= most for left, most in zip(found.discards, spent, strict=True))
+    require(enough, f"planting cost {spent}, so the discards cannot be {found.discards}")
+    whole = found.discards == spent or found.last_turn
+    require(whole, f"planting cost {spent}; before the last turn all of it lies in the discards")
+
+
+def _check_turn(found: Snapshot) -> None:
+    """Check what is asked, and whom [3, 4]."""
+    active, asked = found.active_player, found.asked
+    if asked == "over":
+        return
+    answers = asked == "response"
+    require(
+        (found.current_player != active) == answers,
+        "the other player is asked for a response, and nobody else is asked but the active player",
+    )
+    require(not found.last_turn or active == 1, "the last turn is player 1's")
+    require(asked != "last_card" or found.last_turn, "'last_card' is asked in the last turn alone")
+    require(asked != "last_card" or found.deck, "'last_card' is asked only while the deck has cards")
+    full = sum(found.middle) == MIDDLE
+    require(asked != "action" or full or found.last_turn, f"a turn begins with {MIDDLE} cacti in the middle")
+    require(not (answers and full), "a response follows a Grow, which leaves less than a full middle")

@@ -1,0 +1,46 @@
+"""Positions from outside: what it takes to read a snapshot back into a state, for the games' own `snapshot.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from garden_core.checks import one_line, short
+
+__all__ = ["Count", "PositionError", "parsed", "require", "require_lengths"]
+
+Count = Annotated[int, Meta(ge=0, le=127)]
+"""A number that an int8 holds."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class PositionError(ValueError):
+    """A position that cannot be; the message says why."""
+
+
+def parsed(snapshot: Any, form: type[T]) -> T:
+    """Return a snapshot as a `form`, a msgspec Struct of its keys.
+
+    Raises:
+        PositionError: if it does not fit; the message names the key.
+    """
+    try:
+        return msgspec.convert(snapshot, form)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise PositionError(f"this is no snapshot: {one_line(error)}") from None
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise PositionError with the message unless the condition holds."""
+    if not condition:
+        raise PositionError(message)
+
+
+def require_lengths(snapshot: Any, names: str, length: int) -> None:
+    """Raise PositionError unless each of the named lists, separated by spaces, has so many entries."""
+    for name in names.split():
+        found = getattr(snapshot, name)
+        require(len(found) == length, f"{name} must have {length} entries, not {short(found)}")

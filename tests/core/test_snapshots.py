@@ -1,0 +1,230 @@
+"""Snapshots read back: the same position plays on alike, a position that cannot be is refused with the reason."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from pig import Pig
+from variants import GAMES, each_variant, hidden_games
+
+from garden_core import Batch, kernels, make
+from garden_core.policies import RandomPolicy
+
+
+def positions(game, seed, every=1):
+    """Yield states of a random game, the last one included."""
+    batch, random = Batch(game, 1, autoreset=False), RandomPolicy(seed)
+    batch.reset(seed)
+    step = 0
+    while True:
+        over = batch.terminated[0] or batch.truncated[0]
+        if over or step % every == 0:
+            yield batch.states[0].copy()
+        if over:
+            return
+        batch.step(random(batch, np.zeros(1, np.int64)))
+        step += 1
+
+
+def shown(game, state):
+    """Everything that is shown of a state."""
+    views = []
+    for seat in range(game.num_players):
+        views.append(np.zeros(game.observation_size, np.int8))
+        kernels.observe(state, game.params[0], seat, views[-1])
+    mask = np.zeros(game.num_actions, np.int8)
+    kernels.legal_actions(state, game.params[0], mask)
+    return game.snapshot(state), np.concatenate(views).tobytes(), mask.tobytes()
+
+
+@each_variant
+def test_a_snapshot_read_back_plays_on_alike(name, options):
+    game = make(name, **options)
+    choose = np.random.default_rng(1)
+    for number, original in enumerate(positions(game, 3, every=3)):
+        text = json.dumps(game.snapshot(original))
+        state = game.from_snapshot(json.loads(text), seed=number)
+        assert shown(game, state) == shown(game, original)
+        states = game.new_states(2)
+        states[0], states[1] = original, state
+        states["rng"][1] = states["rng"][0]
+        for _ in range(12):
+            if states["terminated"][0] or states["truncated"][0]:
+                break
+            mask = np.zeros(game.num_actions, np.int8)
+            kernels.legal_actions(states[0], game.params[0], mask)
+            action = int(choose.choice(np.flatnonzero(mask)))
+            for one in states:
+                kernels.apply_action(one, game.params[0], action)
+            assert shown(game, states[1]) == shown(game, states[0])
+            assert states["rewards"][1].tobytes() == states["rewards"][0].tobytes()
+
+
+def changes(value, choose):
+    """Return a plain value with something in it changed."""
+    if isinstance(value, dict):
+        key = choose.choice(sorted(value))
+        return value | {str(key): changes(value[key], choose)}
+    if isinstance(value, list) and value and choose.random() < 0.8:
+        i = int(choose.integers(len(value)))
+        return [*value[:i], changes(value[i], choose), *value[i + 1 :]]
+    if isinstance(value, list):
+        return [*value, 0] if choose.random() < 0.5 or not value else value[:-1]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + int(choose.choice([-1, 1, 100, -128, 2**40]))
+    return (None, 7, "over", 1.5, "x")[choose.integers(5)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_changed_snapshot_is_refused_or_can_be_played(name):
+    """Whatever is changed, the answer is a ValueError with a reason or a position in which random play goes on."""
+    game = make(name)
+    choose = np.random.default_rng(2)
+    refused = []
+    for original in positions(game, 5, every=2):
+        snapshot = game.snapshot(original)
+        for _ in range(10):
+            changed = changes(copy.deepcopy(snapshot), choose)
+            try:
+                state = game.from_snapshot(changed, seed=1)
+            except ValueError as error:
+                refused.append(str(error))
+                continue
+            assert game.snapshot(state) == changed
+            batch, random = Batch(game, 1, autoreset=False), RandomPolicy(1)
+            batch.set_states([0], [state])
+            for _ in range(30):
+                if batch.terminated[0] or batch.truncated[0]:
+                    break
+                batch.step(random(batch, np.zeros(1, np.int64)))
+    assert len(refused) > 100
+    assert all(10 < len(message) < 400 for message in refused)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"game": "chess"}, "game must be"),
+        ({"truncated": True}, "truncated means that all"),
+        ({"decisions": 10**6}, "the game is truncated"),
+        ({"decisions": -1}, "decisions"),
+        ({"colour": "red"}, "colour"),
+        ({"current_player": 4}, "player"),
+        ({"scores": [99, 99]}, "score"),
+    ],
+)
+def test_wrong_keys_are_named(name, change, message):
+    game = make(name)
+    snapshot = game.snapshot(next(positions(game, 1))) | change
+    with pytest.raises(ValueError, match=message):
+        game.from_snapshot(snapshot)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_missing_keys_are_named(name):
+    game = make(name)
+    snapshot = game.snapshot(next(positions(game, 1)))
+    for key in snapshot:
+        with pytest.raises(ValueError, match=key):
+            game.from_snapshot({k: v for k, v in snapshot.items() if k != key})
+
+
+@pytest.mark.parametrize("value", [None, [], "{}", 5])
+def test_what_is_no_snapshot(value):
+    with pytest.raises(ValueError, match="a snapshot is a dict"):
+        make("cacti").from_snapshot(value)
+    with pytest.raises(ValueError, match="pig reads no snapshots"):
+        Pig().from_snapshot({"game": "pig"})
+
+
+# --- what a seat sees ---
+
+
+@each_variant
+def test_a_seat_view_says_what_the_seat_may_do(name, options):
+    game = make(name, **options)
+    for state in positions(game, 2, every=7):
+        over = state["terminated"] or state["truncated"]
+        for seat in range(game.num_players):
+            view = game.seat_view(state, seat)
+            assert json.loads(json.dumps(view)) == view
+            asked = seat == state["current_player"] and not over
+            assert [one["label"] for one in view["legal"]] == (game.legal_labels(state) if asked else [])
+            assert all(game.labels[one["action"]] == one["label"] for one in view["legal"])
+            assert view["seat"] == seat
+
+
+@hidden_games
+def test_a_seat_view_shows_nothing_hidden(name):
+    """Redrawing what a seat cannot see leaves its view as it is."""
+    game = make(name)
+    for number, state in enumerate(positions(game, 4)):
+        for seat in range(game.num_players):
+            other = state.copy()
+            kernels.resample(other, game.params[0], seat, number)
+            assert game.seat_view(other, seat) == game.seat_view(state, seat)
+
+
+# --- Batch.set_states ---
+
+
+def test_states_are_put_into_rows():
+    game = make("cacti")
+    states = list(positions(game, 6))[3:6]
+    batch = Batch(game, 4, history=True)
+    with pytest.raises(ValueError, match="must give all rows"):
+        batch.set_states([1], states[:1])
+    batch.reset(seed=1)
+    batch.step(batch.action_mask.argmax(1))
+    before = [array.copy() for array in batch.arrays]
+    batch.set_states([3, 0], states[:2])
+    for mine, old in zip(batch.arrays, before, strict=True):
+        assert mine[1:3].tobytes() == old[1:3].tobytes()
+    for row, state in ((3, states[0]), (0, states[1])):
+        assert batch.states[row].tobytes() == state.tobytes()
+        expected = shown(game, state)
+        assert batch.action_mask[row].tobytes() == expected[2]
+        assert batch.current_player[row] == state["current_player"]
+        assert not batch.rewards[row].any()
+    assert batch.history.lengths.tolist() == [0, 1, 1, 0]
+    batch.step(batch.action_mask.argmax(1))
+
+
+def test_a_finished_game_is_shown_as_over():
+    game = make("mars", max_decisions=3)
+    batch = Batch(game, 2, autoreset=False)
+    batch.set_states([0, 1], list(positions(game, 1))[-2:])
+    assert batch.truncated.tolist() == [False, True]
+    with pytest.raises(ValueError, match="row 1: the game is over"):
+        batch.step([int(batch.action_mask[0].argmax()), 0])
+
+
+@pytest.mark.parametrize(
+    ("states", "message"),
+    [
+        (lambda game: [], "0 states for 1 rows"),
+        (lambda game: [5], "row 0: not a state record of mars"),
+        (lambda game: Batch("cacti", 1).states, "row 0: not a state record of mars"),
+        (lambda game: game.new_states(1), "row 0: the state was never dealt"),
+    ],
+)
+def test_wrong_states_are_refused(states, message):
+    game = make("mars")
+    batch = Batch(game, 1)
+    batch.reset(seed=1)
+    before = batch.states.tobytes()
+    with pytest.raises(ValueError, match=message):
+        batch.set_states([0], states(game))
+    state = batch.states.copy()
+    state["stocks"][0, 0, 0] += 1
+    with pytest.raises(ValueError, match=r"row 0: .*flowers"):
+        batch.set_states([0], state)
+    state = batch.states.copy()
+    state["phase"] = 77
+    with pytest.raises(ValueError, match="row 0: the state holds what no rule"):
+        batch.set_states([0], state)
+    assert batch.states.tobytes() == before

@@ -1,0 +1,97 @@
+"""Rows shared among threads: the same results for any number, after a fork too, and nothing left half done."""
+
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+from pig import Pig
+
+from botanicus_env import Botanicus
+from cacti_env import Cacti
+from garden_core import Batch
+from garden_core.learner import Learner
+from garden_core.policies import RandomPolicy
+from garden_core.threads import ROWS_A_THREAD, share
+
+ROWS = 3 * ROWS_A_THREAD + 1
+
+
+def played(threads, steps=60):
+    """Everything that a batch of Cacti shows after some random steps."""
+    batch, random = Batch(Cacti(), ROWS, threads=threads), RandomPolicy(5)
+    batch.reset(seed=7)
+    for _ in range(steps):
+        batch.step(random(batch, batch.all_rows))
+    batch.reset(rows=np.arange(0, ROWS, 2))
+    return [
+        array.tobytes() for array in (*batch.arrays, batch.observe(1), batch.observe(0, batch.last_states))
+    ]
+
+
+def test_results_are_the_same_for_any_number_of_threads():
+    assert played(1) == played(2) == played(3) == played(8)
+
+
+@pytest.mark.parametrize("game", [Pig(num_players=3), Botanicus()], ids=lambda game: game.name)
+def test_a_learner_meets_the_same_games_for_any_number_of_threads(game):
+    seen = []
+    for threads in (1, 3):
+        learner = Learner(game, ROWS, ["random", "greedy"], threads=threads)
+        learner.reset(3)
+        for _ in range(8):
+            learner.step(learner.action_mask.argmax(1))
+        seen.append(
+            [learner.observation.tobytes(), learner.rewards.tobytes(), learner.batch.states.tobytes()]
+        )
+    assert seen[0] == seen[1]
+
+
+def test_parts_cover_the_rows_once_on_as_many_threads():
+    parts, threads = [], set()
+    meeting = threading.Barrier(3)
+
+    def work(part, index):
+        meeting.wait(10)
+        parts.append((index, part.start, part.stop))
+        threads.add(threading.get_ident())
+
+    share(work, ROWS, 3)
+    assert len(threads) == 3
+    assert sorted(parts) == [(i, ROWS * i // 3, ROWS * (i + 1) // 3) for i in range(3)]
+
+
+def test_few_rows_stay_on_the_calling_thread():
+    called = []
+    share(lambda part, index: called.append((part, index, threading.get_ident())), 2 * ROWS_A_THREAD - 1, 4)
+    assert called == [(slice(0, 2 * ROWS_A_THREAD - 1), 0, threading.get_ident())]
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_an_error_waits_for_the_other_threads(failing):
+    done = []
+
+    def work(part, index):
+        if index == failing:
+            raise KeyboardInterrupt
+        threading.Event().wait(0.05)
+        done.append(index)
+
+    with pytest.raises(KeyboardInterrupt):
+        share(work, ROWS, 3)
+    assert sorted([*done, failing]) == [0, 1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    expected = played(2, 3)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(played, (2, 3)).get(60) == expected
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None])
+def test_a_wrong_number_of_threads_is_refused(threads):
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        Batch(Pig(), 2, threads=threads)

@@ -1,0 +1,238 @@
+"""Gymnasium environments as others drive them: their own checks, illegal actions that end a game, time limits."""
+
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import TimeLimit
+
+import garden_core
+from cacti_env import Cacti
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.learner import FORFEITED, Learner
+from mars_env import Mars
+
+MODES = list(AutoresetMode)
+
+
+@pytest.mark.parametrize("name", garden_core.list_games())
+def test_checks_of_gymnasium_and_stable_baselines(name):
+    env = gymnasium.make(
+        f"{name}_env:garden/{name.capitalize()}-v0", illegal="terminate", render_mode="rgb_array"
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*not a lossless|.*the `render_modes`|.*int8|.*-D observ")
+        check_env(env.unwrapped)
+        sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
+        warnings.filterwarnings("ignore", message="Your observation|The action space")
+        sb3.check_env(Env(name, illegal="terminate"))
+
+
+def test_masks_are_at_hand_through_make():
+    env = gymnasium.make("garden/Cacti-v0")
+    env.reset(seed=1)
+    assert env.action_masks().sum() > 0
+    assert gymnasium.make("garden/Cacti-v0", max_episode_steps=3).get_wrapper_attr("action_masks")
+
+
+def test_ids_in_a_fresh_process():
+    code = (
+        "import gymnasium; env = gymnasium.make('cacti_env:garden/Cacti-v0'); env.reset(seed=1); "
+        "print(gymnasium.make_vec('cacti_env:garden/Cacti-v0', num_envs=2).num_envs)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "2\n"
+
+
+def test_opponents_are_drawn_by_their_weights():
+    env = gymnasium.make("garden/Cacti-v0", opponents=["random", "greedy"], weights=[0, 1], seat=0)
+    vector = gymnasium.make_vec("garden/Cacti-v0", 8, opponents=["random", "greedy"], weights=[0, 1], seat=0)
+    for each in (env, vector):
+        each.reset(seed=0)
+        assert (each.unwrapped.learner.drawn == 1).all()
+
+
+def test_a_seed_seeds_the_environments_own_generator():
+    env, vector = Env(Cacti()), VectorEnv(Cacti(), 2)
+    for each in (env, vector):
+        each.reset(seed=5)
+        assert each.np_random_seed == 5
+        drawn = each.np_random.random()
+        each.reset(seed=5)
+        assert each.np_random.random() == drawn
+
+
+# --- illegal actions ---
+
+
+def test_an_illegal_action_is_refused_or_ends_the_game():
+    env, ending = Env(Cacti(), seat=0), Env(Cacti(), seat=0, illegal="terminate")
+    env.reset(seed=3)
+    observation, info = ending.reset(seed=3)
+    wrong = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    with pytest.raises(ValueError, match="illegal"):
+        env.step(wrong)
+    for action in (wrong, -1, 10**6):
+        ending.reset(seed=3)
+        seen, reward, terminated, truncated, info = ending.step(action)
+        assert (reward, terminated, truncated, info["capped"]) == (FORFEITED, True, False, False)
+        np.testing.assert_array_equal(seen, observation)
+        assert info["action_mask"].all()
+        with pytest.raises(ValueError, match="the game is over"):
+            ending.step(0)
+    with pytest.raises(ValueError, match="illegal must be 'raise' or 'terminate'"):
+        Env(Cacti(), illegal="ignore")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_action_ends_the_game_of_its_row_alone(mode):
+    ending = VectorEnv(Cacti(), 3, seat=0, illegal="terminate", autoreset_mode=mode)
+    other = VectorEnv(Cacti(), 3, seat=0, autoreset_mode=mode)
+    first, infos = ending.reset(seed=3)
+    other.reset(seed=3)
+    legal = infos["action_mask"].argmax(1)
+    wrong = np.flatnonzero(infos["action_mask"][1] == 0)[0]
+    seen, rewards, terminated, truncated, infos = ending.step([legal[0], wrong, legal[2]])
+    expected = other.step(legal)
+    for mine, theirs in zip((seen, rewards), expected[:2], strict=True):
+        np.testing.assert_array_equal(mine[[0, 2]], theirs[[0, 2]])
+    assert rewards[1] == FORFEITED
+    assert terminated.tolist() == [False, True, False]
+    assert not truncated.any()
+    if mode is AutoresetMode.SAME_STEP:
+        np.testing.assert_array_equal(infos["final_obs"][1], first[1])
+        assert not np.array_equal(seen[1], first[1])
+        fresh = seen[1]
+    else:
+        np.testing.assert_array_equal(seen[1], first[1])
+        if mode is AutoresetMode.NEXT_STEP:
+            fresh = ending.step([infos["action_mask"][row].argmax() for row in range(3)])[0][1]
+        else:
+            fresh = ending.reset(options={"reset_mask": np.array([False, True, False])})[0][1]
+    np.testing.assert_array_equal(fresh, other.reset(options={"reset_mask": np.array([0, 1, 0], bool)})[0][1])
+
+
+def test_what_was_owed_is_not_paid_for_an_illegal_action():
+    learner = Learner(Mars(reward="margin"), 64, seat=1, illegal="terminate")
+    learner.reset(0)
+    for _ in range(5):
+        learner.step(np.full(64, 10**6))
+        assert (learner.rewards == FORFEITED).all()
+        assert learner.terminated.all()
+
+
+# --- time limits ---
+
+
+def decisions(env, games):
+    """Everything that an environment shows in some games played by their first legal actions."""
+    observation, info = env.reset(seed=9)
+    seen, ends = [observation], []
+    while len(ends) < games:
+        observation, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+        seen.append(observation)
+        if terminated or truncated:
+            ends.append((float(reward), terminated, truncated))
+            observation, info = env.reset()
+            seen.append(observation)
+    return seen, ends
+
+
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+@pytest.mark.parametrize("opponents", ["random", "outside"])
+def test_a_time_limit_is_gymnasiums_own(limit, opponents):
+    if opponents == "outside":
+        opponents = lambda batch, rows: batch.action_mask[rows].argmax(1)
+    game = Cacti(reward="margin")
+    seen, ends = decisions(TimeLimit(Env(game, opponents), limit), 6)
+    assert any(truncated for _, _, truncated in ends) == (limit < 1000)
+    vector = VectorEnv(game, 1, opponents, autoreset_mode="SameStep", max_episode_steps=limit)
+    observation, infos = vector.reset(seed=9)
+    mine, my_ends = [observation[0]], []
+    while len(my_ends) < 6:
+        observation, rewards, terminated, truncated, infos = vector.step(infos["action_mask"].argmax(1))
+        if terminated[0] or truncated[0]:
+            my_ends.append((float(rewards[0]), bool(terminated[0]), bool(truncated[0])))
+            mine.append(infos["final_obs"][0])
+        mine.append(observation[0])
+    np.testing.assert_array_equal(mine, seen)
+    assert my_ends == ends
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_a_time_limit_in_other_modes(mode):
+    vector = gymnasium.make_vec("garden/Cacti-v0", 4, autoreset_mode=mode, max_episode_steps=2)
+    _, infos = vector.reset(seed=0)
+    for last in (False, True):
+        observation, rewards, terminated, truncated, infos = vector.step(infos["action_mask"].argmax(1))
+        assert truncated.all() == last
+        assert not terminated.any()
+    if mode is AutoresetMode.DISABLED:
+        with pytest.raises(ValueError, match="the game is over"):
+            vector.step(infos["action_mask"].argmax(1))
+        fresh, infos = vector.reset(options={"reset_mask": np.ones(4, bool)})
+    else:
+        fresh, rewards, terminated, truncated, infos = vector.step(np.zeros(4, int))
+        assert not rewards.any()
+    assert not (terminated.any() and truncated.any())
+    assert not np.array_equal(fresh, observation)
+
+
+@pytest.mark.parametrize("limit", [0, -3, 1.5, "ten"])
+def test_a_wrong_time_limit_is_refused(limit):
+    with pytest.raises(ValueError, match="max_steps must be at least 1"):
+        VectorEnv(Cacti(), 2, max_episode_steps=limit)
+
+
+# --- Stable-Baselines3 ---
+
+
+def test_stable_baselines_evaluates_true_rewards_and_lengths():
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from garden_core.interfaces.sb3 import GardenVecEnv
+
+    class First:
+        def predict(self, observation, state=None, episode_start=None, deterministic=True):
+            return env.action_masks().argmax(1), state
+
+    env = GardenVecEnv("cacti", 3, seed=4, reward="margin")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = evaluate_policy(First(), env, 6, return_episode_rewards=True)
+    env.seed(4)
+    scaled = evaluate_policy(First(), VecNormalize(env, norm_obs=False), 6, return_episode_rewards=True)
+    assert plain == scaled
+    assert set(plain[0]) != {0.0}
+
+
+def test_stable_baselines_time_limit():
+    pytest.importorskip("stable_baselines3")
+    from garden_core.interfaces.sb3 import GardenVecEnv
+
+    env = GardenVecEnv("cacti", 3, seed=4, max_steps=2)
+    env.reset()
+    for last in (False, True):
+        _, _, dones, infos = env.step(env.action_masks().argmax(1))
+        assert dones.all() == last
+    assert all(info["TimeLimit.truncated"] and info["episode"]["l"] == 2 for info in infos)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
+def test_algorithms_without_masks_learn(algorithm):
+    """They learn to take legal actions, and to beat random play by them: in 200 games more than half, surely."""
+    sb3 = pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.evaluation import evaluate_policy
+
+    env = gymnasium.make("garden/Cacti-v0", illegal="terminate")
+    model = getattr(sb3, algorithm)("MlpPolicy", env, seed=0).learn(100_000)
+    rewards, _ = evaluate_policy(model, model.get_env(), 200, return_episode_rewards=True)
+    wins = np.mean(np.array(rewards) > 0)
+    assert wins - 1.96 * np.sqrt(wins * (1 - wins) / 200) > 0.5
