@@ -1,0 +1,187 @@
+"""PPO by self-play in one file, on `Batch`: every seat of every game is learned from.
+
+    python examples/ppo.py --game cacti --decisions 2000000
+
+Algorithm: J. Schulman et al., "Proximal policy optimization algorithms", 2017, with illegal actions masked. This project's
+own trainer (`garden train`) adds imitation at the start, values of all seats, an opponent pool, and a faster update.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import tyro
+from torch import nn
+from torch.distributions import Categorical
+
+import garden_core
+from garden_core.learner import Learner
+
+
+@dataclass
+class Arguments:
+    """Train a network by self-play."""
+
+    game: str = "cacti"
+    """name of the game"""
+    decisions: int = 2_000_000
+    """decisions to learn from, of all games and seats together"""
+    num_envs: int = 256
+    """games at once"""
+    steps: int = 64
+    """decisions of each game between two updates"""
+    learning_rate: float = 3e-3
+    gae_lambda: float = 0.95
+    epochs: int = 3
+    minibatch: int = 2048
+    clip: float = 0.2
+    entropy: float = 0.01
+    value_loss: float = 0.5
+    max_grad_norm: float = 0.5
+    hidden: int = 128
+    seed: int = 0
+
+
+class Network(nn.Module):
+    """Logits of the actions and the value of the player to move, from a flat observation."""
+
+    def __init__(self, game: garden_core.Game, hidden: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Linear(game.observation_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
+        )
+        self.policy, self.value = nn.Linear(hidden, game.num_actions), nn.Linear(hidden, 1)
+
+    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
+        body = self.body(observations.float().flatten(1) / 10)
+        logits = self.policy(body).masked_fill(masks == 0, -1e9)
+        return Categorical(logits=logits, validate_args=False), self.value(body)[:, 0]
+
+
+@dataclass
+class Rollout:
+    """What happened in `steps` decisions of N games: tensors (steps, N, …)."""
+
+    observations: torch.Tensor
+    masks: torch.Tensor
+    actions: torch.Tensor
+    log_probs: torch.Tensor
+    values: torch.Tensor
+    players: np.ndarray
+    rewards: np.ndarray
+    """float32 (steps, N, seats), what each seat was paid for the decision"""
+    over: np.ndarray
+    """bool (steps, N), whether the decision ended the game"""
+    last_values: np.ndarray
+    """float32 (N, seats), each seat's value after the last decision"""
+
+
+@torch.no_grad()
+def play(batch: garden_core.Batch, network: Network, steps: int) -> Rollout:
+    """Let the network play all seats for a number of decisions of each game."""
+    rows = []
+    for _ in range(steps):
+        observations = torch.from_numpy(batch.observation.copy())
+        masks = torch.from_numpy(batch.action_mask.copy())
+        policy, values = network(observations, masks)
+        actions = policy.sample()
+        players = batch.current_player.copy()
+        batch.step(actions.numpy())
+        over = batch.terminated | batch.truncated
+        log_probs = policy.log_prob(actions)
+        rows.append(
+            (observations, masks, actions, log_probs, values, players, batch.rewards.copy(), over.copy())
+        )
+    tensors = [torch.stack(column) for column in list(zip(*rows, strict=True))[:5]]
+    arrays = [np.stack(column) for column in list(zip(*rows, strict=True))[5:]]
+    everything = torch.ones_like(masks)
+    seen = [torch.from_numpy(batch.observe(seat)) for seat in range(batch.game.num_players)]
+    last_values = np.stack([network(view, everything)[1].numpy() for view in seen], 1)
+    return Rollout(*tensors, *arrays, last_values)
+
+
+def advantages(rollout: Rollout, gae_lambda: float) -> np.ndarray:
+    """Return generalized advantage estimates, float32 (steps, N), each along the decisions of one seat."""
+    values, n = rollout.values.numpy(), np.arange(rollout.over.shape[1])
+    found = np.zeros_like(values)
+    next_value = rollout.last_values.copy()
+    next_advantage, paid = np.zeros_like(next_value), np.zeros_like(next_value)
+    for t in reversed(range(len(values))):
+        for array in (next_value, next_advantage, paid):
+            array[rollout.over[t]] = 0  # nothing comes after the end of a game
+        paid += rollout.rewards[t]
+        seat = rollout.players[t]
+        delta = paid[n, seat] + next_value[n, seat] - values[t]
+        found[t] = next_advantage[n, seat] = delta + gae_lambda * next_advantage[n, seat]
+        next_value[n, seat] = values[t]
+        paid[n, seat] = 0
+    return found
+
+
+def update(
+    network: Network, optimizer: torch.optim.Optimizer, rollout: Rollout, arguments: Arguments
+) -> None:
+    """Improve the network by what happened."""
+    a = arguments
+    advantage = torch.from_numpy(advantages(rollout, a.gae_lambda))
+    returns = (advantage + rollout.values).flatten()
+    advantage = ((advantage - advantage.mean()) / (advantage.std() + 1e-8)).flatten()
+    observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
+    actions, log_probs = rollout.actions.flatten(), rollout.log_probs.flatten()
+    for _ in range(a.epochs):
+        for part in torch.randperm(len(actions)).split(a.minibatch):
+            policy, values = network(observations[part], masks[part])
+            ratio = (policy.log_prob(actions[part]) - log_probs[part]).exp()
+            gain = torch.min(
+                ratio * advantage[part], ratio.clamp(1 - a.clip, 1 + a.clip) * advantage[part]
+            ).mean()
+            error = (values - returns[part]).square().mean()
+            loss = -gain + a.value_loss * error - a.entropy * policy.entropy().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), a.max_grad_norm)
+            optimizer.step()
+
+
+@torch.no_grad()
+def win_rate(network: Network, game: garden_core.Game, opponents: str, games: int = 400) -> float:
+    """Return the share of games won by the network's likeliest actions; a tie counts half."""
+    learner = Learner(game, games, opponents, autoreset="disabled")
+    learner.reset(seed=1)
+    wins = 0.0
+    while (playing := ~learner.terminated).any():
+        masks = torch.from_numpy(learner.action_mask[playing])
+        policy, _ = network(torch.from_numpy(learner.observation[playing]), masks)
+        learner.step(policy.logits.argmax(1).numpy(), playing)
+        ended = playing & learner.terminated
+        wins += ((learner.rewards[ended] > 0) + (learner.rewards[ended] == 0) / 2).sum()
+    return wins / games
+
+
+def main(arguments: Arguments) -> Network:
+    """Train and evaluate."""
+    torch.manual_seed(arguments.seed)
+    torch.set_num_threads(1)
+    game = garden_core.make(arguments.game)
+    network = Network(game, arguments.hidden)
+    optimizer = torch.optim.Adam(network.parameters(), arguments.learning_rate, eps=1e-5)
+    batch = garden_core.Batch(game, arguments.num_envs)
+    batch.reset(arguments.seed)
+    start, each = time.monotonic(), arguments.num_envs * arguments.steps
+    for done in range(0, arguments.decisions, each):
+        for group in optimizer.param_groups:
+            group["lr"] = arguments.learning_rate * (1 - done / arguments.decisions)
+        update(network, optimizer, play(batch, network, arguments.steps), arguments)
+        if (done // each) % 10 == 9:
+            rate = (done + each) / (time.monotonic() - start)
+            print(f"{done + each:,} decisions, {rate:,.0f} a second", flush=True)
+    for opponents in ("random", "greedy"):
+        print(f"against {opponents}: {win_rate(network, game, opponents):.1%}")
+    return network
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
