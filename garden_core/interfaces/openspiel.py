@@ -1,0 +1,333 @@
+"""The games in OpenSpiel: importing this module registers every installed one as `garden_NAME` with pyspiel.
+
+    import garden_core.interfaces.openspiel
+    game = pyspiel.load_game("garden_cacti(reward=margin)")
+
+`BotPolicy` lets OpenSpiel's bots play in this project's arena.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from garden_core import kernels, loops
+from garden_core.batch import Batch
+from garden_core.checks import as_seed
+from garden_core.game import Game
+from garden_core.registry import game_class, list_games
+from garden_core.rng import seed_rng
+
+__all__ = ["BotPolicy", "OpenSpielGame", "OpenSpielState", "register_games", "state_of"]
+
+_PLAYERS = "players"  # OpenSpiel's name of the option num_players
+
+
+class _Position:
+    """What an OpenSpiel state holds of a game. A copy shares the game and the generator, so chance differs in it.
+
+    Attributes:
+        game: the game.
+        generator: draws the seed of what chance does.
+        states: the state, an array of one record.
+        observation, mask: int8 (1, observation size) and (1, num_actions), of the player to move.
+        waiting: what chance is to carry out: the deal, an action in which it takes part, or None.
+        returns: float64 (num_players,), what each seat was paid so far.
+        seen: by seat a digest of what it saw and did at each of its decisions.
+    """
+
+    def __init__(self, game: Game, generator: np.random.Generator) -> None:
+        self.game, self.generator = game, generator
+        self.states = game.new_states(1)
+        self.observation = np.zeros((1, game.observation_size), np.int8)
+        self.mask = np.zeros((1, game.num_actions), np.int8)
+        self.waiting: int | None = loops.DEAL
+        self.returns = np.zeros(game.num_players)
+        self.seen = [b""] * game.num_players
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Position:
+        other = copy.copy(self)
+        for name in ("states", "observation", "mask", "returns"):
+            setattr(other, name, getattr(self, name).copy())
+        other.seen = self.seen.copy()
+        return other
+
+    @property
+    def is_dealt(self) -> bool:
+        return self.waiting != loops.DEAL
+
+    @property
+    def over(self) -> bool:
+        return bool(self.states["terminated"][0] | self.states["truncated"][0])
+
+    def decide(self, action: int) -> None:
+        """Take a legal action; if chance takes part in it, wait for that."""
+        seat = int(self.states["current_player"][0])
+        decision = self.seen[seat] + self.observation.tobytes() + action.to_bytes(4, "little")
+        self.seen[seat] = hashlib.blake2b(decision, digest_size=16).digest()
+        before = self.states.copy()
+        self._play(action, np.uint64(0))
+        if (before["rng"] == self.states["rng"]).all():
+            self._pay()
+        else:
+            self.states, self.waiting = before, action
+            self.refresh()
+
+    def chance(self) -> None:
+        """Carry out the deal, or the action that waits for chance."""
+        seed = self.generator.integers(2**64, dtype=np.uint64)
+        if self.is_dealt:
+            seed_rng(self.states["rng"][0], seed)
+        self._play(loops.DEAL if self.waiting is None else self.waiting, seed)
+        self.waiting = None
+        self._pay()
+
+    def _play(self, action: int, seed: np.uint64) -> None:
+        rows = self.states, self.game.params
+        loops.play_one(*rows, action, seed, np.uint64(0), self.observation, self.mask)
+
+    def _pay(self) -> None:
+        self.returns += self.states["rewards"][0, : self.game.num_players]
+
+    def set(self, state: Any) -> None:
+        """Take over the state of a game in progress, a record; what was paid and seen before is not known."""
+        self.states[0] = state
+        self.waiting = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the state anew after it was changed."""
+        loops.refresh(self.states, self.game.params, 0, self.observation, self.mask)
+
+    def view(self, seat: int) -> np.ndarray:
+        """Return what a seat sees, int8 (observation size,); zeros before the deal."""
+        out = np.zeros_like(self.observation)
+        if self.is_dealt:
+            loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
+        return out[0]
+
+
+class OpenSpielState(pyspiel.State):
+    """A position; `position.states[0]` is its record.
+
+    Chance nodes have one outcome, which is sampled when it is applied: the deal, and after each action what chance does in
+    it, dice and new shuffles; so a clone does not foresee them. Cards are shuffled in the deal: a state holds their order,
+    as it holds the hands, and search that must not see them draws other worlds by `resample_from_infostate`.
+    """
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        super().__init__(game)
+        self.position = _Position(game.garden_game, game.generator)
+
+    def current_player(self) -> int:
+        """Return the seat to move, or that chance deals, or that the game is over."""
+        position = self.position
+        if position.waiting is not None:
+            return pyspiel.PlayerId.CHANCE
+        return pyspiel.PlayerId.TERMINAL if position.over else int(position.states["current_player"][0])
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+        return self.position.over
+
+    def _legal_actions(self, player: int) -> list[int]:
+        position = self.position
+        if position.over or player != self.current_player():
+            return []
+        return np.flatnonzero(position.mask[0]).tolist()
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the one outcome, sampled when it is applied."""
+        return [(0, 1.0)]
+
+    def _apply_action(self, action: int) -> None:
+        if self.position.waiting is None:
+            self.position.decide(int(action))
+        else:
+            self.position.chance()
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player != pyspiel.PlayerId.CHANCE:
+            return self.position.game.labels[action]
+        return "chance" if self.position.is_dealt else "deal"
+
+    def rewards(self) -> list[float]:
+        """Return what each seat was paid for the last action; nothing yet where chance takes part in it."""
+        if self.position.waiting is not None:
+            return [0.0] * self.position.game.num_players
+        return self.position.states["rewards"][0, : self.position.game.num_players].tolist()
+
+    def returns(self) -> list[float]:
+        """Return what each seat was paid so far."""
+        return self.position.returns.tolist()
+
+    def information_state_string(self, player: int | None = None) -> str:
+        """Return what tells apart all that a seat (the one to move) may know: a digest of its decisions, and its view."""
+        seat = self.current_player() if player is None else player
+        return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
+
+    def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
+        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn anew.
+
+        Args:
+            player: the seat.
+            sampler: returns uniform numbers between 0 and 1.
+        """
+        other = self.clone()
+        position = other.position
+        seed = np.uint64(int(sampler() * 2**53))
+        kernels.resample(position.states[0], position.game.params[0], player, seed)
+        position.refresh()
+        return other
+
+    def __str__(self) -> str:
+        """Show the whole position in words."""
+        return (
+            self.position.game.text(self.position.states[0]) if self.position.is_dealt else "before the deal"
+        )
+
+
+class _Observer:
+    """What a seat sees, for pyspiel: the view as float32, and as text."""
+
+    def __init__(self, game: Game, perfect_recall: bool) -> None:
+        self.perfect_recall = perfect_recall
+        self.tensor = np.zeros(game.observation_size, np.float32)
+        self.dict = {"observation": self.tensor.reshape(game.observation_shape)}
+
+    def set_from(self, state: OpenSpielState, player: int) -> None:
+        self.tensor[:] = state.position.view(player)
+
+    def string_from(self, state: OpenSpielState, player: int) -> str:
+        if self.perfect_recall:
+            return state.information_state_string(player)
+        position = state.position
+        return position.game.text(position.states[0], player) if position.is_dealt else "before the deal"
+
+
+class OpenSpielGame(pyspiel.Game):
+    """A game as pyspiel knows it; `register_games` makes a class for each.
+
+    Observation and information-state tensors are both what the seat sees now (in Cacti, `memory="history"` adds what a
+    careful player remembers); information-state strings tell apart whatever the seat saw and did.
+
+    Args:
+        params: the game's options; the number of players is called `players`, and "" is no data file.
+    """
+
+    kind: type[Game]
+    game_type: pyspiel.GameType
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        options = {("num_players" if k == _PLAYERS else k): v for k, v in (params or {}).items()}
+        self.garden_game = game = self.kind(**options)
+        low, high = game.reward_range
+        info = pyspiel.GameInfo(
+            num_distinct_actions=game.num_actions,
+            max_chance_outcomes=1,
+            num_players=game.num_players,
+            min_utility=low,
+            max_utility=high,
+            utility_sum=0.0 if game.utility == "zero-sum" else None,
+            max_game_length=game.max_game_length,
+        )
+        kind = _game_type(self.kind, game)
+        super().__init__(kind, info, params or {})
+        self.generator = np.random.default_rng(secrets.randbits(64))
+
+    def seed(self, seed: int) -> None:
+        """Seed the generator that all of this game's states draw from.
+
+        Raises:
+            ValueError: for a seed outside 0 … 2**64 - 1.
+        """
+        self.generator = np.random.default_rng(int(as_seed(seed)))
+
+    def new_initial_state(self) -> OpenSpielState:
+        """Return a state before the deal."""
+        return OpenSpielState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> _Observer:
+        """Return what computes observations, for pyspiel."""
+        return _Observer(self.garden_game, iig_obs_type is not None and iig_obs_type.perfect_recall)
+
+
+def _game_type(kind: type[Game], game: Game) -> pyspiel.GameType:
+    """Return the identity card of a game with its options, as OpenSpiel wants it."""
+    players = next(option for option in kind.options if option.name == "num_players")
+    perfect = kind.information == "perfect"
+    types = pyspiel.GameType
+    return types(
+        short_name=f"garden_{kind.name}",
+        long_name=kind.title,
+        dynamics=types.Dynamics.SEQUENTIAL,
+        chance_mode=types.ChanceMode.SAMPLED_STOCHASTIC,
+        information=types.Information.PERFECT_INFORMATION
+        if perfect
+        else types.Information.IMPERFECT_INFORMATION,
+        utility=types.Utility.ZERO_SUM if game.utility == "zero-sum" else types.Utility.IDENTICAL,
+        reward_model=types.RewardModel.TERMINAL
+        if game.option_values["reward"] == "outcome"
+        else types.RewardModel.REWARDS,
+        max_num_players=players.high,
+        min_num_players=players.low,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={
+            (_PLAYERS if name == "num_players" else name): value
+            for name, value in kind().option_values.items()
+        },
+    )
+
+
+def register_games(*names: str) -> None:
+    """Register games with pyspiel as `garden_NAME`; all installed ones if none is named. Harmless when called again."""
+    for name in names or list_games():
+        kind = game_class(name)
+        if f"garden_{kind.name}" not in pyspiel.registered_names():
+            made = type(f"{kind.__name__}Game", (OpenSpielGame,), {"kind": kind})
+            pyspiel.register_game(_game_type(kind, kind()), made)
+
+
+def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
+    """Return the OpenSpiel state of a game in progress, a record of the game's states; its history is not known."""
+    made = game.new_initial_state()
+    made.position.set(state)
+    return made
+
+
+class BotPolicy:
+    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn anew before it is asked.
+
+    Args:
+        game: the game that it plays.
+        make_bot: returns a bot, given the game as OpenSpiel has it.
+        seed: of what is drawn.
+    """
+
+    def __init__(self, game: Game, make_bot: Callable[[OpenSpielGame], Any], seed: int = 0) -> None:
+        options = {(_PLAYERS if k == "num_players" else k): v for k, v in game.option_values.items()}
+        self.game: OpenSpielGame = pyspiel.load_game(f"garden_{game.name}", options)
+        self.game.seed(seed)
+        self.bot = make_bot(self.game)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Return an action for each of `rows`."""
+        return np.array([self._action(batch.states[row]) for row in rows], np.int64)
+
+    def _action(self, state: Any) -> int:
+        seen = state_of(self.game, state)
+        return int(
+            self.bot.step(seen.resample_from_infostate(seen.current_player(), self.game.generator.random))
+        )
+
+
+register_games()
