@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all test-lowest lint check coverage mutants bench soak clean
+.PHONY: train test test-all test-clients test-lowest lint check coverage mutants bench soak clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -18,6 +18,10 @@ test: .venv/test
 
 test-all: .venv/test
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2
+
+# What needs other people's libraries, TorchRL and OpenSpiel; without them these tests are skipped.
+test-clients: .venv/clients
+	$(BIN)/python -m pytest -n 2 -m "not slow" tests/clients tests/test_docs.py
 
 # The environments alone, with the lowest versions that pyproject.toml allows.
 test-lowest:
@@ -57,7 +61,7 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 
-.venv/train .venv/bench .venv/test .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
+.venv/train .venv/bench .venv/test .venv/clients .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing garden-envs with what '$*' needs into .venv"
 	$(INSTALL) '.[$*]'
 	@touch $@

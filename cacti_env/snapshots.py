@@ -173,10 +173,11 @@ def _fill_arrangements(state: Any, found: Snapshot, cards: Cards) -> None:
     """Write where the Arrangements are; each of them is in one place."""
     basics, halves = len(cards.basic), cards.halves
     places = [k for hand in found.basic_in_hand for k in hand] + found.arrangement_deck
+    numbers: dict[tuple[int | str, ...], int] = {("starting",): 2 * basics}
+    numbers |= {(k, half): 2 * k + i for k in range(basics) for i, half in enumerate(HALVES)}
     for half in (half for own in found.planted for half in own):
-        is_basic = isinstance(half[0], int) and half[1:] in (["upper"], ["lower"])
-        require(is_basic or half == ["starting"], f"planted: {half} is no half of an Arrangement")
-        places += [half[0]] if is_basic else []
+        require(tuple(half) in numbers, f"planted: {half} is no half of an Arrangement")
+        places += [numbers[tuple(half)] // 2] if len(half) == 2 else []
     require(
         sorted(places) == list(range(basics)),
         f"each of the {basics} Basic Arrangements must be in one hand, in the deck or planted: {sorted(places)}",
@@ -193,9 +194,9 @@ def _fill_arrangements(state: Any, found: Snapshot, cards: Cards) -> None:
         state["starting_in_hand"][player] = held
         state["basic_in_hand"][player] = (found.basic_in_hand[player] or [-1])[0]
         state["num_planted"][player] = len(own)
-        for number, half in enumerate(own):
-            which = 2 * basics if len(half) == 1 else 2 * half[0] + HALVES.index(half[1])
-            state["planted"][player, number] = which
+        for place, half in enumerate(own):
+            which = numbers[tuple(half)]
+            state["planted"][player, place] = which
             state["arrangement_points"][player] += halves[which].points
             spent = [a + b for a, b in zip(spent, halves[which].cost, strict=True)]
     enough = all(left <= most for left, most in zip(found.discards, spent, strict=True))

@@ -93,7 +93,13 @@ class _Position:
         loops.play_one(*rows, action, seed, np.uint64(0), self.observation, self.mask)
 
     def _pay(self) -> None:
-        self.returns += self.states["rewards"][0, : self.game.num_players]
+        self.returns += self.paid
+
+    @property
+    def paid(self) -> np.ndarray:
+        """What each seat was paid for the last action, float64 (num_players,); zero-sum to double precision."""
+        paid = self.states["rewards"][0, : self.game.num_players].astype(np.float64)
+        return paid - paid.mean() if self.game.utility == "zero-sum" else paid
 
     def set(self, state: Any) -> None:
         """Take over the state of a game in progress, a record; what was paid and seen before is not known."""
@@ -161,7 +167,7 @@ class OpenSpielState(pyspiel.State):
         """Return what each seat was paid for the last action; nothing yet where chance takes part in it."""
         if self.position.waiting is not None:
             return [0.0] * self.position.game.num_players
-        return self.position.states["rewards"][0, : self.position.game.num_players].tolist()
+        return self.position.paid.tolist()
 
     def returns(self) -> list[float]:
         """Return what each seat was paid so far."""

@@ -1,0 +1,194 @@
+"""OpenSpiel: its own check of games, the same games as here, its bots in our arena, its DQN learns."""
+
+import math
+
+import numpy as np
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel")
+pytest.importorskip("open_spiel")
+
+from open_spiel.python.algorithms import ismcts, mcts
+from variants import VARIANTS
+
+from garden_core import Batch, kernels, list_games, make
+from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
+from garden_core.policies import RandomPolicy
+from garden_core.replay import record
+
+
+def loaded(name, seed=1, **options):
+    params = {("players" if key == "num_players" else key): value for key, value in options.items()}
+    game = pyspiel.load_game(f"garden_{name}", params)
+    game.seed(seed)
+    return game
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_random_simulations(name, options):
+    pyspiel.random_sim_test(loaded(name, **options), num_sims=1, serialize=False, verbose=False)
+
+
+def test_a_state_agrees_with_the_rules():
+    """The same actions, chance included, give the same states, views, rewards and ends."""
+    for name, options in VARIANTS:
+        game, spiel = make(name, **options), loaded(name, **options)
+        assert spiel.num_players() == game.num_players
+        assert spiel.num_distinct_actions() == game.num_actions
+        state, choose = spiel.new_initial_state(), np.random.default_rng(3)
+        returns = np.zeros(game.num_players)
+        for _ in range(150):
+            if state.is_terminal():
+                break
+            if state.is_chance_node():
+                assert [action for action, _ in state.chance_outcomes()] == state.legal_actions() == [0]
+                state.apply_action(0)
+                returns += state.rewards()
+                continue
+            position = state.position.states[0]
+            player = state.current_player()
+            assert player == position["current_player"]
+            labels = [state.action_to_string(action) for action in state.legal_actions()]
+            assert labels == game.legal_labels(position)
+            view = np.zeros(game.observation_size, np.int8)
+            for seat in range(game.num_players):
+                kernels.observe(position, game.params[0], seat, view)
+                assert state.observation_tensor(seat) == view.tolist()
+                assert state.observation_string(seat) == game.text(position, seat)
+            expected = position.copy()
+            action = int(choose.choice(state.legal_actions()))
+            kernels.apply_action(expected, game.params[0], action)
+            state.apply_action(action)
+            if not state.is_chance_node():
+                assert state.position.states[0].tobytes() == expected.tobytes()
+            returns += state.rewards()
+        np.testing.assert_allclose(state.returns(), returns, atol=1e-5)
+
+
+def test_a_clone_does_not_foresee_chance():
+    spiel = loaded("mars", 7)
+    state = spiel.new_initial_state()
+    dealt = {str(clone) for clone in (state.clone() for _ in range(4)) if clone.apply_action(0) is None}
+    assert len(dealt) == 4
+    state.apply_action(0)
+    while not state.is_chance_node():
+        state.apply_action(state.legal_actions()[-1])
+    rolled = set()
+    for _ in range(8):
+        clone = state.clone()
+        clone.apply_action(0)
+        rolled.add(tuple(make("mars").snapshot(clone.position.states[0])["dice"]))
+    assert len(rolled) > 2
+
+
+def test_seeds_give_the_same_games():
+    def played(seed):
+        state = loaded("cacti", seed).new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(state.legal_actions()[0])
+        return str(state), state.returns()
+
+    assert played(5) == played(5)
+    assert played(5) != played(6)
+
+
+@pytest.mark.parametrize("name", list_games())
+def test_redrawn_states_look_the_same(name):
+    state = loaded(name).new_initial_state()
+    choose, sampler = np.random.default_rng(2), pyspiel.UniformProbabilitySampler(0.0, 1.0)
+    others = set()
+    while not state.is_terminal():
+        if not state.is_chance_node():
+            player = state.current_player()
+            other = state.resample_from_infostate(player, sampler)
+            assert other.information_state_string() == state.information_state_string(player)
+            assert other.observation_tensor(player) == state.observation_tensor(player)
+            assert other.legal_actions() == state.legal_actions()
+            others.add(str(other) == str(state))
+        state.apply_action(int(choose.choice(state.legal_actions())))
+    assert (others == {True}) if make(name).information == "perfect" else (False in others)
+
+
+def test_information_states_tell_histories_apart():
+    """Two ways to the same position are different information states."""
+    spiel = loaded("cacti")
+    state = spiel.new_initial_state()
+    state.apply_action(0)
+    other = state_of(spiel, state.position.states[0])
+    assert other.information_state_string() == state.information_state_string()
+    action = state.legal_actions()[0]
+    state.apply_action(action)
+    later = state_of(spiel, state.position.states[0])
+    assert later.observation_tensor(0) == state.observation_tensor(0)
+    assert later.information_state_string(0) != state.information_state_string(0)
+
+
+def test_options_are_parameters():
+    game = pyspiel.load_game("garden_mars(players=3,peaks=1,reward=margin)")
+    assert game.num_players() == 3
+    assert game.get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
+    assert loaded("mars", cooperative=True).get_type().utility == pyspiel.GameType.Utility.IDENTICAL
+    with pytest.raises(ValueError, match="peaks must be 0 to 2"):
+        loaded("mars", num_players=3, peaks=4)
+    register_games()
+    assert {f"garden_{name}" for name in list_games()} <= set(pyspiel.registered_names())
+
+
+def is_mcts(simulations):
+    """Return a function that makes OpenSpiel's IS-MCTS for a game."""
+
+    def make_bot(game):
+        random = np.random.RandomState(1)
+        evaluator = mcts.RandomRolloutEvaluator(1, random)
+        return ismcts.ISMCTSBot(game, evaluator, math.sqrt(2), simulations, random_state=random)
+
+    return make_bot
+
+
+@pytest.mark.parametrize("name", ["cacti", "botanicus"])
+def test_is_mcts_plays_in_our_games(name):
+    game = make(name, max_decisions=40)
+    replay = record(game, [BotPolicy(game, is_mcts(3)), RandomPolicy(1)], seed=2)
+    assert len(replay.actions) >= 10
+
+
+def test_mcts_plays_in_our_games():
+    def make_bot(game):
+        random = np.random.RandomState(1)
+        return mcts.MCTSBot(game, 1.4, 3, mcts.RandomRolloutEvaluator(1, random), random_state=random)
+
+    game = make("mars", max_decisions=12)
+    assert len(record(game, [BotPolicy(game, make_bot), RandomPolicy(1)], seed=2).actions) == 12
+
+
+def test_bots_see_nothing_hidden():
+    """What a bot is given of the other hand and of the deck is drawn anew."""
+    game = make("cacti")
+    given = []
+
+    class Watching:
+        def step(self, state):
+            given.append(state.position.states[0].copy())
+            return state.legal_actions()[0]
+
+    batch = Batch(game, 30)
+    batch.reset(seed=3)
+    BotPolicy(game, lambda spiel: Watching())(batch, batch.all_rows)
+    same = [
+        one["deck"].tobytes() == state["deck"].tobytes()
+        for one, state in zip(given, batch.states, strict=True)
+    ]
+    assert not any(same)
+    held = np.array([one["basic_in_hand"] for one in given])
+    assert (held[:, 0] == batch.states["basic_in_hand"][:, 0]).all()
+    assert (held[:, 1] != batch.states["basic_in_hand"][:, 1]).any()
+
+
+@pytest.mark.slow
+def test_its_dqn_learns_cacti():
+    """In 200 games against random play the lower end of a 95 % interval lies above one half."""
+    pytest.importorskip("tree")
+    import dqn_openspiel
+
+    rate = dqn_openspiel.main(dqn_openspiel.Arguments())
+    assert rate - 1.96 * (rate * (1 - rate) / 200) ** 0.5 > 0.5
