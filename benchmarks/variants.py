@@ -67,7 +67,7 @@ def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
         ]
         return [dataclasses.asdict(result) for result in results]
     teams = np.zeros((matches, game.num_players), np.int64)
-    both = [scores(game, play(game, [each], teams)).min(1) for each in (agent, GreedyPolicy(1))]
+    both = [scores(game, play(game, [each], teams).states).min(1) for each in (agent, GreedyPolicy(1))]
     means = [float(points.mean()) for points in both]
     return [
         {"opponent": "greedy", "games": matches, "mean_score": means[0], "opponents_mean_score": means[1]}

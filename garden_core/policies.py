@@ -22,6 +22,7 @@ from garden_core.rng import bounded, next_uint64, nth_legal, seed_rngs
 
 __all__ = [
     "BUILT_IN",
+    "FORFEIT",
     "GREEDY",
     "RANDOM",
     "GreedyPolicy",
@@ -40,6 +41,8 @@ Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
+FORFEIT = -1
+"""In place of an action: the agent gives up this game, where games can be given up (matches, the arena, play)."""
 LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 
@@ -203,11 +206,14 @@ def policy_name(policy: Policy) -> str:
     return getattr(policy, "__qualname__", None) or type(policy).__qualname__
 
 
-def ask(policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None) -> np.ndarray:
+def ask(
+    policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None, may_forfeit: bool = False
+) -> np.ndarray:
     """Return a policy's choice for the player to move in each of `rows`, int64 (len(rows),), after checking it.
 
     Args:
         name: what messages call it; by itself `policy_name(policy)`.
+        may_forfeit: whether the policy may answer FORFEIT.
 
     Raises:
         ValueError: if the answer is not one legal action for each row, whole numbers (len(rows),); it names the
@@ -215,7 +221,9 @@ def ask(policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None)
     """
     answer = policy(batch, rows)
     try:
-        return batch.check_actions(answer, rows)
+        return batch.check_actions(
+            answer, rows, np.flatnonzero(np.asarray(answer) != FORFEIT) if may_forfeit else None
+        )
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name or policy_name(policy)}: {error}") from None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from garden_agents.networks import NETWORK, SUFFIX
+from garden_agents.programs import SECONDS, ProgramAgent
 from garden_agents.search.agent import MCTSAgent
 from garden_core.checks import short
 from garden_core.data import DataFile
@@ -25,6 +26,7 @@ SHIPPED = ("network", "ppo")
 _BUILT_IN = re.compile(
     r"random|greedy|network|ppo|((network|ppo)-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)"
 )
+_PROGRAM = re.compile(r"program(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL)
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -81,6 +83,8 @@ def load_agent(
     - "network", also "ppo": the trained network that comes with the game; "network-mcts:100": tree search guided by it;
     - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
       guided by that network;
+    - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
+      10 seconds for a move; "program@2s:COMMAND" names another time;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`.
 
@@ -116,6 +120,9 @@ def load_agent(
                 "needs one that predicts outcomes: train with a higher --outcome"
             )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
+    program = _PROGRAM.fullmatch(name)
+    if program:
+        return ProgramAgent(program["command"], game, seed, float(program["seconds"] or SECONDS))
     path = Path(name)
     if name in SHIPPED or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
         from garden_agents.networks import network_agent
@@ -128,5 +135,5 @@ def load_agent(
         return imported(name, "agent")(game, seed)
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
-        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors) and module:attribute"
+        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors), program:COMMAND and module:attribute"
     )

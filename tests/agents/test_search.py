@@ -56,7 +56,7 @@ def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
 def test_plays_whole_games_with_a_network(name, options):
     game = shortened(name, 40, **options)
     agent = MCTSAgent(10, network=Sure(0, 0.5))
-    states = play(game, [agent], np.zeros((3, game.num_players), int), 5)
+    states = play(game, [agent], np.zeros((3, game.num_players), int), 5).states
     assert (states["terminated"] | states["truncated"]).all()
 
 

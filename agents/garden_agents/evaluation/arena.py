@@ -40,9 +40,9 @@ from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.batch import Batch
-from garden_core.files import read_regular, write_atomically
+from garden_core.files import is_file, read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy
+from garden_core.policies import FORFEIT, Policy
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
@@ -120,14 +120,15 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
         )
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    states = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
-    return Played(places(game, states).tolist(), scores(game, states).tolist())
+    finished = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
+    return Played(places(game, *finished).tolist(), scores(game, finished.states).tolist())
 
 
 def _named(name: str, policy: Policy) -> Policy:
     def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
         try:
-            return batch.check_actions(policy(batch, rows), rows)
+            answer = np.asarray(policy(batch, rows))
+            return batch.check_actions(answer, rows, np.flatnonzero(answer != FORFEIT))
         except Exception as error:
             raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
 
@@ -250,6 +251,8 @@ def _source(name: str, policy: Policy) -> str:
     if hasattr(weights, "state_dict"):
         for tensor in weights.state_dict().values():
             digest.update(tensor.numpy().tobytes())
+    for word in getattr(policy, "command", ()):  # of a program
+        digest.update(Path(word).read_bytes() if is_file(Path(word)) else word.encode())
     return digest.hexdigest()[:16]
 
 
@@ -352,7 +355,7 @@ class Arguments:
     game: tyro.conf.Positional[str]
     """name of an installed game, or module:Class"""
     agents: tyro.conf.Positional[list[str]]
-    """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute"""
+    """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
     games: int = 600
     """games of each pair, rounded up to a multiple of the number of players"""
     num_players: int | None = None

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
-from garden_core.policies import Policy, ask
+from garden_core.policies import FORFEIT, Policy, ask
 
 __all__ = [
+    "Finished",
     "Result",
     "alone",
     "meet",
@@ -27,14 +29,26 @@ __all__ = [
 ]
 
 
+class Finished(NamedTuple):
+    """Finished games.
+
+    Attributes:
+        states: state records (G,), as the games ended or were given up.
+        forfeited: int64 (G,), the seat that gave the game up, -1 for none.
+    """
+
+    states: np.ndarray
+    forfeited: np.ndarray
+
+
 def play(
     game: Game,
     agents: Sequence[Policy],
     lineups: np.ndarray,
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
-) -> np.ndarray:
-    """Play G games at once, one for each line of `lineups`; return the final states, records (G,).
+) -> Finished:
+    """Play G games at once, one for each line of `lineups`; an agent that answers FORFEIT gives up that game.
 
     Args:
         game: the game with its options.
@@ -49,18 +63,21 @@ def play(
     """
     batch = Batch(game, len(lineups), autoreset=False, history=bool(game.held))
     batch.reset(seed)
-    running = np.arange(len(lineups))
+    running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
     while len(running):
         asked = lineups[running, batch.current_player[running]]
         actions = np.zeros(len(running), np.int64)
         for index in np.unique(asked):
-            actions[asked == index] = ask(agents[index], batch, running[asked == index])
-        batch.step(actions, running)
-        finished = batch.terminated[running] | batch.truncated[running]
+            rows = running[asked == index]
+            actions[asked == index] = ask(agents[index], batch, rows, may_forfeit=True)
+        given_up = actions == FORFEIT
+        forfeited[running[given_up]] = batch.current_player[running[given_up]]
+        batch.step(actions[~given_up], running[~given_up])
+        finished = batch.terminated[running] | batch.truncated[running] | given_up
         if on_finished is not None:
             on_finished(int(finished.sum()))
         running = running[~finished]
-    return batch.states
+    return Finished(batch.states, forfeited)
 
 
 def alone(games: int, num_players: int) -> np.ndarray:
@@ -68,11 +85,17 @@ def alone(games: int, num_players: int) -> np.ndarray:
     return (np.arange(num_players) != np.arange(games)[:, None] % num_players).astype(np.int64)
 
 
-def places(game: Game, states: np.ndarray) -> np.ndarray:
-    """Return int (G, num_players): the number of seats that finished ahead of each seat, 0 for a winner."""
+def places(game: Game, states: np.ndarray, forfeited: np.ndarray | None = None) -> np.ndarray:
+    """Return int (G, num_players): the number of seats that finished ahead of each seat, 0 for a winner.
+
+    Who gave a game up (`Finished`) is last; the others are ranked as they stood.
+    """
     standings = np.zeros((len(states), game.max_players), np.int32)
     loops.standings_rows(states, game.params, standings)
-    standings = standings[:, : game.num_players]
+    standings = standings[:, : game.num_players].astype(np.int64)
+    if forfeited is not None:
+        rows = np.flatnonzero(forfeited >= 0)
+        standings[rows, forfeited[rows]] = standings[rows].min(axis=1) - 1
     return (standings[:, None, :] > standings[:, :, None]).sum(axis=2)
 
 
@@ -124,8 +147,8 @@ def meet(
 ) -> Result:
     """Play the first agent against the second, in every seat equally often; `games` is rounded up accordingly."""
     n = game.num_players
-    states = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
-    return result_of(names, places(game, states), scores(game, states))
+    finished = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
+    return result_of(names, places(game, *finished), scores(game, finished.states))
 
 
 def result_of(names: tuple[str, str], placed: np.ndarray, points: np.ndarray) -> Result:

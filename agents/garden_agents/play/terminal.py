@@ -28,7 +28,7 @@ from garden_agents.registry import load_agent, make_game
 from garden_core import kernels
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
-from garden_core.policies import Policy, ask
+from garden_core.policies import FORFEIT, Policy, ask
 from garden_core.registry import game_class
 from garden_core.replay import Replay
 from garden_core.rng import game_seed
@@ -121,11 +121,12 @@ class Table:
         *_, self.batch.states[0] = replay.states()
         self.batch.refresh()
         self.state = self.batch.states[0]
+        self.forfeited = -1  # the seat that has given the game up
 
     def play(self) -> None:
         """Play to the end, or until somebody leaves; print the result, and save the game if it has a file."""
         try:
-            while not (self.state["terminated"] or self.state["truncated"]):
+            while self.forfeited < 0 and not (self.state["terminated"] or self.state["truncated"]):
                 self._turn()
             self._print_end()
         except (EOFError, KeyboardInterrupt):
@@ -141,6 +142,10 @@ class Table:
         seat = int(self.state["current_player"])
         agent = self.agents[seat]
         action, estimate = (self._choose(seat), "") if agent is None else self._ask(agent)
+        if action == FORFEIT:
+            self.forfeited = seat
+            print(f"{self.names[seat]} loses the game", flush=True)
+            return
         before = self.state.copy()
         self.batch.step([action])
         move = self._sentence(action, self._open_description(before, seat, action))
@@ -177,7 +182,7 @@ class Table:
 
     def _ask(self, agent: Policy) -> tuple[int, str]:
         """Return the agent's action, and its evaluation of the position if that is to be shown."""
-        action = int(ask(agent, self.batch, np.zeros(1, np.int64))[0])
+        action = int(ask(agent, self.batch, np.zeros(1, np.int64), may_forfeit=True)[0])
         estimate = getattr(agent, "estimate", None) if self.arguments.show_estimate else None
         return action, "" if estimate is None else "\n" + textwrap.indent(estimate(self.batch, 0), "    ")
 
@@ -273,6 +278,8 @@ class Table:
     def _print_end(self) -> None:
         """Print the final position, the places, and the parts of every score."""
         scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
+        if self.forfeited >= 0:
+            standings[self.forfeited] = min(standings) - 1
         sheets = self.game.score_sheet(self.game.snapshot(self.state))
         print("", "-" * 79, self.game.text(self.state), "", sep="\n")
         if self.state["truncated"]:

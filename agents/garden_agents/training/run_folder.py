@@ -241,7 +241,7 @@ class Run:
         report = functools.partial(self._report_finished, name, games, [0])
         self.report(f"evaluating against {name}, 0 of {games}")
         if game.cooperative:
-            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, report)
+            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, report).states
             return float(scores(game, states).min(1).mean() / game.reward_divisor)
         opponent = load_agent(name, game, self.seed + 1, threads=self.threads)
         return meet(game, ("network", name), (agent, opponent), games, self.seed, report).win_rate

@@ -1,0 +1,193 @@
+"""Agents in any language: a program that is told the position on a line of standard input, and answers on one.
+
+The first line is `{"type": "game", "game": …, "options": {…}, "num_players": …, "labels": […], "seed": …, "seconds": …}`, which
+wants no answer. Then each `{"type": "move", "game_id": …, "view": {…}}` wants `{"action": …}` within `seconds`: the number of
+one of the view's `legal` actions. `view` is `Game.seat_view`, all that the seat may know. Several games can go on at once,
+told apart by `game_id`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import shlex
+import subprocess
+import threading
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+from garden_core.batch import Batch
+from garden_core.checks import one_line
+from garden_core.game import Game
+from garden_core.policies import FORFEIT
+
+__all__ = ["LIMIT", "SECONDS", "ProgramAgent"]
+
+SECONDS = 10.0
+"""Time for a move, unless another one is named."""
+LIMIT = 100_000
+"""Characters that a line of the program may have."""
+
+
+class ProgramAgent:
+    """A policy that asks a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
+
+    It is started when it is first asked, and again after it has lost a game by dying or being late.
+
+    Args:
+        command: the program and its arguments, as on a command line.
+        game: the game that it plays.
+        seed: passed on to the program.
+        seconds: time for a move.
+
+    Raises:
+        ValueError: for a command that names nothing, or a time that is not positive.
+    """
+
+    def __init__(self, command: str, game: Game, seed: int = 0, seconds: float = SECONDS) -> None:
+        try:
+            self.command = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"program {one_line(command)}: {error}") from None
+        if not self.command:
+            raise ValueError("program: needs a command, as in 'program:python my_bot.py'")
+        if not seconds > 0:
+            raise ValueError(f"program: the time for a move must be positive, not {seconds}")
+        self.game, self.seed, self.seconds = game, seed, seconds
+        self._process: _Process | None = None
+        self._games: dict[
+            int, tuple[int, int]
+        ] = {}  # by row the game's number, and its decisions when last asked
+        self._started = 0
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Return an action for each of `rows`, or FORFEIT where the program has lost the game."""
+        return np.array([self._action(batch, int(row)) for row in rows], np.int64)
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def _action(self, batch: Batch, row: int) -> int:
+        state = batch.states[row]
+        view = self.game.seat_view(state, int(state["current_player"]))
+        message = {"type": "move", "game_id": self._game_id(row, int(state["decisions"])), "view": view}
+        try:
+            answer = self._ask(message)
+            return self._checked(answer, {one["action"] for one in view["legal"]})
+        except _LostError as error:
+            warnings.warn(f"program {shlex.join(self.command)} loses a game: {error}", stacklevel=2)
+            return FORFEIT
+
+    def _game_id(self, row: int, decisions: int) -> int:
+        """Return the number of the game in a row: a new one where fewer decisions are taken than before."""
+        number, last = self._games.get(row, (-1, 0))
+        if number < 0 or decisions <= last:
+            number, self._started = self._started, self._started + 1
+        self._games[row] = number, decisions
+        return number
+
+    def _ask(self, message: dict[str, Any]) -> str:
+        try:
+            if self._process is None:
+                self._process = _Process(self.command)
+                game = self.game
+                self._process.write(
+                    {
+                        "type": "game",
+                        "game": game.name,
+                        "options": game.option_values,
+                        "num_players": game.num_players,
+                        "labels": game.labels,
+                        "seed": self.seed,
+                        "seconds": self.seconds,
+                    }
+                )
+            return self._process.ask(message, self.seconds)
+        except OSError as error:
+            self.close()
+            raise _LostError(f"it cannot be run: {error}") from None
+        except _LostError:
+            self.close()
+            raise
+
+    def _checked(self, line: str, legal: set[int]) -> int:
+        """Return the action of an answer."""
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise _LostError(f"its answer is not JSON: {one_line(line, 80)}") from None
+        action = answer.get("action") if isinstance(answer, dict) else None
+        if type(action) is not int:
+            raise _LostError(f'its answer has no whole number "action": {one_line(line, 80)}')
+        if action not in legal:
+            raise _LostError(f"its action {one_line(action, 20)} is not legal")
+        return action
+
+
+class _LostError(Exception):
+    """Why a program has lost a game."""
+
+
+class _Process:
+    """A running program, whose output is read by a thread of its own."""
+
+    def __init__(self, command: list[str]) -> None:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(command, **pipes, text=True, encoding="utf-8", errors="replace")
+        self.lines: queue.Queue[str] = queue.Queue(maxsize=8)
+        threading.Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
+        self.kill = weakref.finalize(self, _end, self.process)
+
+    def write(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            raise _LostError(self._died()) from None
+
+    def ask(self, message: dict[str, Any], seconds: float) -> str:
+        self.write(message)
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            raise _LostError(f"it did not answer within {seconds:g} s") from None
+        if not line:
+            raise _LostError(self._died())
+        if not line.endswith("\n"):
+            raise _LostError(f"its line is longer than {LIMIT:,} characters, or not ended")
+        return line
+
+    def _died(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        return f"it ended (exit status {self.process.poll()})"
+
+
+def _read(stream: Any, lines: queue.Queue[str]) -> None:
+    """Put lines into the queue, and "" at the end."""
+    line = "…"
+    while line:
+        try:
+            line = stream.readline(LIMIT)
+        except (OSError, ValueError):  # closed while it waited
+            line = ""
+        lines.put(line)
+        if line and not line.endswith("\n"):
+            return
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()

@@ -1,0 +1,134 @@
+"""Agents that are programs: they play, and whatever they do wrong loses the game with a clear message."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.matches import alone, meet, places, play
+from garden_agents.programs import ProgramAgent
+from garden_agents.registry import is_built_in, load_agent
+
+from garden_core import make
+from garden_core.policies import GreedyPolicy, RandomPolicy
+
+BOT = Path(__file__).parents[2] / "examples" / "line_bot.py"
+GAME = make("cacti")
+
+
+def program(body, **arguments):
+    """Return an agent whose program runs `body` for each message to answer, with `legal` and `message`."""
+    lines = ["import json, sys, time", "for line in sys.stdin:", "    message = json.loads(line)"]
+    lines += [
+        "    if message['type'] != 'move': continue",
+        "    legal = [o['action'] for o in message['view']['legal']]",
+    ]
+    lines += ["    " + line for line in body.splitlines()]
+    lines += ["    sys.stdout.flush()"]
+    code = "\n".join(lines)
+    agent = ProgramAgent("x", GAME, **arguments)
+    agent.command = [sys.executable, "-c", code]
+    return agent
+
+
+FIRST = "print(json.dumps({'action': legal[0]}))"
+
+
+def test_a_program_plays_as_its_policy_would():
+    agent = program(FIRST)
+    first = lambda batch, rows: batch.action_mask[rows].argmax(1)
+    lineups = alone(6, 2)
+    mine = play(GAME, [agent, RandomPolicy(1)], lineups, seed=3)
+    theirs = play(GAME, [first, RandomPolicy(1)], lineups, seed=3)
+    assert mine.states.tobytes() == theirs.states.tobytes()
+    assert (mine.forfeited == -1).all()
+    agent.close()
+
+
+def test_the_example_beats_random_play():
+    agent = load_agent(f"program:{sys.executable} {BOT}", GAME, seed=4)
+    assert meet(GAME, ("bot", "random"), (agent, RandomPolicy(2)), 200).interval[0] > 0.5
+    agent.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit(3)", r"it ended \(exit status 3\)"),
+        ("raise ValueError", r"it ended \(exit status 1\)"),
+        ("time.sleep(30)", "it did not answer within 0.5 s"),
+        ("print('hello')", "its answer is not JSON: 'hello|its answer is not JSON: hello"),
+        ("print('[' * 50000)", "its answer is not JSON"),
+        ("print(json.dumps([legal[0]]))", 'no whole number "action"'),
+        ("print(json.dumps({'action': True}))", 'no whole number "action"'),
+        ("print(json.dumps({'action': 1.0}))", 'no whole number "action"'),
+        ("print(json.dumps({'action': -1}))", "its action -1 is not legal"),
+        ("print('{\"action\": 1' + '0' * 5000 + '}')", "not JSON|is not legal"),
+        ("print(json.dumps({'action': 10**6}))", "its action 1000000 is not legal"),
+        ("print('x' * 10**6)", "longer than 100,000 characters"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe\\n')", "not JSON"),
+        (f"{FIRST}; sys.stdout.flush(); sys.stdin.close(); sys.exit()", "it ended"),
+    ],
+)
+def test_what_a_program_does_wrong_loses_its_game(body, message):
+    agent = program(body, seconds=0.5)
+    with pytest.warns(UserWarning, match=message):
+        finished = play(GAME, [agent, GreedyPolicy(1)], alone(4, 2), seed=1)
+    assert (finished.forfeited == [0, 1, 0, 1]).all()
+    assert places(GAME, *finished).tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
+    agent.close()
+
+
+def test_a_program_that_fails_in_one_game_goes_on_with_the_others():
+    body = f"if message['game_id'] == 1: sys.exit()\n{FIRST}"
+    agent = program(body)
+    with pytest.warns(UserWarning, match="loses a game"):
+        finished = play(GAME, [agent, RandomPolicy(1)], alone(4, 2), seed=1)
+    assert (finished.forfeited >= 0).sum() == 1
+    agent.close()
+
+
+def test_the_last_place_of_three_is_that_of_who_gave_up():
+    game = make("mars", num_players=3, max_decisions=30)
+    up = lambda batch, rows: np.where(
+        batch.states["decisions"][rows] > 10, -1, batch.action_mask[rows].argmax(1)
+    )
+    finished = play(game, [up, RandomPolicy(1)], alone(3, 3), seed=1)
+    assert finished.forfeited.tolist() == [0, 1, 2]
+    assert (places(game, *finished)[np.arange(3), np.arange(3)] == 2).all()
+
+
+def test_what_cannot_be_run():
+    agent = load_agent("program:./no/such/program", GAME)
+    with pytest.warns(UserWarning, match="it cannot be run"):
+        assert (play(GAME, [agent, RandomPolicy(1)], alone(2, 2)).forfeited >= 0).all()
+    for name, message in (
+        ("program:", "needs a command"),
+        ("program:'", "No closing quotation"),
+        ("program@0s:x", "must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_agent(name, GAME)
+    assert load_agent("program@0.5s:x", GAME).seconds == 0.5
+    assert not is_built_in("program:x")
+
+
+def test_programs_in_the_arena():
+    names = (f"program:{sys.executable} {BOT}", "random")
+    results, _ = round_robin(GAME, names, 20, processes=2)
+    assert results[0].games == 20
+
+
+def test_a_program_at_the_table(capsys):
+    from garden_agents.play import terminal
+
+    code = "import sys; sys.exit()"
+    arguments = terminal.Arguments("cacti", [f'program:{sys.executable} -c "{code}"', "greedy"], seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        terminal.main(arguments)
+    out = capsys.readouterr().out
+    assert "loses the game" in out
+    assert "1. player_1 (greedy)" in out
