@@ -23,6 +23,7 @@ from garden_core.rng import game_seed
 __all__ = ["check_game"]
 
 _MARGIN = 64  # entries around an array given to a kernel, which the kernel must leave alone
+_READ_BACK_EVERY = 7  # decisions: reading a snapshot takes a millisecond
 _CHANCE, _INFORMATION = ("none", "deal", "play"), ("perfect", "imperfect")  # what a Game may declare
 _CORE_FIELDS = ("decisions", "current_player", "terminated", "truncated", "rewards", "paid")
 _REWARD_FIELDS = ("rewards", "tally", "paid")
@@ -232,6 +233,8 @@ def _play(game: Game, seed: int, number: int, choose: np.random.Generator) -> _P
         one.states.append(states.copy())
         mask = _check_position(game, states, at)
         _check_snapshot(game, states, at)
+        if len(one.actions) % _READ_BACK_EVERY == 0:
+            _check_read_back(game, states, at)
         if _over(states):
             break
         assert len(one.actions) < game.max_game_length, f"{at}: should be over, max_game_length is reached"
@@ -322,6 +325,19 @@ def _check_snapshot(game: Game, states: np.ndarray, at: str) -> None:
     phase = snapshot.get("phase", snapshot.get("asked"))
     assert phase is not None, f"{at}: the snapshot needs 'phase' or 'asked'"
     assert (phase == "over") == _over(states), f"{at}: the snapshot says {phase!r}"
+
+
+def _check_read_back(game: Game, states: np.ndarray, at: str) -> None:
+    """The state made of a snapshot shows what the original does."""
+    if type(game).fill_state is Game.fill_state:
+        return
+    try:
+        read = game.from_snapshot(game.snapshot(states[0]), 0)
+    except ValueError as error:
+        raise AssertionError(f"{at}: from_snapshot refuses the game's own snapshot: {error}") from error
+    again = game.new_states(1)
+    again[0] = read
+    _check_same(_read(game, states, 77, at), _read(game, again, 77, at), f"{at}: from_snapshot changes {{}}")
 
 
 def _check_action(game: Game, states: np.ndarray, action: int, at: str) -> None:
@@ -517,6 +533,9 @@ def _resampled(game: Game, states: np.ndarray, seat: int, choose: np.random.Gene
         own += ["legal_actions", "legal_actions: the number returned"]
     for what in own:
         assert np.array_equal(seen[what], sees[what]), f"{at}: {what} is no longer the same"
+    if type(game).seen is not Game.seen:
+        same = game.seat_view(states[0], seat) == game.seat_view(other[0], seat)
+        assert same, f"{at}: seat_view is no longer the same; seen leaves something hidden in it"
     if game.information == "perfect":
         assert not differing, f"{at}: information is 'perfect', but {differing} have changed"
     _play_on(game, other, choose, at)

@@ -282,6 +282,23 @@ add_fault("unpicklable", "cannot be pickled", __module__="elsewhere")
 add_fault("pickled", "pickling gives another game", __reduce__=lambda self: (Pig, ()))
 
 
+add_fault(
+    "seen_everything", "seen leaves something hidden in it", Cards, seen=lambda self, snapshot, seat: snapshot
+)
+
+
+def fill_state__nothing(self, state, snapshot):
+    """Leave the state as it is."""
+
+
+add_fault(
+    "fill_state__nothing",
+    "from_snapshot refuses the game's own snapshot",
+    Pig,
+    fill_state=fill_state__nothing,
+)
+
+
 add_fault("held_nothing", "held names cards, which is no field", Cards, held=("cards",))
 add_fault(
     "held_by_nobody", "next_card, which is held, must be an integer for each", Cards, held=("next_card",)
