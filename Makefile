@@ -19,7 +19,7 @@ test: .venv/test
 test-all: .venv/test
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2
 
-# What needs other people's libraries, TorchRL and OpenSpiel; without them these tests are skipped.
+# What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests/clients tests/test_docs.py
 
