@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all test-clients test-lowest lint check coverage mutants bench soak clean
+.PHONY: train test test-all test-clients test-ray test-lowest lint check coverage mutants bench soak clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -22,6 +22,15 @@ test-all: .venv/test
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests/clients tests/test_docs.py
+
+# RLlib pins Gymnasium, so it has an environment of its own; pip would take very long to find versions that go together.
+test-ray: .venv-ray/bin/ray
+	.venv-ray/bin/python -m pytest tests/ray
+
+.venv-ray/bin/ray: pyproject.toml constraints-ray.txt
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-ray.txt torch uv
+	.venv-ray/bin/uv pip install --python .venv-ray/bin/python --quiet --constraint constraints-ray.txt --editable '.[ray]' pytest pytest-xdist
 
 # The environments alone, with the lowest versions that pyproject.toml allows.
 test-lowest:
@@ -55,7 +64,7 @@ soak: .venv/bench
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .venv .venv-lowest build dist *.egg-info
+	rm -rf .venv .venv-lowest .venv-ray build dist *.egg-info
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
