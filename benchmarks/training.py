@@ -86,8 +86,7 @@ class Own:
         torch.set_num_threads(1)  # it has threads of its own
         before, start = self.training.decisions, time.perf_counter()
         for _ in range(rollouts):
-            self.games.play(with_greedy=False)
-            self.training._learn(self.games)
+            self.training._learn(self.games.rollout(with_greedy=False))
             self.training.torch_network.synchronise()
         spent = time.perf_counter() - start
         self.spent["all"] += spent

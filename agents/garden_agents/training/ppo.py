@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -120,6 +120,10 @@ class Arguments(TrainingArguments):
     """decisions learned from between two checkpoints"""
     device: str = "cpu"
     """device of inference and updates: cpu or cuda"""
+    ray: str | None = None
+    """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
+    workers: int = 2
+    """number of workers with --ray; each plays --envs games"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -131,8 +135,15 @@ class Arguments(TrainingArguments):
         self._at_most(1000, "past_selves")
         self._at_most(1, "imitation", "pool_share")
         self._at_most(10**15, "steps")
+        self._at_least(1, "workers")
+        self._at_most(100_000, "workers")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
+
+    def pool(self, agents: Sequence[Policy] = (), kind: type[OpponentPool] = OpponentPool) -> OpponentPool:
+        """Return an opponent pool, with the further agents `pool_agents`."""
+        shares = self.random_share, self.greedy_share, self.self_share
+        return kind(shares, self.past_selves, agents, self.agents_share if agents else 0.0)
 
 
 class Decisions(NamedTuple):
@@ -169,6 +180,30 @@ class Decisions(NamedTuple):
     targets: np.ndarray
     greedy: np.ndarray
     counted: np.ndarray
+
+
+class Rollout(NamedTuple):
+    """What there is to learn from after some decisions in each game.
+
+    Attributes:
+        decisions: the decisions.
+        inputs: what the network reads at each decision.
+        chosen: int64 (n,), indexes of the decisions whose outcome until the seat's next decision is known.
+        advantages: float32 (size, columns), of all decisions.
+    """
+
+    decisions: Decisions
+    inputs: tuple[np.ndarray, ...]
+    chosen: np.ndarray
+    advantages: np.ndarray
+
+
+class Source(Protocol):
+    """Where rollouts come from: games of this process (`SelfPlay`), or of workers."""
+
+    def rollout(self, with_greedy: bool) -> Rollout:
+        """Play with the network as it is now; return what there is to learn from, also what greedy play would do."""
+        ...
 
 
 class Weights(NamedTuple):
@@ -254,6 +289,13 @@ class SelfPlay:
         self._standings = np.zeros((envs, game.max_players), np.int32)
         self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
         self._seat_opponents(np.arange(envs))
+
+    def rollout(self, with_greedy: bool) -> Rollout:
+        """Play `rollout` decisions in each game; return them, as views of memory that the next call overwrites."""
+        self.play(with_greedy)
+        chosen, found = self.advantages()
+        decisions = Decisions(*(part[: self.count] for part in self.decisions))
+        return Rollout(decisions, tuple(part[: self.count] for part in self.inputs), chosen, found)
 
     def play(self, with_greedy: bool) -> None:
         """Play `rollout` decisions in each game; fill `decisions` and `inputs`.
@@ -416,8 +458,7 @@ class Training:
         self.average = TorchNetwork(self.network.copy(), a.device, a.threads)
         """The network with the average weights."""
         self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
-        shares = a.random_share, a.greedy_share, a.self_share
-        self.pool = OpponentPool(shares, a.past_selves, agents, a.agents_share if agents else 0.0)
+        self.pool = a.pool(agents)
         self.rng = np.random.default_rng(a.seed)
         self.decisions = 0
         """Decisions learned from so far."""
@@ -450,35 +491,41 @@ class Training:
         with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             self._compile()
-            games = SelfPlay(
-                self.game, self.torch_network, self.pool, self.arguments, self.arguments.seed + self.decisions
-            )
-            self.run.warm_up(self.network, target_of(self.game))
-            with Interruption() as interruption:
-                self.run.check = interruption.check
-                with contextlib.suppress(Interrupted):
-                    self._loop(games)
-                self.save()
+            with self._source() as source:
+                self.run.warm_up(self.network, target_of(self.game))
+                with Interruption() as interruption:
+                    self.run.check = interruption.check
+                    with contextlib.suppress(Interrupted):
+                        self._loop(source)
+                    self.save()
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; continue with: {Arguments.command} --resume {self.run.folder}"
             )
 
+    @contextlib.contextmanager
+    def _source(self) -> Iterator[Source]:
+        """Give the games of this process, or those of workers until they are no longer needed."""
+        a = self.arguments
+        seed = a.seed + self.decisions
+        if a.ray is None:
+            yield SelfPlay(self.game, self.torch_network, self.pool, a, seed)
+            return
+        from garden_agents.training import ray_workers  # loads Ray
+
+        with ray_workers.connected(a.ray):
+            yield ray_workers.Workers(self.game, self.network, self.pool, a, seed)
+
     def _compile(self) -> None:
         """Compile all that the training needs, before the clock starts."""
-        games = SelfPlay(self.game, self.torch_network, self.pool, self.arguments, 0)
-        games.play(with_greedy=self.arguments.imitation > 0)
-        _, found = games.advantages()
+        games = SelfPlay(self.game, self.torch_network, self.arguments.pool(), self.arguments, 0)
+        rollout = games.rollout(with_greedy=self.arguments.imitation > 0)
         if not self.torch_network.by_torch and games.count:
-            d = games.decisions
-            average = self._average_policy(games)
-            about = Minibatch(
-                d.masks, d.actions, d.log_probabilities, d.greedy, found[:, 0], average, d.targets, d.counted
-            )
+            about = self._about(rollout, rollout.advantages[:, 0])
             loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 0.0, 1.0), 1)
-            self.torch_network.gradient(games.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
+            self.torch_network.gradient(rollout.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
-    def _loop(self, games: SelfPlay) -> None:
+    def _loop(self, source: Source) -> None:
         a, evaluations = self.arguments, self.arguments.evaluation_count(self.arguments.minutes)
         self.run.begin()
         self.bar.reset(None if a.minutes else self.steps)
@@ -487,8 +534,7 @@ class Training:
         snapshots, checkpoints = self.decisions // a.snapshot_every, self.decisions // a.checkpoint_every
         evaluated = int(self.done * evaluations)
         while self.done < 1:
-            games.play(with_greedy=self.imitation > 0)
-            losses = self._learn(games)
+            losses = self._learn(source.rollout(with_greedy=self.imitation > 0))
             self.torch_network.synchronise()
             if self.decisions // a.snapshot_every > snapshots:
                 snapshots = self.decisions // a.snapshot_every
@@ -503,10 +549,9 @@ class Training:
                 self.run.evaluate(self.network, self.decisions, target_of(self.game))
                 self.run.report("training")
 
-    def _learn(self, games: SelfPlay) -> dict[str, float]:
-        """Update the network by the last rollout; return the mean losses, by `loss.NAMES`."""
-        a, d, n = self.arguments, games.decisions, self.game.num_players
-        chosen, found = games.advantages()
+    def _learn(self, rollout: Rollout) -> dict[str, float]:
+        """Update the network by a rollout; return the mean losses, by `loss.NAMES`."""
+        a, n, chosen, found = self.arguments, self.game.num_players, rollout.chosen, rollout.advantages
         if self.game.cooperative:
             advantage = found[:, 0]
         else:  # the first place on the scale of `heads.expected_values`
@@ -518,14 +563,11 @@ class Training:
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, a.magnet, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
-        average = self._average_policy(games)
-        about = Minibatch(
-            d.masks, d.actions, d.log_probabilities, d.greedy, advantage, average, d.targets, d.counted
-        )
+        about = self._about(rollout, advantage)
         for _ in range(a.epochs):
             parts = max(1, round(len(chosen) / a.minibatch))
             for rows in np.array_split(self.rng.permutation(chosen), parts):
-                self._update(games.inputs, about, rows, weights, sums)
+                self._update(rollout.inputs, about, rows, weights, sums)
                 self.run.check()
         self.decisions += len(chosen)
         if a.magnet:
@@ -534,12 +576,19 @@ class Training:
                 self.average.parameters.lerp_(self.torch_network.parameters, share)
         return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
 
-    def _average_policy(self, games: SelfPlay) -> np.ndarray:
-        """Return the log probabilities of the average policy at the decisions, float32 (count, num_actions or 0)."""
+    def _about(self, rollout: Rollout, advantage: np.ndarray) -> Minibatch:
+        """Return what the loss needs of all decisions of a rollout."""
+        d, average = rollout.decisions, self._average_policy(rollout)
+        return Minibatch(
+            d.masks, d.actions, d.log_probabilities, d.greedy, advantage, average, d.targets, d.counted
+        )
+
+    def _average_policy(self, rollout: Rollout) -> np.ndarray:
+        """Return the log probabilities of the average policy at the decisions, float32 (size, num_actions or 0)."""
         if not self.arguments.magnet:
-            return np.zeros((games.count, 0), np.float32)
-        logits, _ = self.average.evaluate(tuple(part[: games.count] for part in games.inputs))
-        logits[games.decisions.masks[: games.count] == 0] = ILLEGAL
+            return np.zeros((len(rollout.advantages), 0), np.float32)
+        logits, _ = self.average.evaluate(rollout.inputs)
+        logits[rollout.decisions.masks == 0] = ILLEGAL
         logits -= logits.max(1, keepdims=True)
         return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
