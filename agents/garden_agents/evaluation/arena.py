@@ -34,6 +34,7 @@ import numpy as np
 import tyro
 from tqdm import tqdm
 
+from garden_agents.cluster import connected
 from garden_agents.evaluation.matches import Result, alone, places, play, result_of, scores, short, table
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
@@ -49,6 +50,7 @@ __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
+RETRIES = 5  # of a job on a Ray cluster whose worker died
 KEPT_LIMIT = 500_000_000  # largest size of a file of finished jobs, bytes
 
 
@@ -136,9 +138,12 @@ def _named(name: str, policy: Policy) -> Policy:
 
 
 def _finished(
-    game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any]
+    game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any], address: str | None
 ) -> Generator[tuple[Job, Played], None, None]:
     """Yield each job with its results when it is finished. Closing the generator stops the processes."""
+    if address is not None:
+        yield from _finished_on_ray(game, jobs, seed, settings, address)
+        return
     if processes == 1:
         for job in jobs:
             yield job, play_job(game, job, seed, **settings)
@@ -169,6 +174,27 @@ def _finished(
                     child.terminate()
 
 
+def _finished_on_ray(
+    game: Game, jobs: Sequence[Job], seed: int, settings: dict[str, Any], address: str
+) -> Generator[tuple[Job, Played], None, None]:
+    """Yield each job with its results when it is finished on a Ray cluster; jobs of workers that died are played again."""
+    with connected(address):
+        import ray
+
+        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
+        running = {remote.remote(game, job, seed, **settings): job for job in jobs}
+        try:
+            while running:
+                (done, *_), _ = ray.wait(list(running), num_returns=1)
+                played = ray.get(done)
+                yield running.pop(done), played
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
+
+
 def round_robin(
     game: Game,
     names: Sequence[str],
@@ -177,6 +203,7 @@ def round_robin(
     processes: int = 1,
     keep: Path | None = None,
     allow_other_options: bool = False,
+    ray: str | None = None,
 ) -> tuple[list[Result], list[Rating]]:
     """Play a round robin; return the results of each pair, and the ratings.
 
@@ -191,6 +218,7 @@ def round_robin(
         processes: number of processes that share the jobs.
         keep: file of finished jobs, which are not played again; None for no file.
         allow_other_options: accept networks that were trained with other options or data.
+        ray: play on a Ray cluster, in place of processes of this one: its address, or "local".
 
     Raises:
         ValueError: before any game, for arguments out of range, an unknown agent, or a file `keep` of other games.
@@ -215,7 +243,7 @@ def round_robin(
     with (
         tqdm(total=total, initial=total - left, unit="game") as bar,
         contextlib.nullcontext() if keep is None else keep.open("a") as file,
-        contextlib.closing(_finished(game, missing, seed, processes, settings)) as finished,
+        contextlib.closing(_finished(game, missing, seed, processes, settings, ray)) as finished,
     ):
         for job, played in finished:
             done[job] = played
@@ -372,6 +400,8 @@ class Arguments:
     """file for a plot of the results, .png, .svg or .pdf; beside --output if not given"""
     allow_other_options: bool = False
     """accept networks that were trained with other options or data"""
+    ray: str | None = None
+    """play on a Ray cluster, which does not change the results: its address, or "local"; in --processes if not given"""
 
 
 def _make_room(output: Path | None, drawing: Path | None) -> None:
@@ -406,6 +436,7 @@ def main(arguments: Arguments) -> list[Result]:
             arguments.processes,
             keep,
             arguments.allow_other_options,
+            arguments.ray,
         )
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error

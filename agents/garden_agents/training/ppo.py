@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
 from garden_agents.networks.network_agent import start_from
@@ -513,7 +514,7 @@ class Training:
             return
         from garden_agents.training import ray_workers  # loads Ray
 
-        with ray_workers.connected(a.ray):
+        with connected(a.ray):
             yield ray_workers.Workers(self.game, self.network, self.pool, a, seed)
 
     def _compile(self) -> None:

@@ -7,9 +7,7 @@ without Ray. A worker that dies, or whose node leaves the cluster, is replaced; 
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -26,28 +24,10 @@ from garden_agents.training.ppo import Arguments, Decisions, Rollout, SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
 
-__all__ = ["Worker", "Workers", "connected"]
+__all__ = ["Worker", "Workers"]
 
-LOCAL = "local"
 SEED_STEP = 1_000_003  # between the seeds of two workers
 REPLACED_AT_ONCE = 3  # times that a worker is replaced for one rollout, before the training gives up
-
-
-@contextlib.contextmanager
-def connected(address: str) -> Iterator[None]:
-    """Connect to a cluster by its address, or start one on this machine ("local"); disconnect in the end."""
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    if ray.is_initialized():
-        yield
-        return
-    if address == LOCAL:
-        ray.init(include_dashboard=False, **quiet)
-    else:
-        ray.init(address, **quiet)
-    try:
-        yield
-    finally:
-        ray.shutdown()
 
 
 class _Results(OpponentPool):
