@@ -46,8 +46,10 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
     others = [pool.submit(work, slice(bounds[i], bounds[i + 1]), i) for i in range(1, parts)]
     try:
         work(slice(0, bounds[1]), 0)
-    finally:  # an interruption must not return while others still write
         wait(others)
+    except BaseException:  # an interruption must not return while others still write
+        wait(others)
+        raise
     for other in others:
         other.result()
 

@@ -1,0 +1,76 @@
+"""OpenSpiel's IS-MCTS against ours at equal simulations: `python -m benchmarks.search_peers`, which needs open_spiel.
+
+OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, a random rollout for each
+simulation, and its default constant √2. Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file,
+which is deleted in the end, and not played again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.matches import table
+
+from benchmarks import common
+from benchmarks.ladder import seconds_a_move
+from garden_core import Game, make
+from garden_core.policies import Policy
+
+SIMULATIONS = 25
+
+
+@dataclass
+class Arguments:
+    """Let OpenSpiel's IS-MCTS play against ours."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ("cacti", "botanicus")
+    """names of games with hidden information"""
+    matches: int = 200
+    """games"""
+    moves: int = 50
+    """timed moves of each agent"""
+    processes: int = 2
+    """number of games' jobs at the same time"""
+    output: Path = common.RESULTS
+    """folder for search-peers-GAME.json"""
+
+
+def is_mcts(game: Game, seed: int) -> Policy:
+    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations for each move."""
+    from open_spiel.python.algorithms import ismcts, mcts
+
+    from garden_core.interfaces.openspiel import BotPolicy
+
+    def make_bot(spiel: Any) -> Any:
+        random = np.random.RandomState(seed % 2**32)
+        evaluator = mcts.RandomRolloutEvaluator(1, random)
+        return ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
+
+    return BotPolicy(game, make_bot, seed)
+
+
+def main(arguments: Arguments) -> None:
+    """Play, print the results and write the result files."""
+    a = arguments
+    ours, theirs = f"mcts:{SIMULATIONS}", "benchmarks.search_peers:is_mcts"
+    for name in a.games:
+        game = make(name)
+        keep = a.output / f"search-peers-{name}.games.jsonl"
+        results, _ = round_robin(game, (ours, theirs), a.matches, 0, a.processes, keep)
+        print(f"{name}\n{table(results)}", flush=True)
+        times = seconds_a_move(game, (ours, theirs), a.moves)
+        about = {"matches": a.matches, "simulations": SIMULATIONS}
+        found = {"game": name, "seconds_a_move": times, "results": [*map(dataclasses.asdict, results)]}
+        common.save(a.output, f"search-peers-{name}", about, [found])
+        keep.unlink()
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
