@@ -25,7 +25,7 @@ test-clients: .venv/clients
 
 # RLlib pins Gymnasium, so it has an environment of its own; pip would take very long to find versions that go together.
 test-ray: .venv-ray/bin/ray
-	.venv-ray/bin/python -m pytest tests/ray
+	.venv-ray/bin/python -m pytest tests/cluster
 
 .venv-ray/bin/ray: pyproject.toml constraints-ray.txt
 	$(PYTHON) -m venv .venv-ray

@@ -322,8 +322,8 @@ def test_saving_in_between(typing, tmp_path):
 
 def test_an_agent_that_fails_costs_no_game(typing, tmp_path, monkeypatch):
     path = tmp_path / "game.json"
-    monkeypatch.setattr(Thinker, "__call__", lambda self, batch, rows: np.array([-1]))
-    with pytest.raises(ValueError, match="action -1"):
+    monkeypatch.setattr(Thinker, "__call__", lambda self, batch, rows: np.array([-2]))
+    with pytest.raises(ValueError, match="action -2"):
         typing(itertools.repeat("1"), "mars", seats=["human", "test_play:Thinker"], save=path)
     assert Replay.load(path).actions == ("hex -5,0",)
 

@@ -45,7 +45,7 @@ def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
 def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
     game = shortened(name, 40, **options)
     lineups = np.zeros((2, game.num_players), int)
-    first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5) for seed in (3, 3, 4))
+    first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5).states for seed in (3, 3, 4))
     assert first.tobytes() == again.tobytes()
     assert (
         first.tobytes() != other.tobytes() or game.max_game_length < 20

@@ -53,7 +53,7 @@ def test_tampering_is_found_by_the_checksum(replay, tmp_path):
         ({"format": "garden-replay-99"}, "format"),
         ({"game": "chess"}, "unknown game 'chess'"),
         ({"options": {"num_players": 9}}, "num_players must be"),
-        ({"options": {"colour": 9}}, "no option 'colour'"),
+        ({"options": {"colour": 9}}, "unexpected keyword argument 'colour'"),
         ({"options": {"num_players": 3}}, "other data or options"),
         ({"data": "0123456789abcdef"}, "other data or options"),
         ({"scores": [1, 2, 3]}, "plays here to"),

@@ -224,7 +224,7 @@ def test_get_state_and_set_state():
         ({"render_mode": "video"}, ValueError, "render_mode must be .*, not 'video'"),
         ({"illegal": "ignore"}, ValueError, "illegal must be 'raise' or 'terminate', not 'ignore'"),
         ({"goal": 0}, ValueError, "goal must be"),
-        ({"colour": 1}, TypeError, "no option 'colour'"),
+        ({"colour": 1}, TypeError, "unexpected keyword argument 'colour'"),
     ],
 )
 def test_environment_arguments(arguments, error, message):

@@ -459,6 +459,7 @@ class Training:
         self.average = TorchNetwork(self.network.copy(), a.device, a.threads)
         """The network with the average weights."""
         self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
+        self.agents = agents
         self.pool = a.pool(agents)
         self.rng = np.random.default_rng(a.seed)
         self.decisions = 0
@@ -515,11 +516,11 @@ class Training:
         from garden_agents.training import ray_workers  # loads Ray
 
         with connected(a.ray):
-            yield ray_workers.Workers(self.game, self.network, self.pool, a, seed)
+            yield ray_workers.Workers(self.game, self.network, self.pool, a, SelfPlay, seed)
 
     def _compile(self) -> None:
         """Compile all that the training needs, before the clock starts."""
-        games = SelfPlay(self.game, self.torch_network, self.arguments.pool(), self.arguments, 0)
+        games = SelfPlay(self.game, self.torch_network, self.arguments.pool(self.agents), self.arguments, 0)
         rollout = games.rollout(with_greedy=self.arguments.imitation > 0)
         if not self.torch_network.by_torch and games.count:
             about = self._about(rollout, rollout.advantages[:, 0])

@@ -8,7 +8,7 @@ without Ray. A worker that dies, or whose node leaves the cluster, is replaced; 
 from __future__ import annotations
 
 import warnings
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import ray
@@ -20,9 +20,11 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network import Network
 from garden_agents.registry import load_agent
 from garden_agents.training.pool import OpponentPool
-from garden_agents.training.ppo import Arguments, Decisions, Rollout, SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
+
+if TYPE_CHECKING:
+    from garden_agents.training.ppo import Arguments, Rollout, SelfPlay
 
 __all__ = ["Worker", "Workers"]
 
@@ -48,10 +50,11 @@ class Worker:
     Args:
         game: the game with the reward "margin".
         arguments: the training's arguments.
+        kind: the class of the games, `ppo.SelfPlay`.
         seed: seed of the games.
     """
 
-    def __init__(self, game: Game, arguments: Arguments, seed: int) -> None:
+    def __init__(self, game: Game, arguments: Arguments, kind: type[SelfPlay], seed: int) -> None:
         torch.set_num_threads(1)
         a = arguments
         agents = [load_agent(name, game, a.seed + i) for i, name in enumerate(a.pool_agents)]
@@ -59,7 +62,7 @@ class Worker:
         self.network = empty_network(game, a.architecture, target_of(game))
         self.torch_network = TorchNetwork(self.network)
         self.games: SelfPlay | None = None
-        self.made = game, arguments, seed
+        self.made = game, arguments, kind, seed
 
     def rollout(
         self,
@@ -88,8 +91,8 @@ class Worker:
             copy.parameters[:] = parameters
             self.pool.frozen = max(self.pool.frozen, place + 1)
         if self.games is None:
-            game, arguments, seed = self.made
-            self.games = SelfPlay(game, self.torch_network, self.pool, arguments, seed)
+            game, arguments, kind, seed = self.made
+            self.games = kind(game, self.torch_network, self.pool, arguments, seed)
         found = self.games.rollout(with_greedy)
         results, self.pool.results = self.pool.results, []
         return _only_chosen(found), results
@@ -98,11 +101,11 @@ class Worker:
 def _only_chosen(rollout: Rollout) -> Rollout:
     """Return a copy with the chosen decisions alone."""
     chosen = rollout.chosen
-    return Rollout(
-        Decisions(*(part[chosen] for part in rollout.decisions)),
-        tuple(part[chosen] for part in rollout.inputs),
-        np.arange(len(chosen)),
-        rollout.advantages[chosen],
+    return rollout._replace(
+        decisions=type(rollout.decisions)(*(part[chosen] for part in rollout.decisions)),
+        inputs=tuple(part[chosen] for part in rollout.inputs),
+        chosen=np.arange(len(chosen)),
+        advantages=rollout.advantages[chosen],
     )
 
 
@@ -110,12 +113,13 @@ def _joined(rollouts: list[Rollout]) -> Rollout:
     """Return the decisions of several rollouts as one."""
     if len(rollouts) == 1:
         return rollouts[0]
-    advantages = np.concatenate([each.advantages for each in rollouts])
-    return Rollout(
-        Decisions(*map(np.concatenate, zip(*(each.decisions for each in rollouts), strict=True))),
-        tuple(map(np.concatenate, zip(*(each.inputs for each in rollouts), strict=True))),
-        np.arange(len(advantages)),
-        advantages,
+    first, advantages = rollouts[0], np.concatenate([each.advantages for each in rollouts])
+    columns = zip(*(each.decisions for each in rollouts), strict=True)
+    return first._replace(
+        decisions=type(first.decisions)(*map(np.concatenate, columns)),
+        inputs=tuple(map(np.concatenate, zip(*(each.inputs for each in rollouts), strict=True))),
+        chosen=np.arange(len(advantages)),
+        advantages=advantages,
     )
 
 
@@ -127,6 +131,7 @@ class Workers:
         network: the network; the workers play with its weights as they are when a rollout is asked for.
         pool: the opponent pool, which records the results.
         arguments: the training's arguments.
+        kind: the class of the workers' games, `ppo.SelfPlay`.
         seed: seed of the first worker's games; the others' follow from it.
 
     Attributes:
@@ -134,9 +139,16 @@ class Workers:
     """
 
     def __init__(
-        self, game: Game, network: Network, pool: OpponentPool, arguments: Arguments, seed: int
+        self,
+        game: Game,
+        network: Network,
+        pool: OpponentPool,
+        arguments: Arguments,
+        kind: type[SelfPlay],
+        seed: int,
     ) -> None:
-        self.game, self.network, self.pool, self.arguments, self.seed = game, network, pool, arguments, seed
+        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
+        self.kind, self.seed = kind, seed
         self.replaced = 0
         self._made = 0
         self._sent: list[dict[int, Network]] = []
@@ -148,7 +160,7 @@ class Workers:
     def _new(self) -> Any:
         """Start a worker, with a seed that none has had."""
         seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
-        return ray.remote(num_cpus=1)(Worker).remote(self.game, self.arguments, seed)
+        return ray.remote(num_cpus=1)(Worker).remote(self.game, self.arguments, self.kind, seed)
 
     def rollout(self, with_greedy: bool) -> Rollout:
         """Play with the network as it is now, in all workers; return their decisions as one rollout.

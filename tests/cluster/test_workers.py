@@ -58,7 +58,9 @@ def workers(number):
     game = make("cacti", reward="margin")
     arguments = ppo.Arguments("cacti", envs=16, hidden=16, ray="local", workers=number)
     network = new_network(game, arguments.architecture, target_of(game))
-    return Workers(game, network, OpponentPool((0.1, 0.3, 0.6), arguments.past_selves), arguments, 0)
+    return Workers(
+        game, network, OpponentPool((0.1, 0.3, 0.6), arguments.past_selves), arguments, ppo.SelfPlay, 0
+    )
 
 
 def test_rollouts_of_all_workers_are_joined():
