@@ -105,7 +105,7 @@ def test_illegal_actions():
         env.step(seen)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:torchrl")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_its_ppo_learns_cacti():
     """In 200 games against random play the lower end of a 95 % interval lies above one half."""
     import ppo_torchrl
