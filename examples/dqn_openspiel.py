@@ -14,7 +14,7 @@ import tyro
 from open_spiel.python import rl_environment
 from open_spiel.python.pytorch.dqn import DQN
 
-import garden_core.interfaces.openspiel  # noqa: F401 - registers the games
+from garden_core.interfaces.openspiel import register_games
 
 
 @dataclass
@@ -48,6 +48,7 @@ def main(arguments: Arguments) -> float:
     """Train and evaluate; return the win rate against random play."""
     a = arguments
     torch.set_num_threads(1)
+    register_games()
     game = pyspiel.load_game(a.game)
     env = rl_environment.Environment(game, observation_type=rl_environment.ObservationType.OBSERVATION)
     size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]

@@ -1,6 +1,6 @@
-"""The games in OpenSpiel: importing this module registers every installed one as `garden_NAME` with pyspiel.
+"""The games in OpenSpiel: `register_games()` makes every installed one known to pyspiel as `garden_NAME`.
 
-    import garden_core.interfaces.openspiel
+    register_games()
     game = pyspiel.load_game("garden_cacti(reward=margin)")
 
 `BotPolicy` lets OpenSpiel's bots play in this project's arena.
@@ -228,7 +228,6 @@ class OpenSpielGame(pyspiel.Game):
     """
 
     kind: type[Game]
-    game_type: pyspiel.GameType
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         options = {("num_players" if k == _PLAYERS else k): v for k, v in (params or {}).items()}
@@ -294,10 +293,17 @@ def _game_type(kind: type[Game], game: Game) -> pyspiel.GameType:
     )
 
 
-def register_games(*names: str) -> None:
-    """Register games with pyspiel as `garden_NAME`; all installed ones if none is named. Harmless when called again."""
-    for name in names or list_games():
-        kind = game_class(name)
+def register_games(*games: type[Game] | str) -> None:
+    """Register games with pyspiel as `garden_NAME`; all installed ones if none is named. Harmless when called again.
+
+    Args:
+        *games: names, or Game classes.
+
+    Raises:
+        TypeError, ValueError: for what is no game, as `garden_core.make` does.
+    """
+    for game in games or list_games():
+        kind = game_class(game)
         if f"garden_{kind.name}" not in pyspiel.registered_names():
             made = type(f"{kind.__name__}Game", (OpenSpielGame,), {"kind": kind})
             pyspiel.register_game(_game_type(kind, kind()), made)
@@ -321,6 +327,7 @@ class BotPolicy:
 
     def __init__(self, game: Game, make_bot: Callable[[OpenSpielGame], Any], seed: int = 0) -> None:
         options = {(_PLAYERS if k == "num_players" else k): v for k, v in game.option_values.items()}
+        register_games(type(game))
         self.game: OpenSpielGame = pyspiel.load_game(f"garden_{game.name}", options)
         self.game.seed(seed)
         self.bot = make_bot(self.game)
@@ -334,6 +341,3 @@ class BotPolicy:
         return int(
             self.bot.step(seen.resample_from_infostate(seen.current_player(), self.game.generator.random))
         )
-
-
-register_games()

@@ -16,6 +16,8 @@ from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
 from garden_core.policies import RandomPolicy
 from garden_core.replay import record
 
+register_games()
+
 
 def loaded(name, seed=1, **options):
     params = {("players" if key == "num_players" else key): value for key, value in options.items()}
