@@ -21,21 +21,32 @@ __all__ = ["BatchEnv", "LearnerEnv"]
 
 
 class _Env(EnvBase):
-    """What both have in common: `games`, a Batch or a Learner without autoreset, as tensors."""
+    """What both have in common.
 
-    games: Any
+    Args:
+        games: without autoreset.
+        seats: by name, the lasting array of who is shown in each row, int64 (N,).
+        payees: how many seats are paid.
+        device: of the tensors.
+    """
 
-    def __init__(self, game: Game, num_envs: int, seat_key: str, payees: int, device: Any) -> None:
-        super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self.game, self.num_envs = game, num_envs
-        self._seat_key = seat_key
+    def __init__(
+        self,
+        games: Batch | Learner,
+        seats: dict[str, np.ndarray],
+        payees: int,
+        device: torch.device | str | None,
+    ) -> None:
+        game, n = games.game, (games.num_envs,)
+        super().__init__(device=device, batch_size=torch.Size(n))
+        self.game, self.num_envs, self.games = game, games.num_envs, games
+        self._seats = seats
         self._seed: int | None = None
-        n = (num_envs,)
         bits = {"dtype": torch.bool, "device": self.device}
         self.observation_spec = Composite(
             observation=Bounded(0, 127, (*n, *game.observation_shape), self.device, torch.int8),
             action_mask=Binary(game.num_actions, (*n, game.num_actions), **bits),
-            **{seat_key: Categorical(game.num_players, n, self.device, torch.int64)},
+            **{name: Categorical(game.num_players, n, self.device, torch.int64) for name in seats},
             shape=n,
             device=self.device,
         )
@@ -44,10 +55,6 @@ class _Env(EnvBase):
         ends = ("done", "terminated", "truncated")
         end = {name: Binary(1, (*n, 1), **bits) for name in ends}
         self.full_done_spec = Composite(**end, shape=n, device=self.device)
-
-    def _seats(self) -> np.ndarray:
-        """Return who is shown in each row, int64 (N,)."""
-        raise NotImplementedError
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDictBase:
         rows = None if tensordict is None else tensordict.get("_reset", None)
@@ -76,7 +83,7 @@ class _Env(EnvBase):
         arrays = {
             "observation": games.observation,
             "action_mask": games.action_mask.astype(np.bool_),
-            self._seat_key: self._seats(),
+            **self._seats,
             "done": terminated | truncated,
             "terminated": terminated,
             "truncated": truncated,
@@ -117,8 +124,6 @@ class BatchEnv(_Env):
         TypeError, ValueError: for options as the game does; at a step, for an illegal action: nothing has changed then.
     """
 
-    games: Batch
-
     def __init__(
         self,
         game: Game | type[Game] | str,
@@ -129,11 +134,7 @@ class BatchEnv(_Env):
     ) -> None:
         made = as_game(game, options)
         games = Batch(made, num_envs, autoreset=False, threads=threads)
-        super().__init__(made, games.num_envs, "current_player", made.num_players, device)
-        self.games = games
-
-    def _seats(self) -> np.ndarray:
-        return self.games.current_player
+        super().__init__(games, {"current_player": games.current_player}, made.num_players, device)
 
 
 class LearnerEnv(_Env):
@@ -150,8 +151,6 @@ class LearnerEnv(_Env):
         TypeError, ValueError: for options as the game and the learner do.
     """
 
-    games: Learner
-
     def __init__(
         self,
         game: Game | type[Game] | str,
@@ -166,8 +165,4 @@ class LearnerEnv(_Env):
     ) -> None:
         made = as_game(game, options)
         games = Learner(made, num_envs, opponents, weights, seat, "disabled", threads, illegal)
-        super().__init__(made, games.num_envs, "seat", 1, device)
-        self.games = games
-
-    def _seats(self) -> np.ndarray:
-        return self.games.seats
+        super().__init__(games, {"seat": games.seats}, 1, device)
