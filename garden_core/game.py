@@ -354,11 +354,10 @@ class Game(ABC):
         """
         number = as_seat(seat, self.num_players)
         view = self.seen(self.snapshot(state), number)
-        labels = self.legal_labels(state) if state["current_player"] == number else []
-        index = {label: action for action, label in enumerate(self.labels)}
+        actions = self._legal_actions(state) if state["current_player"] == number else []
         legal = [
-            {"action": index[label], "label": label, "description": self.describe(state, index[label])}
-            for label in labels
+            {"action": action, "label": self.labels[action], "description": self.describe(state, action)}
+            for action in actions
         ]
         return {**view, "seat": number, "legal": legal}
 
@@ -446,11 +445,14 @@ class Game(ABC):
 
     def legal_labels(self, state: Any) -> list[str]:
         """Return the labels of what the player to move may do; none when the game is over."""
+        return [self.labels[action] for action in self._legal_actions(state)]
+
+    def _legal_actions(self, state: Any) -> list[int]:
         if state["terminated"] or state["truncated"]:
             return []
         mask = np.zeros(self.num_actions, np.int8)
         kernels.legal_actions(state, self.params[0], mask)
-        return [self.labels[action] for action in np.flatnonzero(mask)]
+        return np.flatnonzero(mask).tolist()
 
     def scores(self, state: Any) -> list[int]:
         """Return every seat's score as things stand."""
