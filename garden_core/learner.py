@@ -18,7 +18,7 @@ from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, requ
 from garden_core.game import Game
 from garden_core.jit import compiled, records
 from garden_core.loops import Rows, deal_row, refresh
-from garden_core.policies import BUILT_IN, Policy, Scratch, ask, choose, policy_name, scratch
+from garden_core.policies import BUILT_IN, FORFEIT, Policy, Scratch, ask, choose, policy_name, scratch
 from garden_core.rng import bounded, next_float, seed_rng
 from garden_core.threads import share
 
@@ -30,10 +30,8 @@ AUTORESETS = ("same_step", "next_step", "disabled")
 # What a row waits for: the learner, a policy outside, a new game, or the game that its numbers name; the last
 # is the failure to find a game in which the learner is asked.
 ASKED, EXTERNAL, OVER, DUE, NEVER = range(5)
-FORFEIT = -1
-"""In place of an action: end the learner's game, as it chose an illegal one."""
 FORFEITED = -1.0
-"""What the learner is paid for that step."""
+"""What the learner is paid for a step with an illegal action that ends its game."""
 OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 _SAME_STEP = 0
 _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's

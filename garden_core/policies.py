@@ -9,7 +9,7 @@ interfaces know them by name and play them without leaving compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ __all__ = [
     "RandomPolicy",
     "Scratch",
     "ask",
+    "check_answer",
     "choose",
     "greedy_action",
     "greedy_action_values",
@@ -221,11 +222,19 @@ def ask(
     """
     answer = policy(batch, rows)
     try:
-        return batch.check_actions(
-            answer, rows, np.flatnonzero(np.asarray(answer) != FORFEIT) if may_forfeit else None
-        )
+        return check_answer(answer, batch, rows, may_forfeit)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name or policy_name(policy)}: {error}") from None
+
+
+def check_answer(answer: Any, batch: Batch, rows: np.ndarray, may_forfeit: bool = False) -> np.ndarray:
+    """Return what a policy has answered as int64 (len(rows),).
+
+    Raises:
+        ValueError: if it is not one legal action for each row, or FORFEIT where the policy may.
+    """
+    answer = np.asarray(answer)
+    return batch.check_actions(answer, rows, np.flatnonzero(answer != FORFEIT) if may_forfeit else None)
 
 
 def scratch(game: Game) -> Scratch:

@@ -43,7 +43,7 @@ from garden_core import checks
 from garden_core.batch import Batch
 from garden_core.files import is_file, read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import FORFEIT, Policy
+from garden_core.policies import Policy, check_answer
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
@@ -129,8 +129,7 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
 def _named(name: str, policy: Policy) -> Policy:
     def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
         try:
-            answer = np.asarray(policy(batch, rows))
-            return batch.check_actions(answer, rows, np.flatnonzero(answer != FORFEIT))
+            return check_answer(policy(batch, rows), batch, rows, may_forfeit=True)
         except Exception as error:
             raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
 
