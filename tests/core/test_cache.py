@@ -16,7 +16,9 @@ import pytest
 
 from garden_core import list_games
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="with NUMBA_DISABLE_JIT nothing is compiled, so nothing is kept"
+)
 
 ROOT = Path(__file__).parents[2]
 

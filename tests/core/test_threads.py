@@ -83,7 +83,7 @@ def test_an_error_waits_for_the_other_threads(failing):
     assert sorted([*done, failing]) == [0, 1, 2]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked on this system")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own():
     expected = played(2, 3)
