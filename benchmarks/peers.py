@@ -1,7 +1,7 @@
-"""Beside other libraries: `python -m benchmarks.peers`, which needs `pip install '.[peers]'`.
+"""Beside other libraries: `python -m benchmarks.peers`, which needs `pip install '.[peers]'`, and `envpool` if wanted.
 
 Decisions per second on one core, in one run, in windows that take turns: Connect Four and tic-tac-toe written on this core
-(`examples/`) beside the same games of pgx (on the CPU), OpenSpiel and PettingZoo; and the three games here beside their
+(`examples/`) beside the same games of pgx (on the CPU), EnvPool, OpenSpiel and PettingZoo; and the three games here beside their
 nearest relatives there. What each does for a decision:
 
 - "compiled": mask, a uniformly random legal action, the transition, a new game after each end, and the observation of the
@@ -9,6 +9,7 @@ nearest relatives there. What each does for a decision:
 - "Batch.step": the same for given actions, with a call from Python for each step of all games;
 - "pgx": mask, random legal action, step with automatic reset and observation of N games, jitted as one loop; the
   observations are summed up, so that they are not optimised away;
+- "EnvPool": for given actions, as "Batch.step", with one thread; both players' observations, which it always makes;
 - "OpenSpiel, C++": whole games of its uniformly random bots (`pyspiel.evaluate_bots`): no observation;
 - "OpenSpiel, Python": its C++ states stepped from Python, with legal actions and observation tensor;
 - "env()" and "PettingZoo": the loop over `agent_iter` in Python, as in `benchmarks.throughput`.
@@ -19,6 +20,7 @@ memory that process's largest resident size.
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import statistics
 import subprocess
@@ -41,10 +43,16 @@ import pgx
 import pyspiel
 from pgx.experimental.wrappers import auto_reset
 
+try:
+    import envpool
+except ModuleNotFoundError:  # it brings a gigabyte of other environments
+    envpool = None
+
 from benchmarks import common
-from benchmarks.throughput import SEED, aec_loop, game_length, play, step
+from benchmarks.throughput import SEED, aec_loop, choose, game_length, play, step
 from garden_core import make
 from garden_core.interfaces import pettingzoo_env
+from garden_core.rng import seed_rngs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCAN = 64  # steps of pgx in one call
@@ -55,16 +63,19 @@ class Peers:
     """What a game of ours is held against: names of games there, "" for none."""
 
     pgx: str = ""
+    envpool: str = ""
     open_spiel: str = ""
     pettingzoo: str = ""
 
 
 PEERS = {
-    "connect_four:ConnectFour": Peers("connect_four", "connect_four", "classic/connect_four_v3"),
-    "tic_tac_toe:TicTacToe": Peers("tic_tac_toe", "tic_tac_toe", "classic/tictactoe_v3"),
-    "mars": Peers("hex", "hex(board_size=11)"),
+    "connect_four:ConnectFour": Peers(
+        "connect_four", "ConnectFour-v1", "connect_four", "classic/connect_four_v3"
+    ),
+    "tic_tac_toe:TicTacToe": Peers("tic_tac_toe", "TicTacToe-v1", "tic_tac_toe", "classic/tictactoe_v3"),
+    "mars": Peers("hex", "Hex-v1", "hex(board_size=11)"),
     "cacti": Peers(open_spiel="gin_rummy"),
-    "botanicus": Peers("backgammon", "backgammon"),
+    "botanicus": Peers("backgammon", "Backgammon-v1", "backgammon"),
 }
 """By name of our game; relatives, where it is not the same game."""
 
@@ -111,6 +122,25 @@ def of_pgx(name: str, size: int) -> common.Work:
             now[0] = run(*now[0][:2])
         jax.block_until_ready(now[0])
         return calls * SCAN * size, time.perf_counter() - start
+
+    return work
+
+
+def of_envpool(name: str, size: int) -> common.Work:
+    """Return the work of an EnvPool game; its amount is the number of steps of all `size` games."""
+    env = envpool.make(name, env_type="gymnasium", num_envs=size, num_threads=1, seed=SEED)
+    _, info = env.reset()
+    now, actions, rng_states = [info], np.zeros(size, np.int64), np.zeros((size, 4), np.uint64)
+    seed_rngs(rng_states, SEED)
+
+    def work(steps: int) -> tuple[float, float]:
+        spent = 0.0
+        for _ in range(steps):
+            choose(now[0]["legal_action_mask"], rng_states, actions)
+            start = time.perf_counter()
+            *_, now[0] = env.step(actions)
+            spent += time.perf_counter() - start
+        return steps * size, spent
 
     return work
 
@@ -170,6 +200,8 @@ def contenders(name: str, size: int) -> dict[str, Callable[[], common.Work]]:
     }
     if peers.pgx:
         found["pgx"] = lambda: of_pgx(peers.pgx, size)
+    if peers.envpool and envpool is not None:
+        found["EnvPool"] = lambda: of_envpool(peers.envpool, size)
     if peers.open_spiel:  # one game at a time, whatever the size
         found["OpenSpiel, C++"] = lambda: of_open_spiel(peers.open_spiel)
     if size == 1:
@@ -195,6 +227,12 @@ env = pgx.make({name!r})
 state = jax.jit(env.init)(jax.random.PRNGKey(0))
 jax.block_until_ready(jax.jit(env.step)(state, state.legal_action_mask.argmax()))
 """
+_ENVPOOL = """
+import envpool
+env = envpool.make({name!r}, env_type="gymnasium", num_envs=1, num_threads=1)
+_, info = env.reset()
+env.step(info["legal_action_mask"].argmax(1))
+"""
 _OPEN_SPIEL = """
 import pyspiel
 state = pyspiel.load_game({name!r}).new_initial_state()
@@ -214,6 +252,7 @@ def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
     peers = PEERS[name]
     codes = {"ours": _OURS.format(name=name)}
     codes |= {"pgx": _PGX.format(name=peers.pgx)} if peers.pgx else {}
+    codes |= {"EnvPool": _ENVPOOL.format(name=peers.envpool)} if peers.envpool and envpool is not None else {}
     codes |= {"OpenSpiel": _OPEN_SPIEL.format(name=peers.open_spiel)} if peers.open_spiel else {}
     codes |= {"PettingZoo": _PETTINGZOO.format(name=peers.pettingzoo)} if peers.pettingzoo else {}
     found = []
@@ -257,6 +296,8 @@ def main(arguments: Arguments) -> None:
         measurements += start_up(name)
     about = {"windows": arguments.windows, "seconds": arguments.seconds}
     versions = {"jax": jax.__version__, "pgx": pgx.__version__}
+    versions |= {"open_spiel": importlib.metadata.version("open_spiel")}
+    versions |= {} if envpool is None else {"envpool": envpool.__version__}
     common.save(arguments.output, "peers", about | versions, measurements)
 
 
