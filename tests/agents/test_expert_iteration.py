@@ -74,16 +74,16 @@ def at_work(folder: Path, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
-    training = expert._Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
-    return training, expert._Games(game, arguments, training.positions, training.rng)
+    training = expert.Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
+    return training, expert.Games(game, arguments, training.network, 1, 0)
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
     """Positions hold what search found, who won and the margin to come; learning lowers both losses."""
     training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
     while training.positions.added < 1000:
-        games.step(*training.rollout_searches)
-    held = training.positions
+        training.positions.add(games.play(guided=False).positions)
+    held = training.positions.held
     sums = held.shares[:1000].sum(1)
     assert 0.4 < np.isclose(sums, 1, atol=2e-3).mean() < 0.6
     assert 0.4 < (sums == 0).mean() < 0.6
@@ -102,7 +102,7 @@ def test_expert_iteration_learns_what_search_chose(tmp_path):
 
 def losses(training) -> tuple[float, float]:
     """Losses of policy and value over the first thousand positions."""
-    held = training.positions
+    held = training.positions.held
     with torch.no_grad():
         logits, raw = training.torch_network(training.network.inputs(held.observation[:1000]))
         logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
@@ -115,14 +115,14 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
     decisions: list = []
     finish = games._finish
     monkeypatch.setattr(
-        games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))
+        games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))[1]
     )
     while not training.positions.added:
-        games.step(*training.network_searches)
+        training.positions.add(games.play(guided=True).positions)
     game = games.batch.game
     scores = np.array(game.scores(games.batch.last_states[0]))
     assert scores[0] != scores[1], "another seed is needed: the scores are level"
-    held = training.positions.values[: len(decisions)]
+    held = training.positions.held.values[: len(decisions)]
     for found, decision in zip(held, decisions, strict=True):
         own = decision.player
         won = float(scores[own] > scores[1 - own])

@@ -1,7 +1,8 @@
-"""Our own PPO with workers on Ray: the same results as without, any number of workers, killed ones are replaced."""
+"""Our own trainers and the arena on Ray: the same results as without, any number of workers, killed ones are replaced."""
 
 import os
 import signal
+import tomllib
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from garden_agents.evaluation.arena import round_robin
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
 from garden_agents.training.pool import OpponentPool
-from garden_agents.training.ray_workers import Workers
+from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers
 
 from garden_core import make
 
@@ -63,6 +65,17 @@ def workers(number):
     )
 
 
+def process_of(actor):
+    return ray.get(actor.__ray_call__.remote(lambda _: os.getpid()))
+
+
+def killed(actor):
+    """Kill a worker; return the number that its process had."""
+    process = process_of(actor)
+    os.kill(process, signal.SIGKILL)
+    return process
+
+
 def test_rollouts_of_all_workers_are_joined():
     source = workers(2)
     first = source.rollout(with_greedy=True)
@@ -75,13 +88,68 @@ def test_rollouts_of_all_workers_are_joined():
 def test_a_killed_worker_is_replaced():
     source = workers(2)
     source.rollout(with_greedy=False)
-    process = ray.get(source.actors[1].__ray_call__.remote(lambda _: os.getpid()))
-    os.kill(process, signal.SIGKILL)
+    process = killed(source.actors.all[1])
     with pytest.warns(UserWarning, match="worker 1 died and is replaced"):
         rollout = source.rollout(with_greedy=False)
-    assert source.replaced == 1
+    assert source.actors.replaced == 1
     assert len(rollout.chosen) > 0
-    assert ray.get(source.actors[1].__ray_call__.remote(lambda _: os.getpid())) != process
+    assert process_of(source.actors.all[1]) != process
+
+
+# --- expert iteration ---
+
+SEARCHED = {
+    "game": "cacti",
+    "envs": 8,
+    "simulations": 4,
+    "fast_simulations": 2,
+    "hidden": 16,
+    "minibatch": 32,
+    "panel": (),
+    "eval_games": 0,
+    "ray": "local",
+}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_expert_iteration_learns_from_workers(tmp_path, number):
+    expert.train(expert.Arguments(**SEARCHED, workers=number, minutes=0.2, run=tmp_path / "run"))
+    rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
+    assert len(rows) >= 2
+    assert "ray" not in tomllib.loads((tmp_path / "run" / "config.toml").read_text())["arguments"]
+    again = expert.Arguments(resume=tmp_path / "run", minutes=0.25)
+    assert expert.train(again) == tmp_path / "run"  # in this process
+
+
+def test_positions_of_one_worker_are_those_of_a_process_without_ray():
+    game = make("cacti", reward="margin")
+    arguments = expert.Arguments(**SEARCHED, workers=1)
+    network = new_network(game, arguments.architecture, target_of(game))
+    source = SearchWorkers(game, network, arguments, expert.Games, 5)
+    own = expert.Games(game, arguments, network, 1, 5)
+    own.compile()
+    moves = 3 * MOVES
+    far = [source.play(guided=True) for _ in range(moves)]
+    near = [own.play(guided=True) for _ in range(moves)]
+    assert sum(played.decisions for played in far) == sum(played.decisions for played in near) == 8 * moves
+    columns, expected = (expert.joined([each.positions for each in found]) for found in (far, near))
+    assert len(columns.values) > 8
+    for column, same in zip(columns, expected, strict=True):
+        np.testing.assert_array_equal(column, same)
+
+
+def test_a_killed_worker_of_expert_iteration_is_replaced():
+    game = make("cacti", reward="margin")
+    arguments = expert.Arguments(**SEARCHED, workers=2)
+    network = new_network(game, arguments.architecture, target_of(game))
+    source = SearchWorkers(game, network, arguments, expert.Games, 0)
+    source.play(guided=False)
+    process = killed(source.actors.all[0])
+    with pytest.warns(UserWarning, match="worker 0 died and is replaced"):
+        decisions = [source.play(guided=True).decisions for _ in range(6 * MOVES)]
+    assert decisions == [8] * 6 * MOVES
+    assert source.actors.replaced == 1
+    assert process_of(source.actors.all[0]) != process
 
 
 # --- the arena ---

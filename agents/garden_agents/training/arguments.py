@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args
 import msgspec
 import tyro
 
+from garden_agents.cluster import LOCAL
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
@@ -25,7 +26,16 @@ from garden_core.files import read_regular
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = ["CONFIG", "METHODS", "TRAINERS", "TrainingArguments", "command_line", "open_run", "plain"]
+__all__ = [
+    "CONFIG",
+    "METHODS",
+    "TRAINERS",
+    "TrainingArguments",
+    "WorkerArguments",
+    "command_line",
+    "open_run",
+    "plain",
+]
 
 CONFIG = "config.toml"
 CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
@@ -133,10 +143,26 @@ class TrainingArguments:
         return Architecture(self.network, self.channels, self.hidden)
 
 
+@dataclass
+class WorkerArguments(TrainingArguments):
+    """Arguments of trainings whose games can be played on a Ray cluster; config.toml does not hold its address."""
+
+    ray: str | None = None
+    """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
+    workers: int = 2
+    """number of workers with --ray; each plays --envs games"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._at_least(1, "workers")
+        self._at_most(100_000, "workers")
+
+
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
-    A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given.
+    A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given, and for
+    where it is played, `ray` and `workers`.
 
     Raises:
         SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none; for
@@ -163,7 +189,8 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
         if not any(value is not None for value in limits.values()):
             limits = {}
-        arguments = dataclasses.replace(stored, **limits, resume=folder)
+        places = {name: getattr(arguments, name) for name in ("ray", "workers") if hasattr(arguments, name)}
+        arguments = dataclasses.replace(stored, **limits, **places, resume=folder)
     if "reward" in arguments.options:
         raise SystemExit(
             "training sets the option reward itself: what it maximises are arguments of the training"
@@ -178,6 +205,8 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{name.replace('_', '-')}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
+    if getattr(arguments, "ray", None) is not None:  # any cluster gives the same results
+        words += ["--ray", LOCAL]
     return folder, arguments, game, shlex.join(words)
 
 
@@ -246,7 +275,7 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml holds them: without those that are None, and without the run's folder."""
+    """Return arguments as config.toml holds them: without those that are None, the run's folder and the cluster."""
     values = dataclasses.asdict(arguments)
-    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume")}
+    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray")}
     return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}

@@ -13,20 +13,23 @@ Most moves are searched a little, only to be played; a share of them, which the 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
+from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import num_values, target_of
+from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, start_from
 from garden_agents.search.agent import MCTSAgent
 from garden_agents.search.tree import first_places
-from garden_agents.training.arguments import TrainingArguments, open_run
+from garden_agents.training.arguments import WorkerArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.loss import search_loss, seat_loss, team_loss
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
@@ -38,7 +41,7 @@ __all__ = ["Arguments", "train"]
 
 
 @dataclass
-class Arguments(TrainingArguments):
+class Arguments(WorkerArguments):
     """Train a network by expert iteration, evaluate it, and keep everything in a folder.
 
     The training takes 30 minutes if --minutes is not given.
@@ -90,38 +93,60 @@ class Arguments(TrainingArguments):
         self._at_most(10_000_000, "positions")
 
 
-class _Positions:
+class Positions(NamedTuple):
+    """Positions to learn from.
+
+    Attributes:
+        observation: int8 (n, *observation_shape), the observation of the player to move.
+        mask: int8 (n, num_actions), its action mask.
+        shares: float16 (n, num_actions), what the search found, see `Searched.shares`; zeros where the policy does not
+            learn from the position.
+        values: float32 (n, columns), the value targets, as `heads.num_values` counts them.
+    """
+
+    observation: np.ndarray
+    mask: np.ndarray
+    shares: np.ndarray
+    values: np.ndarray
+
+
+def _room(game: Game, n: int) -> Positions:
+    """Return zeroed positions."""
+    return Positions(
+        np.zeros((n, *game.observation_shape), np.int8),
+        np.zeros((n, game.num_actions), np.int8),
+        np.zeros((n, game.num_actions), np.float16),
+        np.zeros((n, num_values(target_of(game), game.num_players)), np.float32),
+    )
+
+
+class _Replay:
     """Replay buffer of positions.
 
     Attributes:
-        observation: int8 (size, *observation_shape), the observation of the player to move.
-        mask: int8 (size, num_actions), its action mask.
-        shares: float16 (size, num_actions), what the search found, see `Searched.shares`; zeros where the policy does not
-            learn from the position.
-        values: float32 (size, columns), the value targets, as `heads.num_values` counts them.
+        held: the positions.
         added: number of positions added so far.
     """
 
     def __init__(self, game: Game, size: int) -> None:
-        self.observation = np.zeros((size, *game.observation_shape), np.int8)
-        self.mask = np.zeros((size, game.num_actions), np.int8)
-        self.shares = np.zeros((size, game.num_actions), np.float16)
-        self.values = np.zeros((size, num_values(target_of(game), game.num_players)), np.float32)
+        self.held = _room(game, size)
         self.added = 0
 
-    def add(self, observation: np.ndarray, mask: np.ndarray, shares: np.ndarray, values: np.ndarray) -> None:
-        """Add a position; it replaces the oldest one when the buffer is full."""
-        i = self.added % len(self.values)
-        self.observation[i], self.mask[i], self.shares[i], self.values[i] = observation, mask, shares, values
-        self.added += 1
+    def add(self, positions: Positions) -> None:
+        """Add positions; they replace the oldest ones when the buffer is full."""
+        n, size = len(positions.values), len(self.held.values)
+        places = (self.added + np.arange(n)[-size:]) % size
+        for column, added in zip(self.held, positions, strict=True):
+            column[places] = added[-size:]
+        self.added += n
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, Loss]:
         """Return observations of `n` random positions, and the loss of policy and value over them.
 
         The loss logs the sums of the policy's, of the value's, and the number of positions that the policy learns from.
         """
-        chosen = rng.integers(min(self.added, len(self.values)), size=n)
-        mask, shares, values = (array[chosen] for array in (self.mask, self.shares, self.values))
+        chosen = rng.integers(min(self.added, len(self.held.values)), size=n)
+        observation, mask, shares, values = (column[chosen] for column in self.held)
         shares, all_count = shares.astype(np.float32), np.ones(n, np.float32)
         searched = np.any(shares, axis=1)
         size, on_values = max(1, int(searched.sum())), team_loss if values.shape[1] == 1 else seat_loss
@@ -138,7 +163,7 @@ class _Positions:
             on_values(raw, rows, values, all_count, 1.0, n, d_raw, sums)
             sums[2] += np.count_nonzero(searched[rows])
 
-        return self.observation[chosen], loss
+        return observation, loss
 
 
 class _Decision(NamedTuple):
@@ -158,15 +183,46 @@ class _Decision(NamedTuple):
     paid: np.ndarray
 
 
-class _Games:
-    """Games that search plays against itself; the positions of finished games go to the replay buffer."""
+class Played(NamedTuple):
+    """What games have given: the number of decisions, and the positions of the games that ended."""
 
-    def __init__(
-        self, game: Game, arguments: Arguments, positions: _Positions, rng: np.random.Generator
-    ) -> None:
-        self.game, self.arguments, self.positions, self.rng = game, arguments, positions, rng
+    decisions: int
+    positions: Positions
+
+
+class Source(Protocol):
+    """Where positions come from: games of this process (`Games`), or of workers."""
+
+    def play(self, guided: bool) -> Played:
+        """Play on, the search being guided by the network as it is now, or by greedy rollouts."""
+        ...
+
+
+class Games:
+    """Games that search plays against itself.
+
+    Args:
+        game: the game with the reward "margin".
+        arguments: the training's arguments.
+        network: the network that guides the search.
+        threads: number of threads of search by rollouts.
+        seed: seed of the games and of the search's choices.
+    """
+
+    def __init__(self, game: Game, arguments: Arguments, network: Network, threads: int, seed: int) -> None:
+        a = arguments
+        self.game, self.arguments, self.rng = game, arguments, np.random.default_rng((seed, 1))
+        own: dict[str, Any] = {
+            "exploration": a.exploration,
+            "considered": a.considered,
+            "scale": a.scale,
+            "seed": seed,
+        }
+        counts, agent = (a.simulations, a.fast_simulations), NetworkAgent(network, target_of(game))
+        self.rollout_searches = tuple(MCTSAgent(count, threads=threads, **own) for count in counts)
+        self.network_searches = tuple(MCTSAgent(count, network=agent, **own) for count in counts)
         self.batch = Batch(game, arguments.envs, history=bool(game.held))
-        self.batch.reset(int(rng.integers(2**32)))
+        self.batch.reset(seed)
         self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
         """The decisions of the unfinished game in each row, without those that had only one legal action."""
         self.paid = np.zeros((arguments.envs, game.num_players))
@@ -174,9 +230,17 @@ class _Games:
         seats = game.max_players
         self.final, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
-    def step(self, full: MCTSAgent, fast: MCTSAgent) -> None:
-        """Take one action in every game, some after a `full` search and the others after a `fast` one."""
+    def compile(self) -> None:
+        """Compile all that games need, by playing on."""
+        for guided in (False, True):
+            self.play(guided)
+        if not self.game.cooperative:
+            first_places(self.batch.states[0], self.game.params[0], self.final, self.points)
+
+    def play(self, guided: bool) -> Played:
+        """Take one action in every game, some after a full search and the others after a fast one."""
         batch, a = self.batch, self.arguments
+        full, fast = self.network_searches if guided else self.rollout_searches
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
         thorough = self.rng.random(a.envs) < a.full_share
         actions, shares, values = (
@@ -191,21 +255,22 @@ class _Games:
             if search is full:
                 shares[rows] = found.shares
         for row in np.flatnonzero(masks.sum(1) > 1):
-            judged = values[row] if full.network else None
+            judged = values[row] if guided else None
             player, seen = int(players[row]), batch.observation[row].copy()
             decision = _Decision(seen, masks[row], shares[row], player, judged, self.paid[row].copy())
             self.trajectories[row].append(decision)
         batch.step(actions)
         self.paid += batch.rewards
-        for row in np.flatnonzero(batch.terminated | batch.truncated):
-            self._finish(int(row))
+        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        return Played(a.envs, joined([_room(self.game, 0), *(self._finish(int(row)) for row in ended)]))
 
-    def _finish(self, row: int) -> None:
-        """Add the positions of the finished game in `row` to the replay buffer."""
-        game, n = self.game, self.game.num_players
+    def _finish(self, row: int) -> Positions:
+        """Return the positions of the finished game in `row`."""
+        game, n, decisions = self.game, self.game.num_players, self.trajectories[row]
         if not game.cooperative:
             first_places(self.batch.last_states[row], game.params[0], self.final, self.points)
-        for decision in self.trajectories[row]:
+        found = _room(game, len(decisions))
+        for i, decision in enumerate(decisions):
             to_come = np.roll(self.paid[row] - decision.paid, -decision.player)
             if game.cooperative:
                 target = to_come[:1]
@@ -214,11 +279,20 @@ class _Games:
                 if decision.values is not None:
                     values = values + self.arguments.search_value_share * (decision.values - values)
                 target = np.concatenate([((n - 1) * values + 1) / n, to_come])  # chances, margins
-            self.positions.add(decision.observation, decision.mask, decision.shares, target)
+            for column, value in zip(
+                found, (decision.observation, decision.mask, decision.shares, target), strict=True
+            ):
+                column[i] = value
         self.trajectories[row], self.paid[row] = [], 0
+        return found
 
 
-class _Training:
+def joined(positions: Sequence[Positions]) -> Positions:
+    """Return several positions as one."""
+    return Positions(*map(np.concatenate, zip(*positions, strict=True)))
+
+
+class Training:
     """The training loop: games, updates, evaluations, checkpoints."""
 
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
@@ -231,22 +305,12 @@ class _Training:
         self.torch_network = TorchNetwork(self.network, threads=arguments.threads)
         parameters = [self.torch_network.parameters]
         self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
-        self.positions = _Positions(game, arguments.positions)
+        self.positions = _Replay(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
         self.decisions = 0
         """Decisions of the games so far."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
-        a, network = arguments, NetworkAgent(self.network, self.target)
-        own: dict[str, Any] = {
-            "exploration": a.exploration,
-            "considered": a.considered,
-            "scale": a.scale,
-            "seed": a.seed,
-        }
-        counts = (a.simulations, a.fast_simulations)
-        self.rollout_searches = tuple(MCTSAgent(count, threads=a.threads, **own) for count in counts)
-        self.network_searches = tuple(MCTSAgent(count, network=network, **own) for count in counts)
 
     def go(self) -> None:
         """Train until the time is over or Ctrl-C is pressed, and save a checkpoint.
@@ -257,25 +321,35 @@ class _Training:
         limit = (30.0 if self.arguments.minutes is None else self.arguments.minutes) * 60
         with tqdm(total=round(limit), unit="s", desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
-            games = _Games(self.game, self.arguments, self.positions, self.rng)
-            for searches in (self.rollout_searches, self.network_searches):
-                games.step(*searches)  # compiles before the clock starts
-            if not self.game.cooperative:
-                first_places(games.batch.states[0], self.game.params[0], games.final, games.points)
-            self.run.warm_up(self.network, self.target)
-            with Interruption() as interruption:
-                self.run.check = interruption.check
-                with contextlib.suppress(Interrupted):
-                    self._loop(games, limit)
-                self.save()
+            with self._source() as source:
+                self.run.warm_up(self.network, self.target)
+                with Interruption() as interruption:
+                    self.run.check = interruption.check
+                    with contextlib.suppress(Interrupted):
+                        self._loop(source, limit)
+                    self.save()
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
                 f"continue with: {Arguments.command} --resume {self.run.folder}"
             )
 
-    def _loop(self, games: _Games, limit: float) -> None:
-        a, evaluations = self.arguments, self.arguments.evaluation_count(limit / 60)
+    @contextlib.contextmanager
+    def _source(self) -> Iterator[Source]:
+        """Give the games of this process, or those of workers until they are no longer needed; all is compiled then."""
+        a, seed = self.arguments, self.arguments.seed + self.decisions
+        if a.ray is None:
+            games = Games(self.game, a, self.network, a.threads, seed)
+            games.compile()
+            yield games
+            return
+        from garden_agents.training import ray_workers  # loads Ray
+
+        with connected(a.ray):
+            yield ray_workers.SearchWorkers(self.game, self.network, a, Games, seed)
+
+    def _loop(self, source: Source, limit: float) -> None:
+        evaluations = self.arguments.evaluation_count(limit / 60)
         self.run.begin()
         next_evaluation = self.run.seconds + limit / max(1, evaluations)
         next_log = self.run.seconds
@@ -283,8 +357,9 @@ class _Training:
         self.run.report("training")
         while (now := self.run.seconds) < limit:
             self.run.check()
-            games.step(*(self.rollout_searches if now < limit * self.warmup_share else self.network_searches))
-            self.decisions += a.envs
+            played = source.play(guided=now >= limit * self.warmup_share)
+            self.positions.add(played.positions)
+            self.decisions += played.decisions
             losses = self._learn(now / limit)
             if losses and now >= next_log:
                 next_log = now + 10
@@ -364,7 +439,7 @@ def train(arguments: Arguments) -> Path:
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty.shapes)
     run = Run.of(folder, game, arguments, command)
-    training = _Training(arguments, run, game)
+    training = Training(arguments, run, game)
     if arguments.resume is None:
         run.rewind(0, 0.0)
     else:

@@ -28,7 +28,7 @@ from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.registry import load_agent
-from garden_agents.training.arguments import TrainingArguments, open_run
+from garden_agents.training.arguments import WorkerArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.credit import OPEN, SETTLED, advantages, link, pay, value_targets
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
@@ -49,7 +49,7 @@ MAX_GRADIENT = 0.5  # largest norm of the gradient
 
 
 @dataclass
-class Arguments(TrainingArguments):
+class Arguments(WorkerArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     trainer = "ppo"
@@ -121,10 +121,6 @@ class Arguments(TrainingArguments):
     """decisions learned from between two checkpoints"""
     device: str = "cpu"
     """device of inference and updates: cpu or cuda"""
-    ray: str | None = None
-    """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
-    workers: int = 2
-    """number of workers with --ray; each plays --envs games"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,8 +132,6 @@ class Arguments(TrainingArguments):
         self._at_most(1000, "past_selves")
         self._at_most(1, "imitation", "pool_share")
         self._at_most(10**15, "steps")
-        self._at_least(1, "workers")
-        self._at_most(100_000, "workers")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
 

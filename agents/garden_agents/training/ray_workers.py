@@ -1,13 +1,15 @@
-"""Rollouts of `garden_agents.training.ppo` from workers on a Ray cluster: `garden train mars --ray local --workers 4`.
+"""Games from workers on a Ray cluster, for both trainers of this project: `garden train mars --ray local --workers 4`.
 
-Each worker plays its own games with the network that it is sent, and sends back the decisions to learn from. The learner,
-this process, waits for all of them, so the same seeds give the same results, and with one worker those of a training
-without Ray. A worker that dies, or whose node leaves the cluster, is replaced; its games in flight are lost.
+Each worker plays its own games with the network that it is sent, and sends back what there is to learn from. The learner of
+`garden_agents.training.ppo`, this process, waits for all of them, so the same seeds give the same results, and with one worker
+those of a training without Ray. That of `garden_agents.training.expert_iteration` takes what comes. A worker that dies, or
+whose node leaves the cluster, is replaced; its games in flight are lost.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,12 +26,15 @@ from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
 
 if TYPE_CHECKING:
+    from garden_agents.training.expert_iteration import Arguments as SearchArguments
+    from garden_agents.training.expert_iteration import Games, Played
     from garden_agents.training.ppo import Arguments, Rollout, SelfPlay
 
-__all__ = ["Worker", "Workers"]
+__all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
 
 SEED_STEP = 1_000_003  # between the seeds of two workers
-REPLACED_AT_ONCE = 3  # times that a worker is replaced for one rollout, before the training gives up
+REPLACED_AT_ONCE = 3  # times that a worker is replaced for one answer, before the training gives up
+MOVES = 8  # decisions in each game of a worker of expert iteration, before it is sent new weights
 
 
 class _Results(OpponentPool):
@@ -95,10 +100,10 @@ class Worker:
             self.games = kind(game, self.torch_network, self.pool, arguments, seed)
         found = self.games.rollout(with_greedy)
         results, self.pool.results = self.pool.results, []
-        return _only_chosen(found), results
+        return only_chosen(found), results
 
 
-def _only_chosen(rollout: Rollout) -> Rollout:
+def only_chosen(rollout: Rollout) -> Rollout:
     """Return a copy with the chosen decisions alone."""
     chosen = rollout.chosen
     return rollout._replace(
@@ -109,7 +114,7 @@ def _only_chosen(rollout: Rollout) -> Rollout:
     )
 
 
-def _joined(rollouts: list[Rollout]) -> Rollout:
+def joined(rollouts: list[Rollout]) -> Rollout:
     """Return the decisions of several rollouts as one."""
     if len(rollouts) == 1:
         return rollouts[0]
@@ -123,6 +128,57 @@ def _joined(rollouts: list[Rollout]) -> Rollout:
     )
 
 
+class _Actors:
+    """Workers in processes of the cluster; those that die, or whose node leaves, are replaced.
+
+    Args:
+        number: how many.
+        kind: the class of the workers, whose last argument is a seed.
+        made_of: its other arguments.
+        seed: seed of the first worker; the others' follow from it.
+
+    Attributes:
+        all: the actors.
+        replaced: number of those that were replaced so far.
+    """
+
+    def __init__(self, number: int, kind: type, made_of: tuple[Any, ...], seed: int) -> None:
+        self.kind, self.made_of, self.seed = kind, made_of, seed
+        self.replaced = self._made = 0
+        self.all = [self._new() for _ in range(number)]
+
+    def _new(self) -> Any:
+        """Start a worker, with a seed that none has had."""
+        seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
+        return ray.remote(num_cpus=1)(self.kind).remote(*self.made_of, seed)
+
+    def result(self, i: int, reference: Any, ask: Callable[[int], Any]) -> Any:
+        """Return what worker `i` answers.
+
+        Args:
+            i: its place.
+            reference: the answer to come.
+            ask: asks worker `i` again, once it has been replaced.
+
+        Raises:
+            RuntimeError: if it dies again and again.
+        """
+        deaths = 0
+        while True:
+            try:
+                return ray.get(reference)
+            except RayTaskError:  # an error of the worker's code, which would come again
+                raise
+            except RayActorError as error:
+                deaths += 1
+                if deaths > REPLACED_AT_ONCE:
+                    raise RuntimeError(f"worker {i} died {deaths} times in a row: {error}") from error
+            warnings.warn(f"worker {i} died and is replaced; its games in flight are lost", stacklevel=2)
+            self.replaced += 1
+            self.all[i] = self._new()
+            reference = ask(i)
+
+
 class Workers:
     """Workers on the cluster, as a source of rollouts.
 
@@ -133,9 +189,6 @@ class Workers:
         arguments: the training's arguments.
         kind: the class of the workers' games, `ppo.SelfPlay`.
         seed: seed of the first worker's games; the others' follow from it.
-
-    Attributes:
-        replaced: number of workers that were replaced so far.
     """
 
     def __init__(
@@ -147,20 +200,10 @@ class Workers:
         kind: type[SelfPlay],
         seed: int,
     ) -> None:
-        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
-        self.kind, self.seed = kind, seed
-        self.replaced = 0
-        self._made = 0
-        self._sent: list[dict[int, Network]] = []
-        self.actors: list[Any] = []
-        for _ in range(arguments.workers):
-            self.actors.append(self._new())
-            self._sent.append({})
-
-    def _new(self) -> Any:
-        """Start a worker, with a seed that none has had."""
-        seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
-        return ray.remote(num_cpus=1)(Worker).remote(self.game, self.arguments, self.kind, seed)
+        self.network, self.pool = network, pool
+        self.actors = _Actors(arguments.workers, Worker, (game, arguments, kind), seed)
+        self._sent: dict[Any, dict[int, Network]] = {}
+        """By actor, the past selves that it has, by their place in the pool."""
 
     def rollout(self, with_greedy: bool) -> Rollout:
         """Play with the network as it is now, in all workers; return their decisions as one rollout.
@@ -169,36 +212,88 @@ class Workers:
             RuntimeError: if workers die again and again.
         """
         weights = ray.put(self.network.parameters)
-        asked = [self._ask(i, weights, with_greedy) for i in range(len(self.actors))]
+
+        def ask(i: int) -> Any:
+            actor = self.actors.all[i]
+            standing = self.pool.ahead, self.pool.met
+            return actor.rollout.remote(weights, with_greedy, standing, self._unknown(actor))
+
         found = []
-        for i, reference in enumerate(asked):
-            for attempt in range(REPLACED_AT_ONCE + 1):
-                try:
-                    rollout, results = ray.get(reference)
-                    break
-                except RayTaskError:
-                    raise
-                except RayActorError as error:
-                    if attempt == REPLACED_AT_ONCE:
-                        raise RuntimeError(
-                            f"worker {i} died {attempt + 1} times in a row: {error}"
-                        ) from error
-                    warnings.warn(
-                        f"worker {i} died and is replaced; its games in flight are lost", stacklevel=2
-                    )
-                    self.replaced += 1
-                    self.actors[i], self._sent[i] = self._new(), {}
-                    reference = self._ask(i, weights, with_greedy)
+        for i, reference in enumerate([ask(i) for i in range(len(self.actors.all))]):
+            rollout, results = self.actors.result(i, reference, ask)
             found.append(rollout)
             for opponent, result in results:
                 self.pool.count(opponent, result)
-        return _joined(found)
+        return joined(found)
 
-    def _ask(self, i: int, weights: Any, with_greedy: bool) -> Any:
-        """Ask a worker for a rollout; send it the past selves that it does not have yet."""
-        past = {}
+    def _unknown(self, actor: Any) -> dict[int, np.ndarray]:
+        """Return the parameters of past selves that a worker does not have yet, by their place, as it is sent them."""
+        sent, past = self._sent.setdefault(actor, {}), {}
         for place, network in enumerate(self.pool.networks):
-            if self._sent[i].get(place) is not network:
-                self._sent[i][place] = network
+            if sent.get(place) is not network:
+                sent[place] = network
                 past[place] = network.parameters
-        return self.actors[i].rollout.remote(weights, with_greedy, (self.pool.ahead, self.pool.met), past)
+        return past
+
+
+class SearchWorker:
+    """Games that search plays against itself, in a process of their own.
+
+    Args:
+        game: the game with the reward "margin".
+        arguments: the training's arguments.
+        kind: the class of the games, `expert_iteration.Games`.
+        seed: seed of the games.
+    """
+
+    def __init__(self, game: Game, arguments: SearchArguments, kind: type[Games], seed: int) -> None:
+        self.network = empty_network(game, arguments.architecture, target_of(game))
+        self.games = kind(game, arguments, self.network, 1, seed)
+        self.games.compile()
+
+    def play(self, weights: np.ndarray, guided: bool) -> list[Played]:
+        """Play on with the network that has these parameters, for `MOVES` decisions in each game."""
+        self.network.parameters[:] = weights
+        return [self.games.play(guided) for _ in range(MOVES)]
+
+
+class SearchWorkers:
+    """Workers on the cluster, as a source of positions from search; each plays on while others are learned from.
+
+    Args:
+        game: the game with the reward "margin".
+        network: the network; a worker plays with its weights as they are when it is asked.
+        arguments: the training's arguments.
+        kind: the class of the workers' games, `expert_iteration.Games`.
+        seed: seed of the first worker's games; the others' follow from it.
+    """
+
+    def __init__(
+        self, game: Game, network: Network, arguments: SearchArguments, kind: type[Games], seed: int
+    ) -> None:
+        self.network = network
+        self.actors = _Actors(arguments.workers, SearchWorker, (game, arguments, kind), seed)
+        self._asked: dict[Any, int] = {}
+        self._received: list[Played] = []
+
+    def play(self, guided: bool) -> Played:
+        """Return what some worker has played meanwhile, and let it play on with the network as it is now.
+
+        Raises:
+            RuntimeError: if workers die again and again.
+        """
+        if not self._received:
+            self._received = self._from_any(guided)
+        return self._received.pop(0)
+
+    def _from_any(self, guided: bool) -> list[Played]:
+        def ask(i: int) -> Any:
+            return self.actors.all[i].play.remote(self.network.parameters, guided)
+
+        if not self._asked:
+            self._asked = {ask(i): i for i in range(len(self.actors.all))}
+        (done, *_), _ = ray.wait(list(self._asked), num_returns=1)
+        i = self._asked.pop(done)
+        found = self.actors.result(i, done, ask)
+        self._asked[ask(i)] = i
+        return found
