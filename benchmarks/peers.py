@@ -93,7 +93,7 @@ class Arguments:
     seconds: float = 0.7
     """length of a window"""
     output: Path = common.RESULTS
-    """folder for peers.json"""
+    """folder for peers-GAME.json"""
 
 
 # --- what is measured ---
@@ -225,7 +225,8 @@ _PGX = """
 import jax, pgx
 env = pgx.make({name!r})
 state = jax.jit(env.init)(jax.random.PRNGKey(0))
-jax.block_until_ready(jax.jit(env.step)(state, state.legal_action_mask.argmax()))
+key = jax.random.PRNGKey(1)
+jax.block_until_ready(jax.jit(env.step)(state, state.legal_action_mask.argmax(), key))
 """
 _ENVPOOL = """
 import envpool
@@ -277,8 +278,15 @@ def main(arguments: Arguments) -> None:
     sys.path.append(str(EXAMPLES))
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    measurements: list[dict[str, Any]] = []
+    about: dict[str, Any] = {
+        "windows": arguments.windows,
+        "seconds": arguments.seconds,
+        "jax": jax.__version__,
+    }
+    about |= {"pgx": pgx.__version__, "open_spiel": importlib.metadata.version("open_spiel")}
+    about |= {} if envpool is None else {"envpool": envpool.__version__}
     for name in arguments.games:
+        measurements: list[dict[str, Any]] = []
         for size in arguments.sizes:
             busy, names = common.OtherCores(), contenders(name, size)
             works = [make_work() for make_work in names.values()]
@@ -294,11 +302,7 @@ def main(arguments: Arguments) -> None:
                     flush=True,
                 )
         measurements += start_up(name)
-    about = {"windows": arguments.windows, "seconds": arguments.seconds}
-    versions = {"jax": jax.__version__, "pgx": pgx.__version__}
-    versions |= {"open_spiel": importlib.metadata.version("open_spiel")}
-    versions |= {} if envpool is None else {"envpool": envpool.__version__}
-    common.save(arguments.output, "peers", about | versions, measurements)
+        common.save(arguments.output, f"peers-{name.partition(':')[0]}", about, measurements)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ costs to send decisions and weights), and a model puts them together:
 
 On a machine with fewer cores than busy processes these share it; how much faster two processes are than one is measured
 too. The model is then held against trainings with one and with two workers, and asked for larger numbers, each worker with
-a core of its own.
+a core of its own. RLlib's PPO in self-play against a league (`garden_agents.training.rllib`) is measured with one runner.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import torch
 import tyro
 from garden_agents.training import expert_iteration, ppo
 from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers, joined, only_chosen
+from garden_agents.training.rllib import league_config
 from garden_agents.training.run_folder import Run
 
 from benchmarks import common
@@ -217,7 +218,30 @@ def expert_measured(name: str, folder: Path, workers: int, seconds: float) -> di
     return {"trained": rate_of(train, seconds), "sampled": rate_of(sample, seconds)}
 
 
-# --- both ---
+# --- RLlib ---
+
+
+def rllib_measured(name: str, seconds: float) -> dict[str, float]:
+    """Return the learner's decisions per second that one runner samples, and those of a training with it."""
+
+    def sample(runner: Any) -> float:
+        return rate_of(lambda: sum(map(len, runner.sample(num_timesteps=16_384))), seconds)
+
+    def train() -> int:
+        algorithm.train()
+        return 16_384
+
+    config = league_config(name, num_env_runners=1, network={"kind": "flat", "hidden": 64})
+    algorithm = config.training(train_batch_size_per_learner=16_384).build_algo()
+    for _ in range(6):  # the league's first member comes after five
+        algorithm.train()
+    (sampled,) = algorithm.env_runner_group.foreach_env_runner(sample, local_env_runner=False)
+    found = {"sampled": sampled, "trained": rate_of(train, seconds)}
+    algorithm.stop()
+    return found
+
+
+# --- all ---
 
 
 def rate_of(work: Callable[[], int], seconds: float) -> float:
@@ -295,6 +319,9 @@ def main(arguments: Arguments) -> None:
                     shown = ", ".join(f"{key} {value:,.0f}" for key, value in row.items())
                     print(f"{name:10} {trainer:17} {shown}", flush=True)
                 measurements.append(found)
+            row = {"workers": 1, **rllib_measured(name, a.seconds)}
+            measurements.append({"game": name, "trainer": "rllib", "workers": [row]})
+            print(f"{name:10} rllib             {row}", flush=True)
     common.save(a.output, "scaling", {"ray": ray.__version__, "seconds": a.seconds}, measurements)
 
 
