@@ -243,11 +243,15 @@ class SearchWorker:
         game: the game with the reward "margin".
         arguments: the training's arguments.
         kind: the class of the games, `expert_iteration.Games`.
+        weights: the network's parameters at first.
         seed: seed of the games.
     """
 
-    def __init__(self, game: Game, arguments: SearchArguments, kind: type[Games], seed: int) -> None:
+    def __init__(
+        self, game: Game, arguments: SearchArguments, kind: type[Games], weights: np.ndarray, seed: int
+    ) -> None:
         self.network = empty_network(game, arguments.architecture, target_of(game))
+        self.network.parameters[:] = weights
         self.games = kind(game, arguments, self.network, 1, seed)
         self.games.compile()
 
@@ -272,7 +276,8 @@ class SearchWorkers:
         self, game: Game, network: Network, arguments: SearchArguments, kind: type[Games], seed: int
     ) -> None:
         self.network = network
-        self.actors = _Actors(arguments.workers, SearchWorker, (game, arguments, kind), seed)
+        made_of = game, arguments, kind, network.parameters.copy()
+        self.actors = _Actors(arguments.workers, SearchWorker, made_of, seed)
         self._asked: dict[Any, int] = {}
         self._received: list[Played] = []
 
