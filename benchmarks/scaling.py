@@ -1,6 +1,7 @@
 """What workers on a Ray cluster give: `python -m benchmarks.scaling [GAMES...]`, where Ray is installed (`make test-ray`).
 
-For both trainers of this project the parts of a training are measured one by one in one process (games, learning, what it
+Trainings begin with the shipped network and a learning rate of 0, so that the work stays the same while it is measured. For
+both trainers of this project the parts of a training are measured one by one in one process (games, learning, what it
 costs to send decisions and weights), and a model puts them together:
 
 - PPO: the learner waits for the rollouts of all W workers and then learns from them,
@@ -30,6 +31,7 @@ from typing import Any
 import ray
 import torch
 import tyro
+from garden_agents.networks.network_agent import shipped
 from garden_agents.training import expert_iteration, ppo
 from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers, joined, only_chosen
 from garden_agents.training.rllib import league_config
@@ -56,6 +58,12 @@ class Arguments:
     """folder for scaling.json"""
 
 
+def settings(name: str, folder: Path) -> dict[str, Any]:
+    """Return arguments that keep the work the same: the shipped network, which does not change."""
+    start = shipped(make(name))[2]
+    return {"start": start, "learning_rate": 0.0, "final_learning_rate": 0.0, "panel": (), "run": folder}
+
+
 def seconds_of(work: Callable[[], Any], repeats: int) -> float:
     """Return the median of the seconds that `work` takes."""
     found = []
@@ -71,7 +79,7 @@ def seconds_of(work: Callable[[], Any], repeats: int) -> float:
 
 def ppo_training(name: str, folder: Path) -> ppo.Training:
     """Return a training by PPO with the game's own defaults, without imitation."""
-    arguments = ppo.Arguments.for_game(name, panel=(), imitation=0.0, run=folder)
+    arguments = ppo.Arguments.for_game(name, imitation=0.0, **settings(name, folder))
     game = make(name, reward="margin")
     return ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
@@ -154,8 +162,8 @@ def ppo_measured(name: str, folder: Path, workers: int, seconds: float) -> dict[
 
 
 def expert_training(name: str, folder: Path) -> expert_iteration.Training:
-    """Return a training by expert iteration with the game's own defaults, guided by the network from the start."""
-    arguments = expert_iteration.Arguments.for_game(name, panel=(), warmup_share=0.0, threads=1, run=folder)
+    """Return a training by expert iteration with the game's own defaults."""
+    arguments = expert_iteration.Arguments.for_game(name, threads=1, **settings(name, folder))
     game = make(name, reward="margin")
     return expert_iteration.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
