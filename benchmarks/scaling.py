@@ -31,7 +31,7 @@ from typing import Any
 import ray
 import torch
 import tyro
-from garden_agents.networks.network_agent import shipped
+from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.training import expert_iteration, ppo
 from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers, joined, only_chosen
 from garden_agents.training.rllib import league_config
@@ -60,8 +60,19 @@ class Arguments:
 
 def settings(name: str, folder: Path) -> dict[str, Any]:
     """Return arguments that keep the work the same: the shipped network, which does not change."""
-    start = shipped(make(name))[2]
-    return {"start": start, "learning_rate": 0.0, "final_learning_rate": 0.0, "panel": (), "run": folder}
+    game = make(name, reward="margin")
+    start = shipped(game)[2]
+    network = NetworkAgent.load(start, game, allow_other_options=True).config["network"]
+    return {
+        "start": start,
+        "network": network["kind"],
+        "channels": network["channels"],
+        "hidden": network["hidden"],
+        "learning_rate": 0.0,
+        "final_learning_rate": 0.0,
+        "panel": (),
+        "run": folder,
+    }
 
 
 def seconds_of(work: Callable[[], Any], repeats: int) -> float:
