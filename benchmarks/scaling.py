@@ -122,15 +122,16 @@ def ppo_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     for _ in range(repeats):
         start = time.perf_counter()
         rollout = games.rollout(with_greedy=False)
-        between = time.perf_counter()
-        training._learn(rollout)
-        learn.append((time.perf_counter() - between) / len(rollout.chosen))
-        play.append(between - start)
+        play.append(time.perf_counter() - start)
         counts.append(len(rollout.chosen))
     sent = only_chosen(rollout)
     n, weights = len(sent.chosen), training.network.parameters
     echo: Any = ray.remote(Echo).remote(sent)
-    ray.get(echo.rollout.remote(weights))
+    for _ in range(repeats):
+        received = ray.get(echo.rollout.remote(weights))
+        start = time.perf_counter()
+        training._learn(received)
+        learn.append((time.perf_counter() - start) / n)
     return {
         "decisions": statistics.mean(counts),
         "play": statistics.median(play),
