@@ -6,7 +6,7 @@ Both show what one seat may see (`snapshots.seen`), or everything to an onlooker
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from botanicus_env import describing, wording
@@ -14,6 +14,7 @@ from botanicus_env.snapshots import seen
 from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Node, Tables
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core import svg as draw
+from garden_core.svg import LOOK, Look
 
 LINE = 100  # columns of the text at most
 
@@ -253,14 +254,14 @@ def _bed(level: int, near: bool) -> str:
 # --- picture ---
 
 
-def svg(snapshot: dict[str, Any], tables: Tables, labels: Sequence[str] = (), seat: int | None = None) -> str:
-    """The position as a picture; arguments as for `text`, what `labels` name stands out.
+def svg(snapshot: dict[str, Any], tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
+    """The position as a picture; arguments as for `text`; what legal actions name stands out.
 
     Returns:
         An SVG document, 1100 x 800, that needs nothing from outside.
     """
     view = seen(snapshot, seat)
-    offered = set(labels) if seat in (None, view["current_player"]) else set()
+    offered = look.legal
     return draw.document(
         WIDTH,
         HEIGHT,
@@ -272,7 +273,7 @@ def svg(snapshot: dict[str, Any], tables: Tables, labels: Sequence[str] = (), se
     )
 
 
-def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
+def _board(view: dict[str, Any], tables: Tables, offered: Mapping[str, int]) -> str:
     parts = []
     for column in range(1, 9):
         x, current = 20 + 104 * (column - 1), column == view["column"] and view["round"] < 3
@@ -290,7 +291,7 @@ def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
         )
         for space in range(SPACES):
             y = 30 + 50 * space
-            stands_out = current and bool({f"flower {space}", f"neutral {space}"} & offered)
+            stands_out = current and bool({f"flower {space}", f"neutral {space}"} & offered.keys())
             edge, thick = (GOLD, 2.5) if stands_out else (INK, 1.5) if current else (EDGE, 1)
             parts.append(draw.box(x, y, 98, 46, 6, edge, thick))
             printed = (
@@ -321,7 +322,7 @@ def _board(view: dict[str, Any], tables: Tables, offered: set[str]) -> str:
     return draw.tag("g", *parts)
 
 
-def _track(view: dict[str, Any], tables: Tables, number: int, offered: set[str]) -> str:
+def _track(view: dict[str, Any], tables: Tables, number: int, offered: Mapping[str, int]) -> str:
     """A track: its nodes from left to right, the pieces on them, what an edge costs written before its end."""
     name, y = TRACKS[number], 244 + 72 * number
     nodes = tables.track(name)
@@ -364,11 +365,11 @@ def _ways(nodes: tuple[Node, ...], place: int) -> str:
     return "to " + " or ".join(text)
 
 
-def _panel(view: dict[str, Any], tables: Tables, player: int, offered: set[str]) -> str:
+def _panel(view: dict[str, Any], tables: Tables, player: int, offered: Mapping[str, int]) -> str:
     """One player's garden, tasks, hand and counts."""
     x, y = 20 + 268 * player, 464
     asked = view["asked"] != "over" and player == view["current_player"]
-    own = offered if asked else set()
+    own = offered if asked else LOOK.legal
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
     parts = [

@@ -23,6 +23,7 @@ from botanicus_env.tables import (
 )
 from garden_core.game import Game, Part, Table
 from garden_core.options import Option
+from garden_core.svg import Look
 
 __all__ = ["Botanicus"]
 
@@ -231,7 +232,6 @@ class Botanicus(Game):
         self.check_seat(seat)
         return drawing.text(self.snapshot(state), self.tables, self.legal_labels(state), seat)
 
-    def svg(self, state: Any, seat: int | None = None) -> str:
-        """Return the picture of the position as `seat` sees it; an onlooker (None) sees all hands."""
-        self.check_seat(seat)
-        return drawing.svg(self.snapshot(state), self.tables, self.legal_labels(state), seat)
+    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position as `seat` sees it; an onlooker (None) sees all hands."""
+        return drawing.svg(snapshot, self.tables, seat, look)

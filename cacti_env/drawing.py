@@ -6,7 +6,7 @@ Both show what one seat may see (`snapshots.seen`), or everything to an onlooker
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
@@ -14,6 +14,7 @@ from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
 from cacti_env.describing import cacti, find_arrangement
 from cacti_env.snapshots import seen
 from garden_core import svg as draw
+from garden_core.svg import LOOK, Look
 
 WIDTH, HEIGHT = 900, 640
 INK, FAINT, PAPER, EDGE, BACK = "#33302d", "#857a70", "#f4f1e8", "#d9cfc0", "#7d8f69"
@@ -138,14 +139,14 @@ def _next_cards(view: dict[str, Any], cards: Cards) -> str:
 # --- picture ---
 
 
-def svg(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat: int | None = None) -> str:
-    """The position as a picture; arguments as for `text`, the types and cards that `labels` name stand out.
+def svg(snapshot: dict[str, Any], cards: Cards, seat: int | None = None, look: Look = LOOK) -> str:
+    """The position as a picture; arguments as for `text`; the types and cards that legal actions name stand out.
 
     Returns:
         An SVG document, 900 x 640, that needs nothing from outside.
     """
     view = seen(snapshot, cards, seat)
-    offered = set(labels) if seat in (None, view["current_player"]) else set()
+    offered = look.legal
     return draw.document(
         WIDTH,
         HEIGHT,
@@ -156,7 +157,7 @@ def svg(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat
     )
 
 
-def _table(view: dict[str, Any], cards: Cards, offered: set[str]) -> str:
+def _table(view: dict[str, Any], cards: Cards, offered: Mapping[str, int]) -> str:
     """The middle, the decks, the discards and the open Arrangement."""
     parts = [draw.text(28, 26, "Middle", 13, fill=FAINT)]
     row = [t for t, n in enumerate(view["middle"]) for _ in range(n)]
@@ -175,12 +176,12 @@ def _table(view: dict[str, Any], cards: Cards, offered: set[str]) -> str:
     return draw.tag("g", *parts)
 
 
-def _panel(view: dict[str, Any], cards: Cards, player: int, offered: set[str]) -> str:
+def _panel(view: dict[str, Any], cards: Cards, player: int, offered: Mapping[str, int]) -> str:
     """One player's Nursery, planters, hand and planted Arrangements."""
     top = PANEL_TOP + player * (PANEL_HEIGHT + 12)
     asked = view["asked"] != "over" and player == view["current_player"]
     active = view["asked"] != "over" and player == view["active_player"]
-    own = offered if asked else set()
+    own = offered if asked else LOOK.legal
     edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
     points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
     parts = [
@@ -267,7 +268,7 @@ def _bonus(x: float, y: float, t: int | None) -> str:
     return draw.box(x, y, 74, 80, 7, EDGE, 1.5, GROUND[t]) + _cactus(x + 37, y + 40, 20, t)
 
 
-def _basic(x: float, y: float, k: int, cards: Cards, offered: set[str]) -> str:
+def _basic(x: float, y: float, k: int, cards: Cards, offered: Mapping[str, int]) -> str:
     """A Basic Arrangement with both halves; a half that can be planted stands out."""
     parts = []
     for number, half in enumerate(("upper", "lower")):
@@ -276,7 +277,7 @@ def _basic(x: float, y: float, k: int, cards: Cards, offered: set[str]) -> str:
     return draw.tag("g", *parts)
 
 
-def _starting(x: float, y: float, cards: Cards, offered: set[str]) -> str:
+def _starting(x: float, y: float, cards: Cards, offered: Mapping[str, int]) -> str:
     return _half(x, y, "S", cards.starting, "plant starting" in offered)
 
 

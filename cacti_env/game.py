@@ -11,6 +11,7 @@ from cacti_env.snapshots import HALVES
 from cacti_env.state import PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Part, Table
 from garden_core.options import Option
+from garden_core.svg import Look
 
 __all__ = ["Cacti"]
 
@@ -209,10 +210,9 @@ decided by who has more cacti under both planters.
         self.check_seat(seat)
         return drawing.text(self.snapshot(state), self.cards, self.legal_labels(state), seat)
 
-    def svg(self, state: Any, seat: int | None = None) -> str:
-        """Return the picture of the position as `seat` sees it; an onlooker (None) sees all cards."""
-        self.check_seat(seat)
-        return drawing.svg(self.snapshot(state), self.cards, self.legal_labels(state), seat)
+    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position as `seat` sees it; an onlooker (None) sees all cards."""
+        return drawing.svg(snapshot, self.cards, seat, look)
 
 
 class _CactiWithMemory(Cacti):

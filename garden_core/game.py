@@ -17,13 +17,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from garden_core import kernels
-from garden_core.checks import as_seat, as_seed, short
+from garden_core.checks import as_integer, as_seat, as_seed, short
 from garden_core.data import DataFile, read
 from garden_core.jit import records
 from garden_core.options import REWARD, Option
 from garden_core.positions import PositionError, require
 from garden_core.rewards import REWARDS
 from garden_core.rng import seed_rng
+from garden_core.svg import Look
 
 __all__ = ["Board", "Game", "Part", "Table"]
 
@@ -375,12 +376,8 @@ class Game(ABC):
         """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all)."""
         return "\n".join(f"{key}: {value}" for key, value in self.snapshot(state).items())
 
-    def svg(self, state: Any, seat: int | None = None) -> str:
-        """Return the picture of the position as SVG, as much of it as `seat` may see (None: all).
-
-        Raises:
-            ValueError: if the game has no picture.
-        """
+    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position as an SVG document, as much of it as `seat` may see (None: all)."""
         raise ValueError(f"{self.name} has no picture; use render_mode='ansi'")
 
     # --- what follows ---
@@ -442,6 +439,43 @@ class Game(ABC):
     def new_states(self, n: int) -> np.ndarray:
         """Return n zeroed state records, shape (n,); deal before use."""
         return records(n, self.state_dtype)
+
+    def svg(
+        self,
+        state: Any,
+        seat: int | None = None,
+        *,
+        legal: bool = False,
+        last: int | None = None,
+        dark: bool = False,
+        compact: bool = False,
+    ) -> str:
+        """Return the picture of a position as an SVG document that needs nothing from outside.
+
+        Args:
+            state: a state record.
+            seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
+            legal: mark what the player to move may do, for this player and onlookers: what one clicks for an action has its
+                number as `data-action`.
+            last: the last action, whose place is marked.
+            dark: light on dark.
+            compact: for a width of about 400 pixels.
+
+        Raises:
+            ValueError: for a seat or an action that does not exist, or a game that has no picture.
+        """
+        self.check_seat(seat)
+        may = legal and seat in (None, state["current_player"])
+        offered = {self.labels[action]: action for action in self._legal_actions(state)} if may else {}
+        if last is not None and not 0 <= as_integer(last, "last", "an action or None") < self.num_actions:
+            raise ValueError(
+                f"last must be an action, 0 to {self.num_actions - 1}, or None, not {short(last)}"
+            )
+        return self.own_svg(
+            self.snapshot(state),
+            seat,
+            Look(offered, "" if last is None else self.labels[last], dark, compact),
+        )
 
     def legal_labels(self, state: Any) -> list[str]:
         """Return the labels of what the player to move may do; none when the game is over."""

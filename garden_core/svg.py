@@ -9,10 +9,33 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
+NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+class Look(NamedTuple):
+    """How a picture is drawn.
+
+    Attributes:
+        legal: by label, the actions that are marked, with their numbers: what one clicks for them is drawn by `target`.
+        last: label of the last action, whose place is marked; "" for none.
+        dark: light on dark.
+        compact: for a width of about 400 pixels.
+    """
+
+    legal: Mapping[str, int] = NOTHING
+    last: str = ""
+    dark: bool = False
+    compact: bool = False
+
+
+LOOK = Look()
+"""What a picture looks like by default."""
 FONT = "Lato, 'Helvetica Neue', Arial, sans-serif"
 
 
@@ -31,6 +54,13 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> str:
 def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:
     """One line of text, its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
     return tag("text", _escaped(content), x=x, y=y + 0.36 * size, font_size=size, **attributes)
+
+
+def target(action: int | None, *children: str) -> str:
+    """What one clicks for an action: its number is `data-action`. A plain group where there is no action."""
+    if action is None:
+        return tag("g", *children)
+    return tag("g", *children, data_action=action, tabindex=0, role="button")
 
 
 def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | None) -> str:

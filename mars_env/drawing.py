@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import cos, pi, sin, sqrt
 from typing import Any
 
 from garden_core import svg as draw
+from garden_core.svg import LOOK, Look
 from mars_env.board import COLOURS, HEXES, RADIUS
 
 Hex = tuple[int, int]
@@ -39,13 +40,13 @@ PIPS = {
 }
 
 
-def svg(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
+def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
     """The state as a picture.
 
     Args:
         snapshot: the whole state, with the keys that `Game.snapshot` gives.
-        labels: the legal actions in words; the hexes that they name are highlighted.
         team: whether the variant is cooperative, so that the lowest score is everybody's.
+        look: how it is drawn; the hexes that legal actions name are highlighted.
 
     Returns:
         An SVG document, 900 x 616, that needs nothing from outside.
@@ -53,7 +54,7 @@ def svg(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False
     status = draw.text(28, HEIGHT - 22, _status(snapshot, team), 16, fill=INK)
     dice = _dice(snapshot["dice"])
     cards = [_card(snapshot, player) for player in range(snapshot["num_players"])]
-    return draw.document(WIDTH, HEIGHT, _board(snapshot, labels), dice, *cards, status, background=PAPER)
+    return draw.document(WIDTH, HEIGHT, _board(snapshot, look), dice, *cards, status, background=PAPER)
 
 
 def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
@@ -143,7 +144,7 @@ def _two_each(snapshot: dict[str, Any]) -> bool:
     return any(len(hexes) > 1 for hexes in snapshot["gardeners"])
 
 
-def _targets(labels: Sequence[str]) -> tuple[set[Hex], set[Hex]]:
+def _targets(labels: Iterable[str]) -> tuple[set[Hex], set[Hex]]:
     """The hexes that labels name for the first gardener and for the second."""
     found: tuple[set[Hex], set[Hex]] = (set(), set())
     for label in labels:
@@ -203,9 +204,9 @@ def _edge(colour: str, fill: str = "none") -> dict[str, Any]:
     return {"fill": fill, "stroke": colour, "stroke_width": 2.2}
 
 
-def _board(snapshot: dict[str, Any], labels: Sequence[str]) -> str:
+def _board(snapshot: dict[str, Any], look: Look) -> str:
     placing = snapshot["phase"] == "place"  # any free hex is a target then: no edges
-    first, second = _targets(labels)
+    first, second = _targets(look.legal)
     peaks = {(q, r) for q, r in snapshot["peaks"]}
     flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
     gardeners = {at: (player, name) for at, player, name in _gardeners(snapshot)}

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from garden_core.game import Board, Game, Part
 from garden_core.options import Option
-from mars_env import rules, snapshots
+from garden_core.svg import Look
+from mars_env import drawing, rules, snapshots
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe
-from mars_env.drawing import svg, text
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
 __all__ = ["Mars"]
@@ -192,9 +192,8 @@ the cooperative game all win or lose together, and the lowest score is the team'
     def text(self, state: Any, seat: int | None = None) -> str:
         """Return the position as text that a person can play from; nothing is hidden from any seat."""
         self.check_seat(seat)
-        return text(self.snapshot(state), self.legal_labels(state), self.cooperative)
+        return drawing.text(self.snapshot(state), self.legal_labels(state), self.cooperative)
 
-    def svg(self, state: Any, seat: int | None = None) -> str:
-        """Return the picture of the position; nothing is hidden from any seat."""
-        self.check_seat(seat)
-        return svg(self.snapshot(state), self.legal_labels(state), self.cooperative)
+    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position; nothing is hidden from any seat."""
+        return drawing.svg(snapshot, self.cooperative, look)

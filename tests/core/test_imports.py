@@ -26,13 +26,13 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks threads positions data plugins jit rng rewards options kernels game registry loops batch policies replay learner "
+        "files checks svg threads positions data plugins jit rng rewards options kernels game registry loops batch policies replay learner "
         "interfaces.common interfaces warm_up testing"
     ),
     "garden_agents": "networks search programs cluster registry evaluation play training commands",
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
-BESIDE = {"garden_core": {"svg"}, "garden_agents": {"__main__"}}
+BESIDE = {"garden_core": set(), "garden_agents": {"__main__"}}
 
 
 def modules(package):

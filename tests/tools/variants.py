@@ -101,7 +101,7 @@ def seeds(options, many):
 
 def has_picture(game):
     """Whether a game can be drawn."""
-    return type(game).svg is not Game.svg
+    return type(game).own_svg is not Game.own_svg
 
 
 GAMES = list_games()

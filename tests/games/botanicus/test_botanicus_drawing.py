@@ -156,13 +156,13 @@ def test_the_table_is_told():
 def test_what_can_be_done_stands_out():
     table = position(coins=[0, 0], stack=[0, 1])
     marked = "#b07800"
-    assert table.game.svg(table.state, 0).count(marked) == 4  # the spaces of the column
-    assert table.game.svg(table.state, 1).count(marked) == 0
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 4  # the spaces of the column
+    assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
     table.take("flower 3")  # two steps on the shovel track
-    assert table.game.svg(table.state, 0).count(marked) == 1
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 1
     table.take("advance upper").take("pass")
     assert table.now["asked"] == "plant"
-    assert table.game.svg(table.state, 0).count(marked) == 4  # the beds around the fountain
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 4  # the beds around the fountain
 
 
 def test_pixels():

@@ -126,9 +126,9 @@ def test_what_can_be_done_stands_out():
     table = position(middle=[0, 0, 1, 1, 1], nurseries=[[0, 1, 2, 3], []], hands=[["starting"], []])
     plain = position(middle=[], nurseries=[[], []], hands=[["starting"], []])
     marked = "#b07800"  # edges of the Starting Arrangement and the Special Planter
-    assert table.game.svg(table.state, 0).count(marked) == 2
-    assert table.game.svg(table.state, 1).count(marked) == 0
-    assert plain.game.svg(plain.state, 0).count(marked) == 0
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 2
+    assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
+    assert plain.game.svg(plain.state, 0, legal=True).count(marked) == 0
 
 
 def test_pixels():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from garden_core import svg as drawing_kit
+from garden_core.svg import Look
 from mars_env import drawing
 
 
@@ -52,13 +53,18 @@ CASES = {
 } | {f"{n} players": (snapshot(gardeners=PLACES[:n]), ["hex 2,-4"]) for n in range(1, 6)}
 
 
+def marked(labels):
+    """How a picture is drawn in which the actions with these labels are marked."""
+    return Look({label: number for number, label in enumerate(labels)})
+
+
 def words(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")]
 
 
 @pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
 def test_svg_is_xml_of_fixed_size_and_tells_the_players_apart(state, labels):
-    picture = drawing.svg(state, labels)
+    picture = drawing.svg(state, look=marked(labels))
     root = ElementTree.fromstring(picture)
     assert root.get("viewBox") == "0 0 900 616"
     assert "href" not in picture
@@ -114,12 +120,12 @@ def test_text_calls_a_player_by_letter_and_name():
 
 def test_svg_marks_reachable_hexes():
     state, labels = CASES["move"]
-    assert drawing.svg(state, labels).count(drawing.GOLD) == len(labels)
+    assert drawing.svg(state, look=marked(labels)).count(drawing.GOLD) == len(labels)
     assert drawing.svg(state).count(drawing.GOLD) == 0
 
 
 def test_result_is_told():
-    assert "game over: highest score 18 (B player_1), lowest 17" in words(drawing.svg(*CASES["over"]))
+    assert "game over: highest score 18 (B player_1), lowest 17" in words(drawing.svg(CASES["over"][0]))
     assert drawing.text(*CASES["cap"]).startswith("stopped by the cap of 9 decisions, scored as it stands: ")
     assert drawing.text(snapshot("over", scores=[0, 0])).startswith("game over: every score is 0\n")
     assert drawing.text(snapshot("over"), team=True).startswith(
@@ -145,7 +151,7 @@ class TestPixels:
         pytest.importorskip("PIL")
 
     def test_shape_and_type(self):
-        picture = drawing.svg(*CASES["5 players"])
+        picture = drawing.svg(CASES["5 players"][0])
         pixels = drawing_kit.to_pixels(picture)
         assert pixels.shape == (616, 900, 3)
         assert pixels.dtype == np.uint8
