@@ -95,10 +95,9 @@ def ppo_training(name: str, folder: Path) -> ppo.Training:
     return ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
 
-def games_of(training: ppo.Training, seed: int = 0) -> ppo.SelfPlay:
+def games_of(training: ppo.Training) -> ppo.SelfPlay:
     """Return games of this process."""
-    t = training
-    return ppo.SelfPlay(t.game, t.torch_network, t.pool, t.arguments, seed)
+    return ppo.SelfPlay(training.game, training.torch_network, training.pool, training.arguments, 0)
 
 
 class Echo:
@@ -180,10 +179,15 @@ def expert_training(name: str, folder: Path) -> expert_iteration.Training:
     return expert_iteration.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
 
+def searches_of(training: expert_iteration.Training) -> expert_iteration.Games:
+    """Return games of this process."""
+    return expert_iteration.Games(training.game, training.arguments, training.network, 1, 0)
+
+
 def expert_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     """Return the parts of the model: seconds for a decision, and sizes in bytes."""
     t = expert_training(name, folder)
-    games = expert_iteration.Games(t.game, t.arguments, t.network, 1, 0)
+    games = searches_of(t)
     games.compile()
     play = learn = 0.0
     decisions, found = 0, []
@@ -272,30 +276,33 @@ def rate_of(work: Callable[[], int], seconds: float) -> float:
     return done / spent
 
 
-def _play_for(name: str, seconds: float, folder: str, found: Any) -> None:
+def _play_for(trainer: str, name: str, seconds: float, folder: str, found: Any) -> None:
+    """Play without Ray; put the decisions per second on the queue `found`."""
     torch.set_num_threads(1)
-    training = ppo_training(name, Path(folder))
-    games = games_of(training)
-    games.rollout(with_greedy=False)
-    found.put(None)
-    found.put(rate_of(lambda: len(games.rollout(with_greedy=False).chosen), seconds))
+    if trainer == "ppo":
+        games = games_of(ppo_training(name, Path(folder)))
+        games.rollout(with_greedy=False)
+        rate = rate_of(lambda: len(games.rollout(with_greedy=False).chosen), seconds)
+    else:
+        searched = searches_of(expert_training(name, Path(folder)))
+        searched.compile()
+        rate = rate_of(lambda: searched.play(guided=True).decisions, seconds)
+    found.put(rate)
 
 
-def together(name: str, processes: int, seconds: float) -> float:
+def together(trainer: str, name: str, processes: int, seconds: float) -> float:
     """Return the decisions per second that several processes without Ray play together."""
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         found = spawn.Queue()
-        all_processes = [
-            spawn.Process(target=_play_for, args=(name, seconds, f"{folder}/{i}", found))
-            for i in range(processes)
-        ]
-        for process in all_processes:
+        arguments = [(trainer, name, seconds, f"{folder}/{i}", found) for i in range(processes)]
+        started = [spawn.Process(target=_play_for, args=each) for each in arguments]
+        for process in started:
             process.start()
-        rates = [found.get() for _ in range(2 * processes)]
-        for process in all_processes:
+        rates = [found.get(timeout=60 + 3 * seconds) for _ in started]
+        for process in started:
             process.join()
-    return sum(rate for rate in rates if rate is not None)
+    return sum(rates)
 
 
 TRAINERS: dict[str, tuple[Callable[..., dict[str, float]], Callable[..., dict[str, float]]]] = {
@@ -314,8 +321,8 @@ def main(arguments: Arguments) -> None:
     with tempfile.TemporaryDirectory() as top:
         folders = (Path(top) / str(i) for i in itertools.count())
         for name in a.games:
-            one, two = (together(name, processes, a.seconds / 2) for processes in MEASURED)
             for trainer, (parts_of, measured) in TRAINERS.items():
+                one, two = (together(trainer, name, processes, a.seconds / 2) for processes in MEASURED)
                 parts = parts_of(name, next(folders), a.repeats)
                 found: dict[str, Any] = {
                     "game": name,
