@@ -449,6 +449,7 @@ class Game(ABC):
         last: int | None = None,
         dark: bool = False,
         compact: bool = False,
+        names: bool = False,
     ) -> str:
         """Return the picture of a position as an SVG document that needs nothing from outside.
 
@@ -460,6 +461,7 @@ class Game(ABC):
             last: the last action, whose place is marked.
             dark: light on dark.
             compact: for a width of about 400 pixels.
+            names: write on places the names that labels use for them.
 
         Raises:
             ValueError: for a seat or an action that does not exist, or a game that has no picture.
@@ -471,11 +473,8 @@ class Game(ABC):
             raise ValueError(
                 f"last must be an action, 0 to {self.num_actions - 1}, or None, not {short(last)}"
             )
-        return self.own_svg(
-            self.snapshot(state),
-            seat,
-            Look(offered, "" if last is None else self.labels[last], dark, compact),
-        )
+        look = Look(offered, "" if last is None else self.labels[last], dark, compact, names)
+        return self.own_svg(self.snapshot(state), seat, look)
 
     def legal_labels(self, state: Any) -> list[str]:
         """Return the labels of what the player to move may do; none when the game is over."""

@@ -26,12 +26,14 @@ class Look(NamedTuple):
         last: label of the last action, whose place is marked; "" for none.
         dark: light on dark.
         compact: for a width of about 400 pixels.
+        names: places bear the names that labels use for them.
     """
 
     legal: Mapping[str, int] = NOTHING
     last: str = ""
     dark: bool = False
     compact: bool = False
+    names: bool = False
 
 
 LOOK = Look()

@@ -6,7 +6,6 @@ from typing import Any
 
 from garden_core import kernels
 from mars_env.board import COLOURS, HEXES, NEIGHBOURS, NUM_HEXES, STEPS
-from mars_env.drawing import GARDENERS
 from mars_env.rules import NUM_GIVE_UPS
 from mars_env.state import PLACE
 
@@ -32,7 +31,7 @@ def _go(state: Any, params: Any, action: int) -> str:
     """A gardener's move: how far, where to, and what is gained or lost there."""
     player, gardener, target = int(state["current_player"]), action // NUM_HEXES, action % NUM_HEXES
     steps = int(STEPS[state["gardeners"][player, gardener], target])
-    who = f" with {GARDENERS[player]}{gardener + 1}" if params["gardeners"] == 2 else ""
+    who = f" with gardener {player}{gardener + 1}" if params["gardeners"] == 2 else ""
     way = f"go {steps} {'hex' if steps == 1 else 'hexes'}{who} to {_hex(target)}"
     if state["flowers"][target] >= 0:
         return f"{way}, onto a flower: {_lost(state, params, action)}"
@@ -74,7 +73,7 @@ def _slid(state: Any, after: Any, points: int) -> str:
     player = int(state["current_player"])
     space, end = max(int(state["score"][player]) + points, 0), int(after["score"][player])
     passed = range(space, end) if points > 0 else range(end + 1, space + 1)
-    others = [GARDENERS[seat] for seat, score in enumerate(state["score"]) if int(score) in passed]
+    others = [f"player_{seat}" for seat, score in enumerate(state["score"]) if int(score) in passed]
     return f" and {abs(end - space)} more to pass {', '.join(others)}" if space != end else ""
 
 

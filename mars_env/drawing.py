@@ -1,35 +1,91 @@
-"""Pictures of Gardens of Mars, drawn from a snapshot alone: `svg` for notebooks, `text` for terminals."""
+"""Pictures of Gardens of Mars, drawn from a snapshot alone: `svg` for notebooks and pages, `text` for terminals."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from math import cos, pi, sin, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from garden_core import svg as draw
 from garden_core.svg import LOOK, Look
-from mars_env.board import COLOURS, HEXES, RADIUS
+from mars_env.board import COLOURS, DIRECTIONS, HEXES, RADIUS
 
 Hex = tuple[int, int]
 
 SPAN = range(-RADIUS, RADIUS + 1)
 LETTERS = "bywgrn"  # one a colour; green is n, as g is grey
-GARDENERS = "ABCDE"  # one a player
 
-WIDTH, HEIGHT = 900, 616
+
+class Palette(NamedTuple):
+    """The colours of a picture; flowers and their ground are listed by colour, liveries by player."""
+
+    ink: str
+    faint: str
+    paper: str
+    card: str
+    edge: str
+    sand: str
+    rock: str
+    free: str  # an empty hex that can be reached
+    gold: str  # what can be chosen
+    flowers: tuple[str, ...] = ("#2f6fb5", "#f0bd27", "#ffffff", "#6f737a", "#c8322a", "#2a7d40")
+    letters: tuple[str, ...] = ("#ffffff", "#33302d", "#33302d", "#ffffff", "#ffffff", "#ffffff")
+    ground: tuple[str, ...] = ("#cbdef2", "#fbebb4", "#ffffff", "#d4d6da", "#f6cbc5", "#c8e6ca")
+    livery: tuple[str, ...] = ("#6b3fa0", "#b85000", "#00737b", "#b02a72", "#4a3624")
+
+
+LIGHT = Palette(
+    ink="#33302d",
+    faint="#665c53",
+    paper="#f6f1ea",
+    card="#ffffff",
+    edge="#ddd3c8",
+    sand="#e6c8ab",
+    rock="#c99f7f",
+    free="#f7e9db",
+    gold="#8a5a00",
+)
+DARK = Palette(
+    ink="#f3ece4",
+    faint="#b9aca0",
+    paper="#211b17",
+    card="#2e2621",
+    edge="#54473d",
+    sand="#6a4d3a",
+    rock="#8a6a52",
+    free="#84644d",
+    gold="#ffd166",
+    ground=("#2c4a6b", "#6b571c", "#8d8580", "#3f4348", "#6e2b27", "#24512f"),
+)
+
+
+class Layout(NamedTuple):
+    """Where the parts of a picture lie, and how large its words are."""
+
+    width: int
+    height: int
+    dice: tuple[int, int]
+    cards: tuple[int, int]
+    columns: int  # of cards
+    legend: tuple[int, int]
+    status: tuple[int, int]
+    small: int
+    middle: int
+    large: int
+
+
+def _layout(compact: bool, num_players: int) -> Layout:
+    if not compact:
+        return Layout(920, 640, (640, 26), (640, 92), 1, (644, 590), (28, 616), 12, 15, 26)
+    below = 654 + -(-num_players // 2) * (COMPACT_CARD[1] + 8) + 22  # two cards in a row
+    return Layout(628, below + 112, (28, 604), (18, 654), 2, (30, below + 44), (22, below), 18, 20, 30)
+
+
+CARD, COMPACT_CARD = (252, 88), (292, 118)
 SIZE = 31  # of a hex, from its centre to a corner
 MIDDLE = (314, 296)  # of the board
-PANEL = 640  # where the panel begins
-PANEL_WIDTH = 242
-CARD_HEIGHT = 86
-
 PETALS = (5, 8, 6, 4, 7, 3)
-PAINT = ("#2f6fb5", "#f0bd27", "#ffffff", "#7f838a", "#d0392f", "#33904a")
-GROUND = ("#cbdef2", "#fbebb4", "#ffffff", "#d4d6da", "#f6cbc5", "#c8e6ca")  # of a hex with such a flower
-LIVERY = ("#6b3fa0", "#d96400", "#007c85", "#c2337f", "#5d4630")  # one a player
-INK, FAINT, PAPER, SAND, ROCK = "#33302d", "#857a70", "#f6f1ea", "#e6c8ab", "#c99f7f"
-FREE, GOLD = "#f3e1cf", "#b07800"  # a hex that can be reached: its ground if empty, its edge
 PIPS = {
     1: [(0, 0)],
     2: [(-1, -1), (1, 1)],
@@ -46,15 +102,17 @@ def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
     Args:
         snapshot: the whole state, with the keys that `Game.snapshot` gives.
         team: whether the variant is cooperative, so that the lowest score is everybody's.
-        look: how it is drawn; the hexes that legal actions name are highlighted.
+        look: how it is drawn.
 
     Returns:
-        An SVG document, 900 x 616, that needs nothing from outside.
+        An SVG document, 920 x 640 or, compact, 628 wide, that needs nothing from outside.
     """
-    status = draw.text(28, HEIGHT - 22, _status(snapshot, team), 16, fill=INK)
-    dice = _dice(snapshot["dice"])
-    cards = [_card(snapshot, player) for player in range(snapshot["num_players"])]
-    return draw.document(WIDTH, HEIGHT, _board(snapshot, look), dice, *cards, status, background=PAPER)
+    at = _layout(look.compact, snapshot["num_players"])
+    picture = _Picture(snapshot, look, DARK if look.dark else LIGHT, at)
+    status = draw.text(*at.status, _status(snapshot, team), at.middle, fill=picture.paint.ink)
+    cards = [_card(picture, player) for player in range(snapshot["num_players"])]
+    parts = (_board(picture), _dice(picture), *cards, _legend(picture), status)
+    return draw.document(at.width, at.height, *parts, background=picture.paint.paper)
 
 
 def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
@@ -69,7 +127,9 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
         Lines of at most 100 columns, without a newline at the end.
     """
     placing = snapshot["phase"] == "place"
-    gardeners = f"{' '.join(GARDENERS[: snapshot['num_players']])} gardeners"
+    names = " ".join(sorted({name for _, _, name in _gardeners(snapshot)}))
+    numbers = " (player, which)" if _two_each(snapshot) else ""
+    gardeners = f"{names} gardeners{numbers}" if names else "no gardeners yet"
     reach = "first gardener, {.} second, <.> either" if _two_each(snapshot) else "the gardener can go there"
     lines = [_status(snapshot, team), "", *_rows(snapshot, () if placing else labels), ""]
     lines += [
@@ -82,7 +142,7 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
         f"{'player':<14}{'score':>5}   flowers left:" + "".join(f"{colour:>8}" for colour in COLOURS),
     ]
     for player, stock in enumerate(snapshot["stocks"]):
-        name = f"{'>' if player == _mover(snapshot) else ' '} {_name(player)}"
+        name = f"{'>' if player == _mover(snapshot) else ' '} player_{player}"
         counts = "".join(f"{count:>8}" for count in stock)
         lines.append(f"{name:<14}{snapshot['scores'][player]:>5}{sum(stock):>16}{counts}")
     if placing and labels:
@@ -103,11 +163,6 @@ def _mover(snapshot: dict[str, Any]) -> int | None:
     return None if snapshot["phase"] == "over" else snapshot["current_player"]
 
 
-def _name(player: int) -> str:
-    """A player's name, after the letter of the own gardeners."""
-    return f"{GARDENERS[player]} player_{player}"
-
-
 def _status(snapshot: dict[str, Any], team: bool) -> str:
     if snapshot["phase"] != "over":
         to_do = {
@@ -115,7 +170,7 @@ def _status(snapshot: dict[str, Any], team: bool) -> str:
             "move": "use one of the dice",
             "plant": "plant a flower on hex {},{}".format(*snapshot["pending"] or ("?", "?")),
         }
-        return f"{_name(snapshot['current_player'])} to move: {to_do[snapshot['phase']]}"
+        return f"player_{snapshot['current_player']} to move: {to_do[snapshot['phase']]}"
     cap = f"stopped by the cap of {snapshot['decisions']} decisions, scored as it stands"
     return f"{cap if snapshot['truncated'] else 'game over'}: {_result(snapshot['scores'], team)}"
 
@@ -128,16 +183,16 @@ def _result(scores: Sequence[int], team: bool) -> str:
         return f"the team scores {low}, the lowest score"
     if high == low:
         return f"every score is {high}"
-    first = ", ".join(_name(player) for player, score in enumerate(scores) if score == high)
+    first = ", ".join(f"player_{player}" for player, score in enumerate(scores) if score == high)
     return f"highest score {high} ({first}), lowest {low}"
 
 
 def _gardeners(snapshot: dict[str, Any]) -> Iterator[tuple[Hex, int, str]]:
-    """(hex, player, name) of every gardener on the board; names are A, B, ... or A1, A2, B1, ... with two."""
+    """(hex, player, name) of every gardener on the board; names are 0, 1, ... or 01, 02, 11, ... with two."""
     two = _two_each(snapshot)
     for player, hexes in enumerate(snapshot["gardeners"]):
         for number, (q, r) in enumerate(hexes, 1):
-            yield (q, r), player, GARDENERS[player] + (str(number) if two else "")
+            yield (q, r), player, f"{player}{number}" if two else str(player)
 
 
 def _two_each(snapshot: dict[str, Any]) -> bool:
@@ -191,6 +246,19 @@ def _rows(snapshot: dict[str, Any], labels: Sequence[str]) -> list[str]:
 # ---- picture
 
 
+class _Picture(NamedTuple):
+    """What every part of a picture is drawn from."""
+
+    snapshot: dict[str, Any]
+    look: Look
+    paint: Palette
+    layout: Layout
+
+    def action(self, label: str) -> int | None:
+        """Return the number of an action that is marked."""
+        return self.look.legal.get(label)
+
+
 def _centre(q: int, r: int) -> tuple[float, float]:
     return MIDDLE[0] + SIZE * sqrt(3) * (q + r / 2), MIDDLE[1] + SIZE * 1.5 * r
 
@@ -201,51 +269,127 @@ def _hexagon(x: float, y: float, size: float, **attributes: str | float | None) 
 
 
 def _edge(colour: str, fill: str = "none") -> dict[str, Any]:
-    return {"fill": fill, "stroke": colour, "stroke_width": 2.2}
+    return {"fill": fill, "stroke": colour, "stroke_width": 2.6}
 
 
-def _board(snapshot: dict[str, Any], look: Look) -> str:
-    placing = snapshot["phase"] == "place"  # any free hex is a target then: no edges
-    first, second = _targets(look.legal)
-    peaks = {(q, r) for q, r in snapshot["peaks"]}
-    flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
-    gardeners = {at: (player, name) for at, player, name in _gardeners(snapshot)}
-    parts = []
-    for n in SPAN:  # the numbers around the edge, each in line with its hexes
-        x, y = _centre(min(RADIUS, RADIUS - n) + 1, n)
-        parts.append(draw.text(*_centre(n, _top(n) - 1), f"q {n}", 11, text_anchor="middle", fill=FAINT))
-        parts.append(draw.text(x - 12, y, f"r {n}", 11, text_anchor="middle", fill=FAINT))
+def _board(picture: _Picture) -> str:
+    snapshot, paint, look = picture.snapshot, picture.paint, picture.look
+    last = _last_hexes(snapshot, look.last)
+    parts = [] if look.compact else _rim(paint)
     for at in HEXES:
         x, y = _centre(*at)
-        ground = ROCK if at in peaks else FREE if at in first | second else SAND
-        parts.append(_hexagon(x, y, SIZE - 1, fill=GROUND[flowers[at]] if at in flowers else ground))
-        if at == (0, 0):
-            parts.append(draw.tag("circle", cx=x, cy=y, r=15, fill="none", stroke=INK, stroke_width=2))
-            parts.append(draw.tag("circle", cx=x, cy=y, r=6, fill=INK))
-        if at in peaks:
-            snow = [(x - 7, y - 6), (x, y - 17), (x + 7, y - 6), (x, y - 2)]
-            parts.append(draw.polygon([(x - 19, y + 13), (x, y - 17), (x + 19, y + 13)], fill="#6e5646"))
-            parts.append(draw.polygon(snow, fill="#ffffff"))
-        if at in first and not placing:
-            parts.append(_hexagon(x, y, SIZE - 2.2, **_edge(GOLD)))
-        if at in second and not placing:
-            parts.append(_hexagon(x, y, SIZE - 6, **_edge(INK), stroke_dasharray="3"))
-        if [*at] == snapshot["pending"]:
-            parts.append(_hexagon(x, y, SIZE - 2.2, **_edge(INK, "#ffffff")))
-            parts.append(draw.text(x + 14, y, "?", 20, text_anchor="middle", font_weight="bold", fill=INK))
-            parts.append(_gardener(x - 7, y, 14, *gardeners[at]))
-        elif at in flowers and at in gardeners:
-            parts += [_flower(x - 10, y - 8, 14, flowers[at]), _gardener(x + 9, y + 7, 13, *gardeners[at])]
-        elif at in flowers:
-            parts.append(_flower(x, y, 19, flowers[at]))
-        elif at in gardeners:
-            parts.append(_gardener(x, y, 16, *gardeners[at]))
-    if second and not placing:
-        parts.append(draw.text(28, 572, "solid edge: first gardener, dashed: second", 11, fill=FAINT))
+        shown = _hex(picture, at)
+        if at in last:
+            shown += _hexagon(x, y, SIZE - 6, **_edge(paint.ink), stroke_dasharray="2 4")
+        first = picture.action("hex {},{}".format(*at))
+        parts.append(draw.target(first, shown))
+        second = picture.action("second hex {},{}".format(*at))
+        if second is not None:  # clicked in the middle, the first gardener's around it
+            ring = _hexagon(x, y, SIZE - 12, **_edge(paint.ink, paint.free if first is None else "none"))
+            parts.append(
+                draw.target(second, ring.replace("/>", ' stroke-dasharray="4 3" pointer-events="all"/>'))
+            )
+    parts += [_badge(picture, group) for group in _groups(snapshot) if len(group) > 1]
+    if snapshot["phase"] != "place" and _targets(look.legal)[1]:
+        words = "solid edge: first gardener, dashed: second"
+        parts.append(draw.text(28, 576, words, picture.layout.small, fill=paint.faint))
     return draw.tag("g", *parts)
 
 
-def _flower(x: float, y: float, radius: float, colour: int) -> str:
+def _rim(paint: Palette) -> list[str]:
+    """The numbers around the edge, each in line with its hexes."""
+    parts = []
+    for n in SPAN:
+        x, y = _centre(min(RADIUS, RADIUS - n) + 1, n)
+        parts.append(
+            draw.text(*_centre(n, _top(n) - 1), f"q {n}", 12, text_anchor="middle", fill=paint.faint)
+        )
+        parts.append(draw.text(x - 12, y, f"r {n}", 12, text_anchor="middle", fill=paint.faint))
+    return parts
+
+
+def _hex(picture: _Picture, at: Hex) -> str:
+    """A hex with what stands on it."""
+    snapshot, paint, layout = picture.snapshot, picture.paint, picture.layout
+    x, y = _centre(*at)
+    flower = next((colour for q, r, colour in snapshot["flowers"] if (q, r) == at), None)
+    gardener = next(((player, name) for place, player, name in _gardeners(snapshot) if place == at), None)
+    waiting, peak = [*at] == snapshot["pending"], [*at] in snapshot["peaks"]
+    chosen = picture.action("hex {},{}".format(*at)) is not None
+    ground = paint.rock if peak else paint.free if chosen else paint.sand
+    parts = [_hexagon(x, y, SIZE - 1, fill=ground if flower is None else paint.ground[flower])]
+    if at == (0, 0):
+        parts.append(draw.tag("circle", cx=x, cy=y, r=15, fill="none", stroke=paint.ink, stroke_width=2))
+        parts.append(draw.tag("circle", cx=x, cy=y, r=6, fill=paint.ink))
+    if peak:
+        snow = [(x - 7, y - 6), (x, y - 17), (x + 7, y - 6), (x, y - 2)]
+        parts.append(draw.polygon([(x - 19, y + 13), (x, y - 17), (x + 19, y + 13)], fill="#5d4636"))
+        parts.append(draw.polygon(snow, fill="#ffffff"))
+    if chosen and snapshot["phase"] != "place":  # any free hex is a target then: no edges
+        parts.append(_hexagon(x, y, SIZE - 2.4, **_edge(paint.gold)))
+    if waiting:
+        parts.append(_hexagon(x, y, SIZE - 2.4, **_edge(paint.ink, paint.card)))
+        parts.append(draw.text(x + 14, y, "?", 20, text_anchor="middle", font_weight="bold", fill=paint.ink))
+    aside = waiting or flower is not None
+    if flower is not None:
+        parts.append(_flower(paint, *((x - 10, y - 8, 14) if gardener else (x, y, 19)), flower))
+    if gardener:
+        place = (x - 7, y, 14) if waiting else (x + 9, y + 7, 13) if aside else (x, y, 16)
+        parts.append(_gardener(paint, *place, *gardener))
+    if picture.look.names:
+        parts.append(_coordinates(paint, x, y, at, layout))
+    return draw.tag("g", draw.tag("title", f"hex {at[0]},{at[1]}"), *parts)
+
+
+def _coordinates(paint: Palette, x: float, y: float, at: Hex, layout: Layout) -> str:
+    words, size = f"{at[0]},{at[1]}", min(layout.small, 14)
+    width = 0.56 * size * len(words) + 4
+    below = y + SIZE - 12
+    return draw.box(
+        x - width / 2, below - 0.6 * size, width, 1.2 * size, 4, "none", 0, paint.paper
+    ) + draw.text(x, below, words, size, text_anchor="middle", fill=paint.ink)
+
+
+def _groups(snapshot: dict[str, Any]) -> list[set[Hex]]:
+    """The groups of flowers of one colour."""
+    flowers, groups = {(q, r): colour for q, r, colour in snapshot["flowers"]}, []
+    seen: set[Hex] = set()
+    for at, colour in flowers.items():
+        if at in seen:
+            continue
+        group, rim = {at}, [at]
+        while rim:
+            q, r = rim.pop()
+            near = {(q + dq, r + dr) for dq, dr in DIRECTIONS}
+            new = {other for other in near if flowers.get(other) == colour} - group
+            rim += new
+            group |= new
+        groups.append(group)
+        seen |= group
+    return groups
+
+
+def _badge(picture: _Picture, group: set[Hex]) -> str:
+    """The size of a group, beside its uppermost flower."""
+    paint, size = picture.paint, min(picture.layout.small, 15)
+    x, y = _centre(*min(group, key=lambda at: (at[1], at[0])))
+    x, y = x + 17, y - 16
+    return draw.tag("circle", cx=x, cy=y, r=0.75 * size, fill=paint.ink) + draw.text(
+        x, y, len(group), size, text_anchor="middle", font_weight="bold", fill=paint.paper
+    )
+
+
+def _last_hexes(snapshot: dict[str, Any], last: str) -> set[Hex]:
+    """Where the last action was: the hex that it names, or those where a gardener stands on the flower it planted."""
+    first, second = _targets([last] if last else [])
+    if not last.startswith("plant "):
+        return first | second
+    colour = COLOURS.index(last.removeprefix("plant "))
+    flowers = {(q, r) for q, r, planted in snapshot["flowers"] if planted == colour}
+    return flowers & {at for at, _, _ in _gardeners(snapshot)}
+
+
+def _flower(paint: Palette, x: float, y: float, radius: float, colour: int) -> str:
     """A flower, distinct in colour, number of petals and letter."""
     petals = PETALS[colour]
     half = pi / petals
@@ -253,45 +397,104 @@ def _flower(x: float, y: float, radius: float, colour: int) -> str:
     corners = [(x + reach * sin(k * 2 * half), y - reach * cos(k * 2 * half)) for k in range(petals + 1)]
     arc = f"A{reach * sin(half):.2f} {reach * sin(half):.2f} 0 0 1"
     path = " ".join(f"{arc if k else 'M'} {a:.2f} {b:.2f}" for k, (a, b) in enumerate(corners)) + "Z"
-    ink = INK if COLOURS[colour] in ("yellow", "white") else "#ffffff"
-    return draw.tag("path", d=path, fill=PAINT[colour], stroke=INK, stroke_width=1) + draw.text(
-        x, y, LETTERS[colour], 0.95 * radius, text_anchor="middle", font_weight="bold", fill=ink
+    return draw.tag("path", d=path, fill=paint.flowers[colour], stroke="#33302d", stroke_width=1) + draw.text(
+        x,
+        y,
+        LETTERS[colour],
+        max(12, 0.95 * radius),
+        text_anchor="middle",
+        font_weight="bold",
+        fill=paint.letters[colour],
     )
 
 
-def _gardener(x: float, y: float, radius: float, player: int, name: str) -> str:
+def _gardener(paint: Palette, x: float, y: float, radius: float, player: int, name: str) -> str:
+    """A gardener: a disc with its player's number, and its own behind it where each has two."""
     size = radius * (1.2 if len(name) == 1 else 0.95)
-    return draw.tag(
-        "circle", cx=x, cy=y, r=radius, fill=LIVERY[player], stroke="#ffffff", stroke_width=2
-    ) + draw.text(x, y, name, size, text_anchor="middle", font_weight="bold", fill="#ffffff")
+    disc = {
+        "cx": x,
+        "cy": y,
+        "r": radius,
+        "fill": paint.livery[player],
+        "stroke": "#ffffff",
+        "stroke_width": 2,
+    }
+    return draw.tag("circle", **disc) + draw.text(
+        x, y, name, size, text_anchor="middle", font_weight="bold", fill="#ffffff"
+    )
 
 
-def _dice(values: Sequence[int]) -> str:
-    parts = [draw.text(PANEL, 26, "Dice on the table" if values else "No dice on the table", 13, fill=FAINT)]
+def _dice(picture: _Picture) -> str:
+    paint, (x, y) = picture.paint, picture.layout.dice
+    values = picture.snapshot["dice"]
+    words = "Dice on the table" if values else "No dice on the table"
+    parts = [draw.text(x, y, words, max(13, picture.layout.small), fill=paint.faint)]
+    left, top = (x + 190, y - 17) if picture.look.compact else (x, y + 16)
     for number, value in enumerate(values):
-        x, y = PANEL + 41.5 * number, 43
-        parts.append(draw.box(x, y, 34, 34, 7, INK, 1.5))
+        corner = left + 41.5 * number
+        action = picture.action(f"give up die {value}")
+        edge, thick = (paint.ink, 1.5) if action is None else (paint.gold, 3)
+        shown = [draw.box(corner, top, 34, 34, 7, edge, thick, "#ffffff")]
         for a, b in PIPS[value]:
-            parts.append(draw.tag("circle", cx=x + 17 + 9 * a, cy=y + 17 + 9 * b, r=3.2, fill=INK))
+            shown.append(
+                draw.tag("circle", cx=corner + 17 + 9 * a, cy=top + 17 + 9 * b, r=3.2, fill="#33302d")
+            )
+        parts.append(draw.target(action, *shown))
     return draw.tag("g", *parts)
 
 
-def _card(snapshot: dict[str, Any], player: int) -> str:
-    """One player's panel: who, score, flowers left by colour."""
-    x, y = PANEL, 96 + player * (CARD_HEIGHT + 10)
-    score = snapshot["scores"][player]
+def _card(picture: _Picture, player: int) -> str:
+    """One player's card: who, score, flowers left by colour."""
+    snapshot, paint, layout = picture.snapshot, picture.paint, picture.layout
+    width, height = COMPACT_CARD if picture.look.compact else CARD
+    row, column = divmod(player, layout.columns)
+    x, y = layout.cards[0] + column * (width + 8), layout.cards[1] + row * (height + 8)
     moving = player == _mover(snapshot)
-    edge, thick, weight = (LIVERY[player], 3, "bold") if moving else ("#ddd3c8", 1.5, None)
+    edge, thick, weight = (paint.livery[player], 4, "bold") if moving else (paint.edge, 1.5, None)
+    who = f"player_{player}" + (" to move" if moving else "")
+    head = y + (34 if picture.look.compact else 26)
     parts = [
-        draw.box(x, y, PANEL_WIDTH, CARD_HEIGHT, 10, edge, thick),
-        _gardener(x + 26, y + 27, 15, player, GARDENERS[player]),
-        draw.text(x + 50, y + 27, f"player_{player}", 16, font_weight=weight, fill=INK),
-        draw.text(x + PANEL_WIDTH - 14, y + 27, score, 26, text_anchor="end", font_weight="bold", fill=INK),
+        draw.box(x, y, width, height, 10, edge, thick, paint.card),
+        _gardener(paint, x + 26, head, 15, player, str(player)),
+        draw.text(x + 50, head, who, layout.middle, font_weight=weight, fill=paint.ink),
+        draw.text(
+            x + width - 14,
+            head,
+            snapshot["scores"][player],
+            layout.large,
+            text_anchor="end",
+            font_weight="bold",
+            fill=paint.ink,
+        ),
     ]
-    if moving:
-        parts.append(draw.text(x + 122, y + 27, "to move", 13, fill=LIVERY[player]))
+    step, below = (width - 16) / len(COLOURS), y + height - (30 if picture.look.compact else 24)
+    size = 0.62 * layout.small if picture.look.compact else 0.75 * layout.small
     for colour, count in enumerate(snapshot["stocks"][player]):
-        across = x + 18 + 38 * colour
-        parts.append(_flower(across, y + 63, 9.5, colour))
-        parts.append(draw.text(across + 11, y + 63, count, 12, fill=INK if count else FAINT))
+        across = x + 10 + size + step * colour
+        action = picture.action(f"plant {COLOURS[colour]}") if moving else None
+        shown = [_flower(paint, across, below, 1.15 * size, colour)]
+        if action is not None:
+            ring = {
+                "x": across - 1.5 * size,
+                "y": below - 1.6 * size,
+                "width": step - 2,
+                "height": 3.2 * size,
+            }
+            shown.insert(0, draw.tag("rect", **ring, rx=6, fill="none", stroke=paint.gold, stroke_width=2.6))
+        ink = paint.ink if count else paint.faint
+        shown.append(draw.text(across + 1.4 * size, below, count, layout.small, fill=ink))
+        parts.append(draw.target(action, *shown))
+    return draw.tag("g", *parts)
+
+
+def _legend(picture: _Picture) -> str:
+    """The names of the colours."""
+    paint, layout = picture.paint, picture.layout
+    x, y = layout.legend
+    step = (layout.width - x - 10) / 3
+    parts = []
+    for colour, name in enumerate(COLOURS):
+        left, down = x + step * (colour % 3), y + 1.9 * layout.small * (colour // 3)
+        parts.append(_flower(paint, left + 8, down, 0.8 * layout.small, colour))
+        parts.append(draw.text(left + 12 + layout.small, down, name, layout.small, fill=paint.ink))
     return draw.tag("g", *parts)

@@ -38,7 +38,7 @@ def test_mars_moves():
     assert describe("hex -5,2") == "go 2 hexes to -5,2 and plant there: a group of 1"
     assert garden([("-3,0", 4)])("hex -3,0") == "go 2 hexes to -3,0, onto a flower: no point to lose"
     assert garden([("-3,0", 4)], score=[3])("hex -3,0") == "go 2 hexes to -3,0, onto a flower: lose 1 point"
-    assert garden([("-3,0", 4)], score=[3, 2])("hex -3,0").endswith("lose 1 point and 1 more to pass B")
+    assert garden([("-3,0", 4)], score=[3, 2])("hex -3,0").endswith("lose 1 point and 1 more to pass player_1")
     assert garden(score=[3])("give up die 6") == "give up the die 6: lose 1 point"
 
 
@@ -47,14 +47,14 @@ def test_mars_last_colour_score_slide_end_and_extra_turn():
     only_red[:, 4] = 2
     describe = garden([("-2,0", 4)], stocks=only_red, score=[3, 5])
     assert describe("hex -3,0") == (
-        "go 2 hexes to -3,0 and plant red: a group of 2, 2 points and 1 more to pass B"
+        "go 2 hexes to -3,0 and plant red: a group of 2, 2 points and 1 more to pass player_1"
     )
     only_red[:, 4] = 1
     assert garden(stocks=only_red)("hex -5,2").endswith("plant red: a group of 1, 1 point; the game ends")
     only_red[:, 4] = 2
     many = {"stocks": np.tile(only_red[0], (4, 1)), "score": [29, 30, 31, 33], "num_players": 4}
     describe = garden(special_actions=True, **many)
-    assert describe("hex -5,2").endswith("1 point and 2 more to pass B, C; an extra turn")
+    assert describe("hex -5,2").endswith("1 point and 2 more to pass player_1, player_2; an extra turn")
     assert "extra" not in garden(**many)("hex -5,2")
 
 
