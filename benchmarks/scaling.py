@@ -55,7 +55,7 @@ class Arguments:
     repeats: int = 9
     """how often each part is measured"""
     output: Path = common.RESULTS
-    """folder for scaling.json"""
+    """folder for scaling-GAME.json"""
 
 
 def settings(name: str, folder: Path) -> dict[str, Any]:
@@ -317,10 +317,11 @@ def main(arguments: Arguments) -> None:
     torch.set_num_threads(1)
     cores = os.cpu_count() or 1
     ray.init(num_cpus=max(MEASURED) + 1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    measurements: list[dict[str, Any]] = []
+    about = {"ray": ray.__version__, "seconds": a.seconds}
     with tempfile.TemporaryDirectory() as top:
         folders = (Path(top) / str(i) for i in itertools.count())
         for name in a.games:
+            measurements: list[dict[str, Any]] = []
             for trainer, (parts_of, measured) in TRAINERS.items():
                 one, two = (together(trainer, name, processes, a.seconds / 2) for processes in MEASURED)
                 parts = parts_of(name, next(folders), a.repeats)
@@ -349,7 +350,7 @@ def main(arguments: Arguments) -> None:
             row = {"workers": 1, **rllib_measured(name, a.seconds)}
             measurements.append({"game": name, "trainer": "rllib", "workers": [row]})
             print(f"{name:10} rllib             {row}", flush=True)
-    common.save(a.output, "scaling", {"ray": ray.__version__, "seconds": a.seconds}, measurements)
+            common.save(a.output, f"scaling-{name}", about, measurements)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pictures of Cacti, drawn from a snapshot: `svg` for notebooks, `text` for terminals.
+"""Pictures of Cacti, drawn from a snapshot: `svg` for notebooks and pages, `text` for terminals.
 
 Both show what one seat may see (`snapshots.seen`), or everything to an onlooker.
 """
@@ -6,22 +6,55 @@ Both show what one seat may see (`snapshots.seen`), or everything to an onlooker
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import cos, pi, sin
-from typing import Any
+from typing import Any, NamedTuple
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
 from cacti_env.describing import cacti, find_arrangement
-from cacti_env.snapshots import seen
+from cacti_env.snapshots import HALVES, seen
 from garden_core import svg as draw
 from garden_core.svg import LOOK, Look
 
-WIDTH, HEIGHT = 900, 640
-INK, FAINT, PAPER, EDGE, BACK = "#33302d", "#857a70", "#f4f1e8", "#d9cfc0", "#7d8f69"
-PAINT = ("#3f8f4f", "#d07a2d", "#2f7fa3", "#b8447a", "#8a6fc0", "#a0892a")  # one a type
-GROUND = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#e7e0f5", "#f1ebcb")
-LIVERY = ("#6b3fa0", "#007c85")  # one a player
-PANEL_TOP, PANEL_HEIGHT = 188, 200
+
+class Palette(NamedTuple):
+    """The colours of a picture; cacti and the ground of their cards are listed by type, liveries by player."""
+
+    ink: str
+    faint: str
+    paper: str
+    card: str
+    edge: str
+    back: str
+    gold: str  # what can be chosen
+    grounds: tuple[str, ...]
+    outline: str = "#33302d"
+    cacti: tuple[str, ...] = ("#2a7a3c", "#d9771f", "#3680b0", "#9c2a5e", "#b09ae0", "#ecd95a")
+    livery: tuple[str, ...] = ("#6b3fa0", "#00737b")
+
+
+LIGHT = Palette(
+    ink="#33302d",
+    faint="#665c53",
+    paper="#f4f1e8",
+    card="#ffffff",
+    edge="#d9cfc0",
+    back="#5d6f4c",
+    gold="#8a5a00",
+    grounds=("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf"),
+)
+DARK = Palette(
+    ink="#f3ece4",
+    faint="#b9aca0",
+    paper="#1f1c18",
+    card="#2d2924",
+    edge="#544c42",
+    back="#4c5c3d",
+    gold="#ffd166",
+    grounds=("#1f4429", "#5a3a18", "#1c4058", "#552039", "#40365c", "#57501c"),
+    outline="#171411",
+    cacti=("#3f9a55", "#e58a35", "#3d97cf", "#d45b93", "#c9b8f4", "#f2e47a"),
+)
 
 
 def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat: int | None = None) -> str:
@@ -138,175 +171,387 @@ def _next_cards(view: dict[str, Any], cards: Cards) -> str:
 
 # --- picture ---
 
+CARD, HALF = (58, 80), (210, 42)  # width and height
+PLANTED = (104, 32)  # of a planted Arrangement with its gap
+PANEL, TOP = 244, 178  # of a wide picture: height of a panel, and where the first begins
+
+
+class _Picture(NamedTuple):
+    """What every part of a picture is drawn from."""
+
+    view: dict[str, Any]
+    cards: Cards
+    look: Look
+    paint: Palette
+
+    def words(
+        self, x: float, y: float, words: object, size: float = 13, **attributes: str | float | None
+    ) -> str:
+        """Write in the main colour, unless `fill` says otherwise."""
+        return draw.text(x, y, words, size, **{"fill": self.paint.ink, **attributes})
+
+    def head(self, x: float, y: float, words: str) -> str:
+        """Write what a part of the table is called."""
+        return self.words(x, y, words, fill=self.paint.faint)
+
+    def middle(self, x: float, y: float, words: object, size: float, **attributes: str | float | None) -> str:
+        """Write bold around a point."""
+        return self.words(x, y, words, size, text_anchor="middle", font_weight="bold", **attributes)
+
 
 def svg(snapshot: dict[str, Any], cards: Cards, seat: int | None = None, look: Look = LOOK) -> str:
-    """The position as a picture; arguments as for `text`; the types and cards that legal actions name stand out.
+    """The position as a picture.
+
+    Args:
+        snapshot: the whole state, with the keys that `Game.snapshot` gives.
+        cards: the cards it is played with.
+        seat: who looks; None is an onlooker who sees everything.
+        look: how it is drawn.
 
     Returns:
-        An SVG document, 900 x 640, that needs nothing from outside.
+        An SVG document, 980 x 720 or, compact, 440 wide, that needs nothing from outside.
     """
-    view = seen(snapshot, cards, seat)
-    offered = look.legal
-    return draw.document(
-        WIDTH,
-        HEIGHT,
-        _table(view, cards, offered),
-        *(_panel(view, cards, p, offered) for p in range(NUM_PLAYERS)),
-        draw.text(28, HEIGHT - 24, _status(view), 16, fill=INK),
-        background=PAPER,
-    )
+    picture = _Picture(seen(snapshot, cards, seat), cards, look, DARK if look.dark else LIGHT)
+    return (_compact if look.compact else _wide)(picture)
 
 
-def _table(view: dict[str, Any], cards: Cards, offered: Mapping[str, int]) -> str:
-    """The middle, the decks, the discards and the open Arrangement."""
-    parts = [draw.text(28, 26, "Middle", 13, fill=FAINT)]
-    row = [t for t, n in enumerate(view["middle"]) for _ in range(n)]
-    for place, t in enumerate(row + [None] * (MIDDLE - len(row))):
-        parts.append(_card(28 + 66 * place, 40, t, t is not None and f"grow {cards.types[t]}" in offered))
-    parts.append(draw.text(388, 26, "Cacti deck", 13, fill=FAINT))
-    parts.append(_back(388, 40, 58, 80, str(view["cards_left"])))
-    parts.append(draw.text(478, 26, "Discards", 13, fill=FAINT))
-    parts.append(_counts(484, 58, view["discards"], across=3))
-    parts.append(draw.text(652, 26, f"Arrangement deck: {view['arrangements_left']} cards", 13, fill=FAINT))
-    parts += [_basic(652, 40, k, cards, offered) for k in view["top"]]
-    names = [(t, name) for t, name in enumerate(cards.types)]
-    for place, (t, name) in enumerate(names):
-        x = 38 + 140 * place
-        parts += [_cactus(x, 156, 9, t), draw.text(x + 16, 156, name[:18], 13, fill=INK)]
+def _wide(picture: _Picture) -> str:
+    width, height = 980, TOP + NUM_PLAYERS * (PANEL + 12) + 34
+    view = picture.view
+    parts = [
+        _middle(picture, 24, 20),
+        _deck(picture, 386, 20),
+        _discards(picture, 476, 20),
+        _arrangement_deck(picture, 738, 20),
+        _legend(picture, 34, 148, (width - 60) / len(picture.cards.types)),
+    ]
+    for player in range(NUM_PLAYERS):
+        y = TOP + player * (PANEL + 12)
+        parts += [
+            _frame(picture, player, 16, y, width - 32, PANEL),
+            _nursery(picture, player, 34, y + 58),
+            _special(picture, player, 34, y + 118),
+            _bonus(picture, player, 164, y + 118),
+            _final(picture, player, 250, y + 118),
+            _hand_cards(picture, player, 370, y + 58),
+            _planted_cards(picture, player, 630, y + 58, 3, 6),
+            _sheet_line(picture, player, 34, y + PANEL - 14),
+        ]
+    parts.append(picture.words(24, height - 18, _status(view), 16))
+    return draw.document(width, height, *parts, background=picture.paint.paper)
+
+
+def _compact(picture: _Picture) -> str:
+    view, width = picture.view, 440
+    parts = [
+        _middle(picture, 14, 20),
+        _deck(picture, 368, 20),
+        _discards(picture, 14, 142),
+        _arrangement_deck(picture, 218, 142),
+        _legend(picture, 24, 262, (width - 30) / min(3, len(picture.cards.types)), 3),
+    ]
+    y = 276 + 26 * -(-len(picture.cards.types) // 3)
+    for player in range(NUM_PLAYERS):
+        rows = -(-len(view["planted"][player]) // 4)
+        height = 290 + PLANTED[1] * rows
+        parts += [
+            _frame(picture, player, 6, y, width - 12, height),
+            _nursery(picture, player, 20, y + 58),
+            _special(picture, player, 20, y + 118),
+            _bonus(picture, player, 150, y + 118),
+            _hand_cards(picture, player, 218, y + 58),
+            _planted_cards(picture, player, 18, y + 232, 4, max(rows, 1)),
+            *(
+                picture.words(20, y + height - 26 + 15 * i, line, 12)
+                for i, line in enumerate(textwrap.wrap(_sheet(view, player), 72))
+            ),
+        ]
+        y += height + 10
+    status = textwrap.wrap(_status(view), 50)
+    parts += [picture.words(14, y + 12 + 20 * i, line, 15) for i, line in enumerate(status)]
+    return draw.document(width, y + 14 + 20 * len(status), *parts, background=picture.paint.paper)
+
+
+def _middle(picture: _Picture, x: float, y: float) -> str:
+    """The cards in the middle; one clicks those of a type to grow it."""
+    parts, place = [picture.head(x, y, "Middle")], 0
+    for t, n in enumerate(picture.view["middle"]):
+        action = picture.look.legal.get(f"grow {picture.cards.types[t]}")
+        drawn = [_card(picture, x + 66 * (place + i), y + 14, t, action is not None) for i in range(n)]
+        parts.append(draw.target(action, *drawn) if drawn else "")
+        place += n
+    for empty in range(place, MIDDLE):
+        parts.append(draw.box(x + 66 * empty, y + 14, *CARD, 7, picture.paint.edge, 1, picture.paint.paper))
     return draw.tag("g", *parts)
 
 
-def _panel(view: dict[str, Any], cards: Cards, player: int, offered: Mapping[str, int]) -> str:
-    """One player's Nursery, planters, hand and planted Arrangements."""
-    top = PANEL_TOP + player * (PANEL_HEIGHT + 12)
+def _deck(picture: _Picture, x: float, y: float) -> str:
+    """The Cacti deck, where the opening card of the last turn is taken."""
+    take = picture.look.legal.get("take card")
+    back = _back(picture, x, y + 14, *CARD, picture.view["cards_left"], take is not None)
+    return picture.head(x, y, "Cacti deck"[: 99 if not picture.look.compact else 5]) + draw.target(take, back)
+
+
+def _discards(picture: _Picture, x: float, y: float) -> str:
+    """The discards; one clicks them to leave the opening card of the last turn."""
+    leave = picture.look.legal.get("leave card")
+    across = 2 if picture.look.compact else 4
+    shown = _counts(picture, x + 14, y + 34, picture.view["discards"], across)
+    if leave is not None:
+        size = 48.0 * across + 8, 40.0 * -(-len(picture.cards.types) // across)
+        shown += draw.box(x - 4, y + 14, *size, 7, picture.paint.gold, 2.6, "none")
+    return picture.head(x, y, "Discards") + draw.target(leave, shown)
+
+
+def _arrangement_deck(picture: _Picture, x: float, y: float) -> str:
+    left = picture.view["arrangements_left"]
+    parts = [picture.head(x, y, f"Arrangement deck: {left} {'card' if left == 1 else 'cards'}")]
+    parts += [_basic(picture, x, y + 14, k) for k in picture.view["top"]]
+    return draw.tag("g", *parts)
+
+
+def _legend(picture: _Picture, x: float, y: float, step: float, across: int = 6) -> str:
+    parts = []
+    for t, name in enumerate(picture.cards.types):
+        left, down = x + step * (t % across), y + 26 * (t // across)
+        parts += [_cactus(picture.paint, left, down, 9, t), picture.words(left + 16, down, name[:18])]
+    return draw.tag("g", *parts)
+
+
+def _frame(picture: _Picture, player: int, x: float, y: float, width: float, height: float) -> str:
+    """A player's panel: who it is, what is asked of the player, the score."""
+    view, paint = picture.view, picture.paint
     asked = view["asked"] != "over" and player == view["current_player"]
     active = view["asked"] != "over" and player == view["active_player"]
-    own = offered if asked else LOOK.legal
-    edge, thick = (LIVERY[player], 3) if asked else (EDGE, 1.5)
+    edge, thick = (paint.livery[player], 4) if asked else (paint.edge, 1.5)
     points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
+    doing = "responds" if asked and not active else "to act" if asked else "turn" if active else ""
     parts = [
-        draw.box(20, top, WIDTH - 40, PANEL_HEIGHT, 10, edge, thick),
-        draw.tag("circle", cx=46, cy=top + 26, r=12, fill=LIVERY[player]),
-        draw.text(46, top + 26, player, 13, text_anchor="middle", font_weight="bold", fill="#ffffff"),
-        draw.text(66, top + 26, f"player_{player}", 16, font_weight="bold" if asked else None, fill=INK),
-        draw.text(150, top + 26, "turn" if active else "", 13, fill=LIVERY[player]),
-        draw.text(
-            250,
-            top + 26,
-            points,
-            24,
-            text_anchor="end",
-            font_weight="bold",
-            fill=INK,
-        ),
-        draw.text(258, top + 27, unit or "points", 12, fill=FAINT),
-        draw.text(34, top + 178, _sheet(view, player), 12, fill=INK),
-        draw.text(34, top + 58, "Nursery", 13, fill=FAINT),
-        _counts(42, top + 84, view["nurseries"][player], across=3),
-        draw.text(190, top + 58, "Special Planter", 13, fill=FAINT),
-        _special(190, top + 70, view["special"][player], any(o.startswith("special") for o in own)),
-        draw.text(300, top + 58, "Bonus Planter", 13, fill=FAINT),
-        _bonus(310, top + 70, view["bonus"][player]),
-        draw.text(412, top + 26, "Hand", 13, fill=FAINT),
+        draw.box(x, y, width, height, 10, edge, thick, paint.card),
+        draw.tag("circle", cx=x + 28, cy=y + 26, r=13, fill=paint.livery[player]),
+        picture.middle(x + 28, y + 26, player, 14, fill="#ffffff"),
+        picture.words(x + 48, y + 26, f"player_{player}", 16, font_weight="bold" if asked else None),
+        picture.words(x + 124, y + 26, doing, font_weight="bold", fill=paint.ink),
     ]
-    y = top + 40
+    right = x + width - 16 if picture.look.compact else x + 290
+    parts.append(picture.words(right, y + 26, points, 24, text_anchor="end", font_weight="bold"))
+    if not picture.look.compact:
+        parts.append(picture.words(right + 8, y + 27, unit or "points", 12, fill=paint.faint))
+    return draw.tag("g", *parts)
+
+
+def _nursery(picture: _Picture, player: int, x: float, y: float) -> str:
+    """The Nursery: a cactus and a number for each type, in one line."""
+    types = picture.cards.types
+    step = min(50.0, 200 / len(types))
+    parts = [picture.head(x, y, "Nursery")]
+    for t, n in enumerate(picture.view["nurseries"][player]):
+        left = x + 12 + step * t
+        parts.append(_count(picture, left, y + 28, t, n, 11 if step > 40 else 9))
+        if picture.look.last == f"grow {types[t]}" and picture.look.by == player:
+            parts.append(_last(picture, left - 14, y + 12, step - 2, 33))
+    return draw.tag("g", *parts)
+
+
+def _special(picture: _Picture, player: int, x: float, y: float) -> str:
+    """The Special Planter: what lies under it, or what one clicks to use it."""
+    view, paint, types = picture.view, picture.paint, picture.cards.types
+    under, own = view["special"][player], player == view["current_player"]
+    parts = [picture.head(x, y, "Special Planter")]
+    if under is not None:
+        t = max(range(len(under)), key=under.__getitem__)
+        parts.append(draw.box(x, y + 14, 100, 76, 7, paint.edge, 1.5, paint.grounds[t]))
+        parts.append(_cactus(paint, x + 32, y + 52, 18, t))
+        parts.append(picture.words(x + 62, y + 52, under[t], 20, font_weight="bold"))
+        if picture.look.last.startswith("special ") and picture.look.by == player:
+            parts.append(_last(picture, x + 4, y + 18, 92, 68))
+        return draw.tag("g", *parts)
+    offered = {t: picture.look.legal.get(f"special {name}") for t, name in enumerate(types)} if own else {}
+    chosen = [t for t, action in offered.items() if action is not None]
+    edge, thick = (paint.gold, 2.6) if chosen else (paint.edge, 1.5)
+    parts.append(draw.box(x, y + 14, 100, 76, 7, edge, thick, paint.card))
+    if not chosen:
+        parts.append(picture.words(x + 50, y + 52, "not used", text_anchor="middle", fill=paint.faint))
+    for i, t in enumerate(chosen):
+        left, down = x + 19 + 31 * (i % 3), y + (52 if len(chosen) < 4 else 34 + 36 * (i // 3))
+        ground = draw.box(left - 15, down - 16, 30, 32, 6, paint.edge, 1, paint.grounds[t])
+        parts.append(draw.target(offered[t], ground, _cactus(paint, left, down, 11, t)))
+    return draw.tag("g", *parts)
+
+
+def _bonus(picture: _Picture, player: int, x: float, y: float) -> str:
+    t, paint = picture.view["bonus"][player], picture.paint
+    if t is None:
+        shown = _back(picture, x, y + 14, CARD[0], 76, "?")
+    else:
+        shown = draw.box(x, y + 14, CARD[0], 76, 7, paint.edge, 1.5, paint.grounds[t])
+        shown += _cactus(paint, x + 29, y + 52, 19, t)
+    return picture.head(x, y, "Bonus") + shown
+
+
+def _hand_cards(picture: _Picture, player: int, x: float, y: float) -> str:
+    view, own = picture.view, player == picture.view["current_player"]
+    held = view["starting_in_hand"][player] or view["basic_in_hand"][player]
+    parts, down = [picture.head(x, y, "Hand" if held else "Hand: empty")], y + 14
     if view["starting_in_hand"][player]:
-        parts.append(_starting(412, y, cards, own))
-        y += 58
+        label = "plant starting" if own else ""
+        parts.append(_half(picture, x, down, "S", picture.cards.starting, label))
+        down += 52
     for k in view["basic_in_hand"][player]:
-        parts.append(_back(412, y, 216, 90, "hidden") if k is None else _basic(412, y, k, cards, own))
-    parts.append(draw.text(652, top + 26, "Planted", 13, fill=FAINT))
-    rows = max(8, -(-len(view["planted"][player]) // 2))
-    for place, card in enumerate(view["planted"][player]):
-        left, down = 652 + 116 * (place // rows), 44 + 152 / rows * (place % rows)
-        parts.append(draw.text(left, top + down, _planted(card, cards), min(12, 120 / rows), fill=INK))
-    return draw.tag("g", *parts)
-
-
-def _card(x: float, y: float, t: int | None, stands_out: bool) -> str:
-    if t is None:
-        return draw.box(x, y, 58, 80, 7, EDGE, 1, PAPER)
-    edge, thick = (PAINT[t], 3) if stands_out else (EDGE, 1.5)
-    return draw.box(x, y, 58, 80, 7, edge, thick, GROUND[t]) + _cactus(x + 29, y + 40, 22, t)
-
-
-def _back(x: float, y: float, width: float, height: float, label: str) -> str:
-    return draw.box(x, y, width, height, 7, INK, 1, BACK) + draw.text(
-        x + width / 2, y + height / 2, label, 16, text_anchor="middle", font_weight="bold", fill="#ffffff"
-    )
-
-
-def _counts(x: float, y: float, counts: Iterable[int], across: int) -> str:
-    """A cactus and a number for each type."""
-    parts = []
-    for t, n in enumerate(counts):
-        left, top = x + 48 * (t % across), y + 40 * (t // across)
-        parts.append(_cactus(left, top, 12, t, faint=n == 0))
+        hidden = k is None
         parts.append(
-            draw.text(left + 16, top, n, 14, font_weight="bold" if n else None, fill=INK if n else FAINT)
+            _back(picture, x, down, HALF[0], 88, "hidden") if hidden else _basic(picture, x, down, k)
         )
     return draw.tag("g", *parts)
 
 
-def _special(x: float, y: float, under: list[int] | None, stands_out: bool) -> str:
-    if under is None:
-        edge, thick = ("#b07800", 2.5) if stands_out else (EDGE, 1.5)
-        return draw.box(x, y, 90, 80, 7, edge, thick) + draw.text(
-            x + 45, y + 40, "not used", 13, text_anchor="middle", fill=FAINT
+def _final(picture: _Picture, player: int, x: float, y: float) -> str:
+    """The score sheet, once the game is over."""
+    if picture.view["asked"] != "over":
+        return ""
+    parts = [picture.head(x, y, "Score")]
+    for row, (part, points) in enumerate(picture.view["sheets"][player].items()):
+        down = y + 22 + 17 * row
+        parts.append(picture.words(x, down, part.replace("_", " ")))
+        parts.append(picture.words(x + 96, down, points, text_anchor="end"))
+    return draw.tag("g", *parts)
+
+
+def _planted_cards(picture: _Picture, player: int, x: float, y: float, across: int, rows: int) -> str:
+    """The planted Arrangements: what they asked for, and their points."""
+    planted, paint = picture.view["planted"][player], picture.paint
+    parts = [picture.head(x, y, "Planted" if planted else "Nothing planted yet")]
+    step = min(PLANTED[1], rows * PLANTED[1] / max(1, -(-len(planted) // across)))
+    latest = _latest(picture, player)
+    for place, card in enumerate(planted):
+        left, top = x + PLANTED[0] * (place % across), y + 14 + step * (place // across)
+        arrangement, height = find_arrangement(card, picture.cards), step - 4
+        parts.append(draw.box(left, top, PLANTED[0] - 4, height, 5, paint.edge, 1.2, paint.paper))
+        across_card = left + 11
+        for t, n in enumerate(arrangement.cost):
+            if n:
+                parts.append(_cactus(paint, across_card, top + height / 2, 7.5, t))
+                parts.append(picture.words(across_card + 8, top + height / 2, n, 12) if n > 1 else "")
+                across_card += 29 if n > 1 else 17
+        end = left + PLANTED[0] - 10
+        parts.append(
+            picture.words(
+                end, top + height / 2, arrangement.points, 15, text_anchor="end", font_weight="bold"
+            )
         )
-    t = max(range(len(under)), key=under.__getitem__)
-    return (
-        draw.box(x, y, 90, 80, 7, EDGE, 1.5, GROUND[t])
-        + _cactus(x + 28, y + 40, 17, t)
-        + draw.text(x + 56, y + 40, under[t], 20, font_weight="bold", fill=INK)
+        parts.append(draw.tag("title", _planted(card, picture.cards)))
+        if place == latest:
+            parts.append(_last(picture, left + 3, top + 3, PLANTED[0] - 10, height - 6))
+    return draw.tag("g", *parts)
+
+
+def _latest(picture: _Picture, player: int) -> int:
+    """The place of the Arrangement that the last action planted, -1 for none."""
+    last, planted = picture.look.last, picture.view["planted"][player]
+    if picture.look.by != player or not last.startswith("plant ") or not planted:
+        return -1
+    return len(planted) - 1
+
+
+def _sheet_line(picture: _Picture, player: int, x: float, y: float) -> str:
+    return picture.words(x, y, _sheet(picture.view, player), 12)
+
+
+def _last(picture: _Picture, x: float, y: float, width: float, height: float) -> str:
+    """A dotted line around what the last action did."""
+    paint = picture.paint
+    return draw.tag(
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        rx=5,
+        fill="none",
+        stroke=paint.ink,
+        stroke_width=1.8,
+        stroke_dasharray="2 3",
     )
 
 
-def _bonus(x: float, y: float, t: int | None) -> str:
-    if t is None:
-        return _back(x, y, 74, 80, "?")
-    return draw.box(x, y, 74, 80, 7, EDGE, 1.5, GROUND[t]) + _cactus(x + 37, y + 40, 20, t)
+def _card(picture: _Picture, x: float, y: float, t: int, stands_out: bool) -> str:
+    paint = picture.paint
+    edge, thick = (paint.gold, 3) if stands_out else (paint.edge, 1.5)
+    title = draw.tag("title", picture.cards.types[t])
+    return (
+        title
+        + draw.box(x, y, *CARD, 7, edge, thick, paint.grounds[t])
+        + _cactus(paint, x + 29, y + 40, 22, t)
+    )
 
 
-def _basic(x: float, y: float, k: int, cards: Cards, offered: Mapping[str, int]) -> str:
-    """A Basic Arrangement with both halves; a half that can be planted stands out."""
+def _back(
+    picture: _Picture,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    label: object,
+    stands_out: bool = False,
+) -> str:
+    paint = picture.paint
+    edge, thick = (paint.gold, 3) if stands_out else (paint.outline, 1)
+    return draw.box(x, y, width, height, 7, edge, thick, paint.back) + picture.middle(
+        x + width / 2, y + height / 2, label, 16, fill="#ffffff"
+    )
+
+
+def _count(picture: _Picture, x: float, y: float, t: int, n: int, radius: float) -> str:
+    fill = picture.paint.ink if n else picture.paint.faint
+    return _cactus(picture.paint, x, y, radius, t, faint=n == 0) + picture.words(
+        x + radius + 3, y, n, 14, font_weight="bold" if n else None, fill=fill
+    )
+
+
+def _counts(picture: _Picture, x: float, y: float, counts: Sequence[int], across: int) -> str:
+    """A cactus and a number for each type."""
+    places = [(x + 48 * (t % across), y + 40 * (t // across)) for t in range(len(counts))]
+    return "".join(
+        _count(picture, *place, t, n, 11) for t, (place, n) in enumerate(zip(places, counts, strict=True))
+    )
+
+
+def _basic(picture: _Picture, x: float, y: float, k: int) -> str:
+    """A Basic Arrangement with both halves."""
     parts = []
-    for number, half in enumerate(("upper", "lower")):
-        stands_out = f"plant basic {k} {half}" in offered
-        parts.append(_half(x, y + 45 * number, f"{k}", getattr(cards.basic[k], half), stands_out))
+    for number, half in enumerate(HALVES):
+        arrangement = getattr(picture.cards.basic[k], half)
+        parts.append(_half(picture, x, y + 44 * number, f"{k}", arrangement, f"plant basic {k} {half}"))
     return draw.tag("g", *parts)
 
 
-def _starting(x: float, y: float, cards: Cards, offered: Mapping[str, int]) -> str:
-    return _half(x, y, "S", cards.starting, "plant starting" in offered)
-
-
-def _half(x: float, y: float, name: str, arrangement: Arrangement, stands_out: bool) -> str:
-    edge, thick = ("#b07800", 2.5) if stands_out else (EDGE, 1.5)
-    parts = [draw.box(x, y, 216, 43, 6, edge, thick), draw.text(x + 8, y + 21, name, 12, fill=FAINT)]
+def _half(picture: _Picture, x: float, y: float, name: str, arrangement: Arrangement, label: str) -> str:
+    """What an Arrangement asks for, and its points; one clicks it to plant it."""
+    paint, action = picture.paint, picture.look.legal.get(label)
+    edge, thick = (paint.gold, 3) if action is not None else (paint.edge, 1.5)
+    parts = [draw.box(x, y, *HALF, 6, edge, thick, paint.card), picture.head(x + 8, y + 21, name)]
     asked = [(t, n) for t, n in enumerate(arrangement.cost) if n]
     for place, (t, n) in enumerate(asked):
-        left = x + 36 + place * min(46, 150 / len(asked))
-        parts.append(_cactus(left, y + 21, 9, t))
-        parts.append(draw.text(left + 11, y + 21, n, 13, fill=INK))
-    points = draw.text(
-        x + 204, y + 21, arrangement.points, 17, text_anchor="end", font_weight="bold", fill=INK
-    )
-    return draw.tag("g", *parts, points)
+        left = x + 40 + place * min(46, 144 / len(asked))
+        parts.append(_cactus(paint, left, y + 21, 10, t))
+        parts.append(picture.words(left + 12, y + 21, n, 14))
+    end = {"text_anchor": "end", "font_weight": "bold"}
+    parts.append(picture.words(x + HALF[0] - 10, y + 21, arrangement.points, 18, **end))
+    return draw.target(action, *parts)
 
 
-def _cactus(x: float, y: float, radius: float, t: int, faint: bool = False) -> str:
+def _cactus(paint: Palette, x: float, y: float, radius: float, t: int, faint: bool = False) -> str:
     """A cactus, distinct in colour and shape: round, paddles, column, star, pair, drop."""
-    paint: dict[str, Any] = {
-        "fill": PAINT[t],
-        "stroke": INK,
+    drawn: dict[str, Any] = {
+        "fill": paint.cacti[t],
+        "stroke": paint.outline,
         "stroke_width": 1,
         "opacity": 0.35 if faint else None,
     }
     r = radius
 
     def oval(dx: float, dy: float, rx: float, ry: float) -> str:
-        return draw.tag("ellipse", cx=x + dx * r, cy=y + dy * r, rx=rx * r, ry=ry * r, **paint)
+        return draw.tag("ellipse", cx=x + dx * r, cy=y + dy * r, rx=rx * r, ry=ry * r, **drawn)
 
     if t == 0:
         return oval(0, 0, 0.9, 0.9) + oval(0, 0, 0.4, 0.9)
@@ -316,19 +561,19 @@ def _cactus(x: float, y: float, radius: float, t: int, faint: bool = False) -> s
         arms = draw.tag(
             "path",
             fill="none",
-            stroke=PAINT[t],
+            stroke=paint.cacti[t],
             stroke_width=0.3 * r,
-            opacity=paint["opacity"],
+            opacity=drawn["opacity"],
             d=f"M{x - 0.75 * r:.2f} {y - 0.4 * r:.2f}v{0.5 * r:.2f}h{1.5 * r:.2f}v{-0.6 * r:.2f}",
         )
         return arms + draw.tag(
-            "rect", x=x - 0.28 * r, y=y - r, width=0.56 * r, height=2 * r, rx=0.28 * r, **paint
+            "rect", x=x - 0.28 * r, y=y - r, width=0.56 * r, height=2 * r, rx=0.28 * r, **drawn
         )
     if t == 3:
         corners = [(1.0 if k % 2 else 0.45, pi * k / 6) for k in range(12)]
-        return draw.polygon([(x + a * r * sin(w), y + a * r * cos(w)) for a, w in corners], **paint)
+        return draw.polygon([(x + a * r * sin(w), y + a * r * cos(w)) for a, w in corners], **drawn)
     if t == 4:
         return oval(-0.45, 0.1, 0.42, 0.85) + oval(0.45, -0.1, 0.42, 0.85)
     return draw.polygon(
-        [(x, y - r), (x + 0.75 * r, y + 0.3 * r), (x, y + r), (x - 0.75 * r, y + 0.3 * r)], **paint
+        [(x, y - r), (x + 0.75 * r, y + 0.3 * r), (x, y + r), (x - 0.75 * r, y + 0.3 * r)], **drawn
     )

@@ -446,7 +446,7 @@ class Game(ABC):
         seat: int | None = None,
         *,
         legal: bool = False,
-        last: int | None = None,
+        last: tuple[int, int] | None = None,
         dark: bool = False,
         compact: bool = False,
         names: bool = False,
@@ -458,7 +458,7 @@ class Game(ABC):
             seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
             legal: mark what the player to move may do, for this player and onlookers: what one clicks for an action has its
                 number as `data-action`.
-            last: the last action, whose place is marked.
+            last: the last decision, seat and action, whose place is marked.
             dark: light on dark.
             compact: for a width of about 400 pixels.
             names: write on places the names that labels use for them.
@@ -469,11 +469,12 @@ class Game(ABC):
         self.check_seat(seat)
         may = legal and seat in (None, state["current_player"])
         offered = {self.labels[action]: action for action in self._legal_actions(state)} if may else {}
-        if last is not None and not 0 <= as_integer(last, "last", "an action or None") < self.num_actions:
-            raise ValueError(
-                f"last must be an action, 0 to {self.num_actions - 1}, or None, not {short(last)}"
-            )
-        look = Look(offered, "" if last is None else self.labels[last], dark, compact, names)
+        look = Look(offered, dark=dark, compact=compact, names=names)
+        if last is not None:
+            by, action = as_seat(last[0], self.num_players), as_integer(last[1], "the last action")
+            if not 0 <= action < self.num_actions:
+                raise ValueError(f"the last action must be 0 to {self.num_actions - 1}, not {short(action)}")
+            look = look._replace(last=self.labels[action], by=by)
         return self.own_svg(self.snapshot(state), seat, look)
 
     def legal_labels(self, state: Any) -> list[str]:

@@ -24,6 +24,7 @@ class Look(NamedTuple):
     Attributes:
         legal: by label, the actions that are marked, with their numbers: what one clicks for them is drawn by `target`.
         last: label of the last action, whose place is marked; "" for none.
+        by: the seat that took it.
         dark: light on dark.
         compact: for a width of about 400 pixels.
         names: places bear the names that labels use for them.
@@ -31,6 +32,7 @@ class Look(NamedTuple):
 
     legal: Mapping[str, int] = NOTHING
     last: str = ""
+    by: int | None = None
     dark: bool = False
     compact: bool = False
     names: bool = False

@@ -254,6 +254,11 @@ class _Picture(NamedTuple):
     paint: Palette
     layout: Layout
 
+    @property
+    def least(self) -> float:
+        """The smallest size of words."""
+        return 16.0 if self.look.compact else 12.5
+
     def action(self, label: str) -> int | None:
         """Return the number of an action that is marked."""
         return self.look.legal.get(label)
@@ -310,7 +315,7 @@ def _rim(paint: Palette) -> list[str]:
 
 def _hex(picture: _Picture, at: Hex) -> str:
     """A hex with what stands on it."""
-    snapshot, paint, layout = picture.snapshot, picture.paint, picture.layout
+    snapshot, paint = picture.snapshot, picture.paint
     x, y = _centre(*at)
     flower = next((colour for q, r, colour in snapshot["flowers"] if (q, r) == at), None)
     gardener = next(((player, name) for place, player, name in _gardeners(snapshot) if place == at), None)
@@ -330,21 +335,21 @@ def _hex(picture: _Picture, at: Hex) -> str:
     if waiting:
         parts.append(_hexagon(x, y, SIZE - 2.4, **_edge(paint.ink, paint.card)))
         parts.append(draw.text(x + 14, y, "?", 20, text_anchor="middle", font_weight="bold", fill=paint.ink))
-    aside = waiting or flower is not None
+    aside, beside = waiting or flower is not None, 16 if picture.look.compact else 14
     if flower is not None:
-        parts.append(_flower(paint, *((x - 10, y - 8, 14) if gardener else (x, y, 19)), flower))
+        parts.append(_flower(picture, *((x - 10, y - 8, beside) if gardener else (x, y, 19)), flower))
     if gardener:
-        place = (x - 7, y, 14) if waiting else (x + 9, y + 7, 13) if aside else (x, y, 16)
-        parts.append(_gardener(paint, *place, *gardener))
+        place = (x - 7, y, beside) if waiting else (x + 9, y + 7, beside) if aside else (x, y, 16)
+        parts.append(_gardener(picture, *place, *gardener))
     if picture.look.names:
-        parts.append(_coordinates(paint, x, y, at, layout))
+        parts.append(_coordinates(picture, x, y, at))
     return draw.tag("g", draw.tag("title", f"hex {at[0]},{at[1]}"), *parts)
 
 
-def _coordinates(paint: Palette, x: float, y: float, at: Hex, layout: Layout) -> str:
-    words, size = f"{at[0]},{at[1]}", min(layout.small, 14)
+def _coordinates(picture: _Picture, x: float, y: float, at: Hex) -> str:
+    words, size, paint = f"{at[0]},{at[1]}", picture.least, picture.paint
     width = 0.56 * size * len(words) + 4
-    below = y + SIZE - 12
+    below = y + SIZE - 15
     return draw.box(
         x - width / 2, below - 0.6 * size, width, 1.2 * size, 4, "none", 0, paint.paper
     ) + draw.text(x, below, words, size, text_anchor="middle", fill=paint.ink)
@@ -371,7 +376,7 @@ def _groups(snapshot: dict[str, Any]) -> list[set[Hex]]:
 
 def _badge(picture: _Picture, group: set[Hex]) -> str:
     """The size of a group, beside its uppermost flower."""
-    paint, size = picture.paint, min(picture.layout.small, 15)
+    paint, size = picture.paint, picture.least
     x, y = _centre(*min(group, key=lambda at: (at[1], at[0])))
     x, y = x + 17, y - 16
     return draw.tag("circle", cx=x, cy=y, r=0.75 * size, fill=paint.ink) + draw.text(
@@ -389,8 +394,9 @@ def _last_hexes(snapshot: dict[str, Any], last: str) -> set[Hex]:
     return flowers & {at for at, _, _ in _gardeners(snapshot)}
 
 
-def _flower(paint: Palette, x: float, y: float, radius: float, colour: int) -> str:
+def _flower(picture: _Picture, x: float, y: float, radius: float, colour: int) -> str:
     """A flower, distinct in colour, number of petals and letter."""
+    paint = picture.paint
     petals = PETALS[colour]
     half = pi / petals
     reach = radius / (cos(half) + sin(half))  # where two petals meet; a petal is half a circle
@@ -401,25 +407,17 @@ def _flower(paint: Palette, x: float, y: float, radius: float, colour: int) -> s
         x,
         y,
         LETTERS[colour],
-        max(12, 0.95 * radius),
+        max(picture.least, 0.95 * radius),
         text_anchor="middle",
         font_weight="bold",
         fill=paint.letters[colour],
     )
 
 
-def _gardener(paint: Palette, x: float, y: float, radius: float, player: int, name: str) -> str:
+def _gardener(picture: _Picture, x: float, y: float, radius: float, player: int, name: str) -> str:
     """A gardener: a disc with its player's number, and its own behind it where each has two."""
-    size = radius * (1.2 if len(name) == 1 else 0.95)
-    disc = {
-        "cx": x,
-        "cy": y,
-        "r": radius,
-        "fill": paint.livery[player],
-        "stroke": "#ffffff",
-        "stroke_width": 2,
-    }
-    return draw.tag("circle", **disc) + draw.text(
+    size, paint = max(picture.least, radius * (1.2 if len(name) == 1 else 1)), picture.paint.livery[player]
+    return draw.tag("circle", cx=x, cy=y, r=radius, fill=paint, stroke="#ffffff", stroke_width=2) + draw.text(
         x, y, name, size, text_anchor="middle", font_weight="bold", fill="#ffffff"
     )
 
@@ -455,7 +453,7 @@ def _card(picture: _Picture, player: int) -> str:
     head = y + (34 if picture.look.compact else 26)
     parts = [
         draw.box(x, y, width, height, 10, edge, thick, paint.card),
-        _gardener(paint, x + 26, head, 15, player, str(player)),
+        _gardener(picture, x + 26, head, 15, player, str(player)),
         draw.text(x + 50, head, who, layout.middle, font_weight=weight, fill=paint.ink),
         draw.text(
             x + width - 14,
@@ -472,7 +470,7 @@ def _card(picture: _Picture, player: int) -> str:
     for colour, count in enumerate(snapshot["stocks"][player]):
         across = x + 10 + size + step * colour
         action = picture.action(f"plant {COLOURS[colour]}") if moving else None
-        shown = [_flower(paint, across, below, 1.15 * size, colour)]
+        shown = [_flower(picture, across, below, 1.15 * size, colour)]
         if action is not None:
             ring = {
                 "x": across - 1.5 * size,
@@ -495,6 +493,6 @@ def _legend(picture: _Picture) -> str:
     parts = []
     for colour, name in enumerate(COLOURS):
         left, down = x + step * (colour % 3), y + 1.9 * layout.small * (colour // 3)
-        parts.append(_flower(paint, left + 8, down, 0.8 * layout.small, colour))
+        parts.append(_flower(picture, left + 8, down, 0.8 * layout.small, colour))
         parts.append(draw.text(left + 12 + layout.small, down, name, layout.small, fill=paint.ink))
     return draw.tag("g", *parts)

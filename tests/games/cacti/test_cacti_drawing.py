@@ -8,6 +8,8 @@ import pytest
 import tomli_w
 from cacti_tools import Table, choose, made_up, position
 
+from cacti_env.drawing import LIGHT
+
 
 def words(svg):
     return [
@@ -34,7 +36,7 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
         now, legal = table.now, table.legal
         for seat in (None, 0, 1):
             page, picture = table.game.text(table.state, seat), table.game.svg(table.state, seat)
-            assert ElementTree.fromstring(picture).get("viewBox") == "0 0 900 640"
+            assert ElementTree.fromstring(picture).get("viewBox") == "0 0 980 724"
             assert "href" not in picture
             assert "url(" not in picture
             assert page.isascii()
@@ -125,8 +127,8 @@ def test_the_status_says_what_may_be_done():
 def test_what_can_be_done_stands_out():
     table = position(middle=[0, 0, 1, 1, 1], nurseries=[[0, 1, 2, 3], []], hands=[["starting"], []])
     plain = position(middle=[], nurseries=[[], []], hands=[["starting"], []])
-    marked = "#b07800"  # edges of the Starting Arrangement and the Special Planter
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 2
+    marked = LIGHT.gold  # edges of five cards, the Starting Arrangement and the Special Planter
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 7
     assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
     assert plain.game.svg(plain.state, 0, legal=True).count(marked) == 0
 
@@ -136,5 +138,5 @@ def test_pixels():
     from garden_core.svg import to_pixels
 
     pixels = to_pixels(table.game.svg(table.state))
-    assert pixels.shape == (640, 900, 3)
+    assert pixels.shape == (724, 980, 3)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50

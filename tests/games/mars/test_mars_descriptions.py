@@ -38,7 +38,9 @@ def test_mars_moves():
     assert describe("hex -5,2") == "go 2 hexes to -5,2 and plant there: a group of 1"
     assert garden([("-3,0", 4)])("hex -3,0") == "go 2 hexes to -3,0, onto a flower: no point to lose"
     assert garden([("-3,0", 4)], score=[3])("hex -3,0") == "go 2 hexes to -3,0, onto a flower: lose 1 point"
-    assert garden([("-3,0", 4)], score=[3, 2])("hex -3,0").endswith("lose 1 point and 1 more to pass player_1")
+    assert garden([("-3,0", 4)], score=[3, 2])("hex -3,0").endswith(
+        "lose 1 point and 1 more to pass player_1"
+    )
     assert garden(score=[3])("give up die 6") == "give up the die 6: lose 1 point"
 
 

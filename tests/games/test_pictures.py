@@ -1,0 +1,109 @@
+"""Pictures of all own games: well-formed, large enough, readable in both themes and by the colour-blind, clickable."""
+
+import importlib
+import itertools
+from collections import Counter
+from xml.etree import ElementTree
+
+import generate
+import pytest
+from colours import SIGHTS, contrast, distance
+from variants import variants
+
+from garden_core import Batch, make
+from garden_core.policies import RandomPolicy
+
+GAMES = generate.own_games()
+LOOKS = [
+    {},
+    {"dark": True},
+    {"compact": True},
+    {"legal": True},
+    {"names": True, "legal": True, "compact": True},
+]
+
+
+def states(game, every=7, seed=1):
+    """Positions of a game in random play, each with the last decision, the last one included."""
+    batch, policy, last = Batch(game, 1, autoreset=False), RandomPolicy(seed), None
+    batch.reset(seed)
+    for number in itertools.count():
+        over = batch.terminated[0] or batch.truncated[0]
+        if over or number % every == 0:
+            yield batch.states[0].copy(), last
+        if over:
+            return
+        action = int(policy(batch, batch.all_rows)[0])
+        last = int(batch.current_player[0]), action
+        batch.step([action])
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+def test_every_picture_is_whole_and_large_enough(name, look):
+    for options in variants(name):
+        game = make(name, **options)
+        for state, last in states(game, 31):
+            root = ElementTree.fromstring(game.svg(state, 0, last=last, **look))
+            width, shown = float(root.get("width")), 400 if look.get("compact") else 1100
+            sizes = {float(each.get("font-size")) for each in root.iter() if each.get("font-size")}
+            assert min(sizes) * shown / width >= (9.9 if look.get("compact") else 12), options
+            assert not [each for each in root.iter() if any("href" in key for key in each.attrib)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_one_clicks_are_legal_actions_of_whoever_is_to_move(name):
+    for options in variants(name):
+        game = make(name, **options)
+        for state, _ in states(game, 5):
+            mover, legal = int(state["current_player"]), set(game.legal_labels(state))
+            for seat in (None, *range(game.num_players)):
+                root = ElementTree.fromstring(game.svg(state, seat, legal=True))
+                found = Counter(each.get("data-action") for each in root.iter() if each.get("data-action"))
+                assert max(found.values(), default=1) == 1
+                labels = {game.labels[int(action)] for action in found}
+                assert labels <= (legal if seat in (None, mover) else set())
+            assert "data-action" not in game.svg(state)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_last_decision_must_be_one(name):
+    game = make(name)
+    state = next(states(game))[0]
+    for last in ((0, -1), (0, game.num_actions), (game.num_players, 0), (-1, 0)):
+        with pytest.raises(ValueError, match=r"last action|seat"):
+            game.svg(state, last=last)
+
+
+# --- colours ---
+
+PALETTES = [(name, theme) for name in GAMES for theme in ("LIGHT", "DARK")]
+
+
+def palette(name, theme):
+    return getattr(importlib.import_module(f"{name}_env.drawing"), theme)
+
+
+@pytest.mark.parametrize(("name", "theme"), PALETTES)
+def test_text_stands_out(name, theme):
+    paint = palette(name, theme)
+    for ink, ground in itertools.product((paint.ink, paint.faint), (paint.paper, paint.card)):
+        assert contrast(ink, ground) >= 4.5
+    for colour in paint.livery:
+        assert contrast("#ffffff", colour) >= 4.5
+    if name == "mars":
+        for letter, flower in zip(paint.letters, paint.flowers, strict=True):
+            assert contrast(letter, flower) >= 4.5
+        assert contrast(paint.ink, paint.free) >= 4.5
+    if name == "cacti":
+        assert contrast("#ffffff", paint.back) >= 4.5
+        assert all(contrast(paint.ink, ground) >= 4.5 for ground in paint.grounds)
+
+
+@pytest.mark.parametrize(("name", "theme"), PALETTES)
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_colours_that_mean_different_things_look_different(name, theme, sight):
+    paint = palette(name, theme)
+    groups = [paint.livery, *(getattr(paint, kind) for kind in ("flowers", "cacti") if hasattr(paint, kind))]
+    for one, other in (pair for group in groups for pair in itertools.combinations(group, 2)):
+        assert distance(one, other, sight) >= 12, (one, other)
