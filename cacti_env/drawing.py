@@ -439,7 +439,7 @@ def _planted_cards(picture: _Picture, player: int, x: float, y: float, across: i
                 end, top + height / 2, arrangement.points, 15, text_anchor="end", font_weight="bold"
             )
         )
-        parts.append(draw.tag("title", _planted(card, picture.cards)))
+        parts.append(draw.title(_planted(card, picture.cards)))
         if place == latest:
             parts.append(_last(picture, left + 3, top + 3, PLANTED[0] - 10, height - 6))
     return draw.tag("g", *parts)
@@ -477,7 +477,7 @@ def _last(picture: _Picture, x: float, y: float, width: float, height: float) ->
 def _card(picture: _Picture, x: float, y: float, t: int, stands_out: bool) -> str:
     paint = picture.paint
     edge, thick = (paint.gold, 3) if stands_out else (paint.edge, 1.5)
-    title = draw.tag("title", picture.cards.types[t])
+    title = draw.title(picture.cards.types[t])
     return (
         title
         + draw.box(x, y, *CARD, 7, edge, thick, paint.grounds[t])

@@ -26,6 +26,7 @@ from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import Policy, ask
 from garden_core.rng import game_seed
+from garden_core.svg import to_pixels
 
 __all__ = ["FORMAT", "LIMIT", "Replay", "ReplayError", "record"]
 
@@ -87,10 +88,32 @@ class Replay:
         """Yield the state record after the deal and after every action; a new record each time."""
         yield from _states(self.game, self.seed, self.actions)
 
-    def save(self, path: str | Path) -> None:
-        """Write the file; an existing one stays whole until the new one is complete."""
+    def decisions(self) -> Iterator[tuple[Any, tuple[int, int] | None]]:
+        """Yield each state record, beginning with the deal, and the decision that led to it: seat and action."""
+        index = {label: action for action, label in enumerate(self.game.labels)}
+        last = None
+        for state, label in zip(self.states(), (*self.actions, None), strict=True):
+            yield state, last
+            last = None if label is None else (int(state["current_player"]), index[label])
+
+    def frames(self, seat: int | None = None, width: int | None = None, **look: Any) -> Iterator[np.ndarray]:
+        """Yield a picture of each position, uint8 (H, W, 3), with the last decision marked.
+
+        Args:
+            seat: who looks; None: an onlooker, who sees all.
+            width: in pixels; the height follows. None: the picture's own.
+            **look: `dark`, `compact`, `names` of `Game.svg`.
+
+        Raises:
+            ValueError: for a seat that does not exist, or a game that has no picture.
+        """
+        for state, last in self.decisions():
+            yield to_pixels(self.game.svg(state, seat, last=last, **look), width)
+
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds, as plain JSON values."""
         files = self.game.data
-        content = {
+        content: dict[str, Any] = {
             "format": FORMAT,
             "game": self.game.name,
             "options": {
@@ -105,14 +128,17 @@ class Replay:
         }
         if files:
             content["data_files"] = {name: file.content for name, file in files.items()}
-        content["checksum"] = _checksum(content)
-        write_atomically(Path(path), (json.dumps(content, indent=1) + "\n").encode())
+        return content | {"checksum": _checksum(content)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the file; an existing one stays whole until the new one is complete."""
+        write_atomically(Path(path), (json.dumps(self.content(), indent=1) + "\n").encode())
 
     @classmethod
     def load(
         cls, path: str | Path, game: type[Game] | str | None = None, data: str | Path | None = None
     ) -> Replay:
-        """Read and verify a file by playing it again.
+        """Read and verify a file, or a page of `garden_core.film`, by playing it again.
 
         Args:
             game: of a game that is not installed its class or "module:Class", as a file's word imports no code.
@@ -147,7 +173,8 @@ class Replay:
 def _read(path: str | Path) -> _Content:
     """Return what a replay's file holds, its format and checksum verified."""
     try:
-        content = json.loads(read_regular(path, LIMIT))
+        read = read_regular(path, LIMIT)
+        content = json.loads(_in_page(read) if read.startswith(b"<!doctype html>") else read)
     except OSError as error:
         raise ReplayError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -162,6 +189,11 @@ def _read(path: str | Path) -> _Content:
         return msgspec.convert(content, _Content)
     except (RecursionError, ValueError) as error:  # also a text with half a character
         raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
+
+
+def _in_page(page: bytes) -> bytes:
+    """Return the replay that a page holds."""
+    return page.partition(b'<script type="application/json" id="replay">')[2].partition(b"</script>")[0]
 
 
 def _game(content: _Content, game: type[Game] | str | None, data: str | Path | None) -> Game:

@@ -44,7 +44,7 @@ FONT = "Lato, 'Helvetica Neue', Arial, sans-serif"
 
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> str:
-    """The element `name` around children that are SVG already.
+    """The element `name` around children that are SVG already; words go through `text` or `title`, which escape them.
 
     `font_size=9` is written font-size="9"; an attribute that is None is left out.
     """
@@ -58,6 +58,11 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> str:
 def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:
     """One line of text, its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
     return tag("text", _escaped(content), x=x, y=y + 0.36 * size, font_size=size, **attributes)
+
+
+def title(words: object) -> str:
+    """What a browser shows where the pointer rests on the element that holds it."""
+    return tag("title", _escaped(words))
 
 
 def target(action: int | None, *children: str) -> str:
@@ -102,7 +107,14 @@ def document(width: float, height: float, *children: str, background: str = "#ff
 
 
 def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
-    """Paint an SVG document: uint8 (H, W, 3).
+    """Paint an SVG document: uint8 (H, W, 3); as `to_png`."""
+    from PIL import Image
+
+    return np.array(Image.open(io.BytesIO(to_png(svg, width))).convert("RGB"))
+
+
+def to_png(svg: str, width: int | None = None) -> bytes:
+    """Paint an SVG document as PNG.
 
     `width` is in pixels and the height follows; without it, the size is the document's own. Fonts that the
     machine has are not looked at: every text is set in Lato, regular or bold.
@@ -110,10 +122,9 @@ def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
     try:
         import font_lato
         import resvg_py
-        from PIL import Image
     except ImportError as error:
-        raise ImportError("pictures as pixels need: pip install resvg-py font-lato pillow") from error
-    png = resvg_py.svg_to_bytes(
+        raise ImportError("pictures as pixels need: pip install resvg-py font-lato") from error
+    return resvg_py.svg_to_bytes(
         svg_string=svg,
         width=width,
         background="white",
@@ -123,7 +134,6 @@ def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
         sans_serif_family="Lato",
         serif_family="Lato",  # what a family that is not there falls back on
     )
-    return np.array(Image.open(io.BytesIO(png)).convert("RGB"))
 
 
 def _escaped(value: object) -> str:

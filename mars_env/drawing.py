@@ -343,7 +343,7 @@ def _hex(picture: _Picture, at: Hex) -> str:
         parts.append(_gardener(picture, *place, *gardener))
     if picture.look.names:
         parts.append(_coordinates(picture, x, y, at))
-    return draw.tag("g", draw.tag("title", f"hex {at[0]},{at[1]}"), *parts)
+    return draw.tag("g", draw.title(f"hex {at[0]},{at[1]}"), *parts)
 
 
 def _coordinates(picture: _Picture, x: float, y: float, at: Hex) -> str:

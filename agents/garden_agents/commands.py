@@ -17,7 +17,7 @@ commands, each with its own --help:
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, against agents or with several people at one keyboard
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
-  replay FILE             verify a recorded game and show its moves, or one position
+  replay FILE             verify a recorded game and show its moves; make it a page or a film
   warm-up [GAME ...]      compile the games now, all installed ones by default
 """
 

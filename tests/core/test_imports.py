@@ -26,7 +26,7 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks svg threads positions data plugins jit rng rewards options kernels game registry loops batch policies replay learner "
+        "files checks svg threads positions data plugins jit rng rewards options kernels game registry loops batch policies replay film learner "
         "interfaces.common interfaces warm_up testing"
     ),
     "garden_agents": "networks search programs cluster registry evaluation play training commands",

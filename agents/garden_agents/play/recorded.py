@@ -1,13 +1,18 @@
-"""A recorded game in the terminal: verified by playing it again, shown move by move or at one position."""
+"""A recorded game: verified by playing it again, shown move by move or at one position, made a page or a film."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import tyro
 
-from garden_core.files import write_atomically
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.registry import load_agent
+from garden_core.batch import Batch
+from garden_core.film import picture, save_film, save_page
 from garden_core.replay import Replay
 
 __all__ = ["Arguments", "main"]
@@ -15,10 +20,10 @@ __all__ = ["Arguments", "main"]
 
 @dataclass
 class Arguments:
-    """Verify a recorded game and show its moves, or one position."""
+    """Verify a recorded game and show its moves, or one position; make it a page or a film."""
 
     file: tyro.conf.Positional[Path]
-    """replay file, as `garden play --save`, `garden train` and `garden_core.replay` write it"""
+    """replay file, as `garden play --save`, `garden train` and `garden_core.replay` write it, or a page made of one"""
     game: str | None = None
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     data: Path | None = None
@@ -28,7 +33,19 @@ class Arguments:
     seat: int | None = None
     """seat that the position is shown to; all hidden information is shown by default"""
     picture: Path | None = None
-    """SVG file for a picture of the position, by default of the last one; no picture if not given"""
+    """SVG or PNG file for a picture of the position, by default of the last one; no picture if not given"""
+    page: Path | None = None
+    """HTML file for a page that shows the game in a browser, also offline; no page if not given"""
+    judge: str | None = None
+    """agent whose estimates for each seat are shown on the page: network, or a network's file or folder"""
+    film: Path | None = None
+    """GIF or MP4 file (the latter needs the package av) for a film of the game; no film if not given"""
+    width: int = 800
+    """width of the film and of a PNG, pixels"""
+    dark: bool = False
+    """pictures light on dark"""
+    steps: bool = False
+    """show position after position, each after the Enter key"""
 
 
 def main(arguments: Arguments) -> None:
@@ -46,17 +63,63 @@ def main(arguments: Arguments) -> None:
             raise ValueError(f"--position must be {-len(states)} to {len(states) - 1}, not {a.position}")
         state = states[-1 if a.position is None else a.position]
         if a.picture is not None:
-            write_atomically(a.picture, game.svg(state, a.seat).encode())
+            picture(game, state, a.picture, a.width, seat=a.seat, dark=a.dark)
+        if a.page is not None:
+            estimates = None if a.judge is None else _estimates(replay, states, a.judge)
+            save_page(replay, a.page, seat=a.seat, estimates=estimates, dark=a.dark)
+        if a.film is not None:
+            save_film(replay, a.film, a.seat, a.width, dark=a.dark)
+    except ImportError as error:
+        raise SystemExit(f"error: {error}") from error
     except ValueError as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
     print(f"{game.title}: {game!r}, seed {replay.seed}, {len(replay.actions)} decisions, {replay.ended}")
-    if a.position is None:
+    if a.steps:
+        _step(replay, states, a.seat)
+    elif a.position is None:
         for number, (before, label) in enumerate(zip(states, replay.actions, strict=False), 1):
-            description = game.describe(before, game.labels.index(label))
-            text = description if description.startswith(label) else f"{label}: {description}"
-            print(f"{number:>4} player_{before['current_player']}: {text}")
+            print(f"{number:>4} {_told(replay, before, label)}")
     else:
         print(game.text(state, a.seat))
     print(f"scores: {', '.join(map(str, replay.scores))}")
+
+
+def _told(replay: Replay, before: Any, label: str) -> str:
+    """Return a decision in words."""
+    description = replay.game.describe(before, replay.game.labels.index(label))
+    text = description if description.startswith(label) else f"{label}: {description}"
+    return f"player_{before['current_player']}: {text}"
+
+
+def _step(replay: Replay, states: list[Any], seat: int | None) -> None:
+    """Show position after position, until the end or the end of the input."""
+    for number, state in enumerate(states):
+        if number:
+            print(f"\n{number:>4} {_told(replay, states[number - 1], replay.actions[number - 1])}")
+        print(replay.game.text(state, seat))
+        if number < len(states) - 1:
+            try:
+                input("Enter: on ")
+            except EOFError:
+                return
+
+
+def _estimates(replay: Replay, states: list[Any], judge: str) -> list[list[float]]:
+    """Return what a network expects in each position: for each seat the chance of the first place, as it counts a tie.
+
+    Raises:
+        ValueError: for an agent that is no network, or one that does not value seats.
+    """
+    game = replay.game
+    agent = load_agent(judge, game)
+    if not isinstance(agent, NetworkAgent) or agent.value_target != "seats":
+        raise ValueError(f"--judge must be a network that values every seat, not {judge}")
+    batch = Batch(game, len(states), autoreset=False)
+    batch.reset(0)
+    batch.set_states(np.arange(len(states)), states)
+    values = agent.evaluate(batch.observation, batch.action_mask)[1]
+    chances = (values * (game.num_players - 1) + 1) / game.num_players
+    by_seat = [np.roll(row, seat) for row, seat in zip(chances, batch.current_player, strict=True)]
+    return [[round(float(chance), 3) for chance in row] for row in by_seat]

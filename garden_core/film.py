@@ -1,0 +1,158 @@
+"""Films of recorded games: a page for a browser, GIF and MP4."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from garden_core.files import write_atomically
+from garden_core.game import Game
+from garden_core.replay import Replay
+from garden_core.svg import to_png
+
+__all__ = ["page", "picture", "save_film", "save_page"]
+
+TEMPLATE = Path(__file__).with_name("replay.html")
+
+
+def picture(game: Game, state: Any, path: str | Path, width: int | None = None, **look: Any) -> None:
+    """Write the picture of a position as a file, SVG or PNG by its name.
+
+    Args:
+        game: the game.
+        state: a state record.
+        path: the file, .svg or .png.
+        width: of a PNG in pixels; None: the picture's own.
+        **look: `seat`, `legal`, `last`, `dark`, `compact`, `names` of `Game.svg`.
+
+    Raises:
+        ValueError: for another kind of file, or as `Game.svg`.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise ValueError(f"a picture is .svg or .png, not {path.name}")
+    drawn = game.svg(state, **look)
+    write_atomically(path, drawn.encode() if path.suffix.lower() == ".svg" else to_png(drawn, width))
+
+
+def page(
+    replay: Replay,
+    seat: int | None = None,
+    estimates: Sequence[Sequence[float]] | None = None,
+    **look: Any,
+) -> str:
+    """Return a page that shows the game in a browser, also from a file and offline: pictures, decisions, scores.
+
+    `Replay.load` reads the game from the page again.
+
+    Args:
+        replay: the game.
+        seat: who looks; None: an onlooker, who sees all. The game's record, which is in the page too, hides nothing.
+        estimates: for each position, from the deal on, what somebody expects for each seat; none are shown if None.
+        **look: `dark`, `names` of `Game.svg`; a narrow window shows compact pictures.
+
+    Raises:
+        ValueError: for not as many estimates as positions, a seat that does not exist, or a game that has no picture.
+    """
+    game = replay.game
+    shown = list(replay.decisions())
+    if estimates is not None and len(estimates) != len(shown):
+        raise ValueError(f"{len(shown)} positions need as many estimates, not {len(estimates)}")
+    moves = [
+        f"player_{last[0]}: {game.describe(before, last[1])}"
+        for (before, _), (_, last) in itertools.pairwise(shown)
+        if last is not None
+    ]
+    film = {
+        "wide": [game.svg(state, seat, last=last, **look) for state, last in shown],
+        "narrow": [game.svg(state, seat, last=last, compact=True, **look) for state, last in shown],
+        "moves": moves,
+        "scores": [game.scores(state) for state, _ in shown],
+        "estimates": estimates,
+    }
+    packed = gzip.compress(json.dumps(film).encode(), mtime=0)
+    parts = {
+        "title": html.escape(f"{game.title}: {', '.join(map(str, replay.scores))}"),
+        "replay": json.dumps(replay.content()).replace("<", "\\u003c"),
+        "film": base64.b64encode(packed).decode(),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], TEMPLATE.read_text())
+
+
+def save_page(replay: Replay, path: str | Path, **shown: Any) -> None:
+    """Write the page; arguments as for `page`."""
+    write_atomically(Path(path), page(replay, **shown).encode())
+
+
+def save_film(
+    replay: Replay,
+    path: str | Path,
+    seat: int | None = None,
+    width: int = 800,
+    seconds: float = 0.7,
+    **look: Any,
+) -> None:
+    """Write a GIF or, with the package `av`, an MP4, by the file's name.
+
+    Args:
+        replay: the game.
+        path: the file, .gif or .mp4.
+        seat: who looks; None: an onlooker, who sees all.
+        width: in pixels.
+        seconds: how long each position is shown; the last one three times as long.
+        **look: `dark`, `compact`, `names` of `Game.svg`.
+
+    Raises:
+        ValueError: for another kind of file, a width or time that is not positive, or as `Replay.frames`.
+        ImportError: for .mp4 without `av`.
+    """
+    path = Path(path)
+    write = {".gif": _gif, ".mp4": _mp4}.get(path.suffix.lower())
+    if write is None:
+        raise ValueError(f"a film is .gif or .mp4, not {path.name}")
+    if not (width > 0 and seconds > 0):
+        raise ValueError(f"width and seconds must be positive, not {width} and {seconds}")
+    write_atomically(path, write(replay.frames(seat, width, **look), seconds))
+
+
+def _gif(pictures: Iterator[np.ndarray], seconds: float) -> bytes:
+    from PIL import Image
+
+    images = [Image.fromarray(each).quantize(128, dither=Image.Dither.NONE) for each in pictures]
+    times = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
+    out = io.BytesIO()
+    images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
+    return out.getvalue()
+
+
+def _mp4(pictures: Iterator[np.ndarray], seconds: float) -> bytes:
+    try:
+        import av
+    except ImportError as error:
+        raise ImportError("films as .mp4 need: pip install av") from error
+    out = io.BytesIO()
+    with av.open(out, "w", format="mp4") as container:
+        stream, last = None, None
+        for shown in pictures:
+            height, width = (side // 2 * 2 for side in shown.shape[:2])  # the format wants even sides
+            if stream is None:
+                stream = container.add_stream("h264", rate=Fraction(1 / seconds).limit_denominator(1000))
+                stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            last = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown[:height, :width]), format="rgb24")
+            container.mux(stream.encode(last))
+        if stream is not None and last is not None:
+            for _ in range(2):
+                container.mux(stream.encode(last))
+            container.mux(stream.encode())
+    return out.getvalue()

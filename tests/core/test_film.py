@@ -1,0 +1,141 @@
+"""Films of recorded games: pages that hold the game, GIF, MP4, pictures as files."""
+
+import base64
+import gzip
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from variants import VARIANTS, has_picture
+
+from cacti_env.cards import PACKAGED as CACTI
+from garden_core import make
+from garden_core.film import page, picture, save_film, save_page
+from garden_core.policies import RandomPolicy
+from garden_core.replay import Replay, ReplayError, record
+
+DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]
+
+
+def played(name, seed=1, **options):
+    game = make(name, **options)
+    return record(game, [RandomPolicy(seed + seat) for seat in range(game.num_players)], seed)
+
+
+def film_of(text):
+    packed = re.search(r'<script type="text/plain" id="film">([^<]*)</script>', text)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+@pytest.fixture(scope="module")
+def cacti():
+    return played("cacti")
+
+
+@pytest.mark.parametrize(("name", "options"), DRAWN, ids=str)
+def test_a_game_comes_back_from_its_page(name, options, tmp_path):
+    replay = played(name, **options)
+    save_page(replay, tmp_path / "game.html")
+    again = Replay.load(tmp_path / "game.html")
+    for each, path in ((replay, tmp_path / "one.json"), (again, tmp_path / "other.json")):
+        each.save(path)
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+
+
+def test_a_page_shows_every_position(cacti):
+    film = film_of(page(cacti, estimates=[[0.5, 0.5]] * (len(cacti.actions) + 1)))
+    positions = len(cacti.actions) + 1
+    assert len(film["moves"]) == positions - 1
+    assert (
+        len(film["wide"]) == len(film["narrow"]) == len(film["scores"]) == len(film["estimates"]) == positions
+    )
+    assert film["scores"][-1] == list(cacti.scores)
+    assert film["wide"][3] == cacti.game.svg(list(cacti.states())[3], last=list(cacti.decisions())[3][1])
+    assert all(ElementTree.fromstring(each) is not None for each in film["wide"] + film["narrow"])
+    assert all(move.startswith("player_") for move in film["moves"])
+
+
+def test_a_seat_sees_nothing_hidden_in_the_pictures(cacti):
+    open_, own = (film_of(page(cacti, seat))["wide"] for seat in (None, 0))
+    assert open_ != own
+    assert sum(">hidden<" in each for each in own) > len(own) / 2
+
+
+def test_a_page_fetches_nothing_and_a_name_cannot_break_out_of_it(tmp_path):
+    path = tmp_path / "cards.toml"
+    path.write_text(CACTI.read_text().replace("barrel", "</script><b>"))
+    replay = played("cacti", cards=path)
+    text = page(replay)
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)="', text)
+    assert text.count("</script>") == 3
+    assert not any("<b>" in each for each in film_of(text)["wide"])
+    (tmp_path / "game.html").write_text(text)
+    assert Replay.load(tmp_path / "game.html").actions == replay.actions
+
+
+def test_a_changed_page_is_refused(cacti, tmp_path):
+    text, path = page(cacti), tmp_path / "game.html"
+    path.write_text(text.replace(f'"seed": {cacti.seed}', f'"seed": {cacti.seed + 1}'))
+    with pytest.raises(ReplayError, match="checksum"):
+        Replay.load(path)
+    path.write_text("<!doctype html>nothing")
+    with pytest.raises(ReplayError, match="not a replay"):
+        Replay.load(path)
+
+
+def test_as_many_estimates_as_positions(cacti):
+    with pytest.raises(ValueError, match="need as many estimates, not 1"):
+        page(cacti, estimates=[[0.5, 0.5]])
+
+
+def test_frames(cacti):
+    shown = list(cacti.frames(seat=0, width=200))
+    assert len(shown) == len(cacti.actions) + 1
+    assert {each.shape[1] for each in shown} == {200}
+    assert {each.dtype for each in shown} == {np.dtype(np.uint8)}
+
+
+def test_a_gif_shows_every_position(cacti, tmp_path):
+    save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1)
+    with Image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames > len(cacti.actions) / 2  # equal neighbours are one frame
+        assert film.width == 200
+        total = 0
+        for number in range(film.n_frames):
+            film.seek(number)
+            total += film.info["duration"]
+        assert total == 100 * len(cacti.actions) + 300
+
+
+def test_an_mp4_shows_every_position(cacti, tmp_path):
+    av = pytest.importorskip("av")
+    save_film(cacti, tmp_path / "game.mp4", width=201)
+    with av.open(str(tmp_path / "game.mp4")) as film:
+        found = list(film.decode(video=0))
+    assert len(found) == len(cacti.actions) + 3
+    assert found[0].width == 200
+
+
+def test_wrong_films_are_refused(cacti, tmp_path):
+    for name in ("game.avi", "game"):
+        with pytest.raises(ValueError, match=r"a film is \.gif or \.mp4"):
+            save_film(cacti, tmp_path / name)
+    for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}):
+        with pytest.raises(ValueError, match=r"positive|seat"):
+            save_film(cacti, tmp_path / "game.gif", **wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_pictures_as_files(cacti, tmp_path):
+    state = list(cacti.states())[-1]
+    picture(cacti.game, state, tmp_path / "end.svg", seat=1)
+    assert (tmp_path / "end.svg").read_text() == cacti.game.svg(state, 1)
+    picture(cacti.game, state, tmp_path / "end.png", 300, dark=True)
+    with Image.open(tmp_path / "end.png") as found:
+        assert found.width == 300
+    with pytest.raises(ValueError, match=r"a picture is \.svg or \.png"):
+        picture(cacti.game, state, tmp_path / "end.jpg")
