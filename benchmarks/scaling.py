@@ -1,8 +1,8 @@
 """What workers on a Ray cluster give: `python -m benchmarks.scaling [GAMES...]`, where Ray is installed (`make test-ray`).
 
 Trainings begin with the shipped network and a learning rate of 0, so that the work stays the same while it is measured. For
-both trainers of this project the parts of a training are measured one by one in one process (games, learning, what it
-costs to send decisions and weights), and a model puts them together:
+both trainers of this project the parts of a training are measured one by one (games, learning, what it costs to send
+decisions and weights), and a model puts them together:
 
 - PPO: the learner waits for the rollouts of all W workers and then learns from them,
   `seconds = play + call + W * n * (join + learn)`, for n decisions of each worker;
@@ -33,7 +33,14 @@ import torch
 import tyro
 from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.training import expert_iteration, ppo
-from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers, joined, only_chosen
+from garden_agents.training.ray_workers import (
+    MOVES,
+    SearchWorker,
+    SearchWorkers,
+    Workers,
+    joined,
+    only_chosen,
+)
 from garden_agents.training.rllib import league_config
 from garden_agents.training.run_folder import Run
 
@@ -179,31 +186,27 @@ def expert_training(name: str, folder: Path) -> expert_iteration.Training:
     return expert_iteration.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
 
-def searches_of(training: expert_iteration.Training) -> expert_iteration.Games:
-    """Return games of this process."""
-    return expert_iteration.Games(training.game, training.arguments, training.network, 1, 0)
-
-
 def expert_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     """Return the parts of the model: seconds for a decision, and sizes in bytes."""
     t = expert_training(name, folder)
-    games = searches_of(t)
-    games.compile()
+    weights = t.network.parameters
+    made_of = t.game, t.arguments, expert_iteration.Games, weights, 0
+    worker: Any = ray.remote(num_cpus=1)(SearchWorker).remote(*made_of)
     play = learn = 0.0
     decisions, found = 0, []
     while t.positions.added < 2 * t.arguments.minibatch * repeats:
         start = time.perf_counter()
-        played = games.play(guided=True)
+        received = ray.get(worker.play.remote(weights, True))
         between = time.perf_counter()
-        t.positions.add(played.positions)
-        t._learn(0.0)
+        for played in received:
+            t.positions.add(played.positions)
+            t._learn(0.0)
+            found.append(played.positions)
         if t.used:  # it has begun
             learn += time.perf_counter() - between
             play += between - start
-            decisions += played.decisions
-        found.append(played.positions)
+            decisions += sum(played.decisions for played in received)
     sent = expert_iteration.joined(found)
-    weights = t.network.parameters
     return {
         "decisions": MOVES * t.arguments.envs,
         "play": play / decisions,
@@ -284,7 +287,8 @@ def _play_for(trainer: str, name: str, seconds: float, folder: str, found: Any) 
         games.rollout(with_greedy=False)
         rate = rate_of(lambda: len(games.rollout(with_greedy=False).chosen), seconds)
     else:
-        searched = searches_of(expert_training(name, Path(folder)))
+        t = expert_training(name, Path(folder))
+        searched = expert_iteration.Games(t.game, t.arguments, t.network, 1, 0)
         searched.compile()
         rate = rate_of(lambda: searched.play(guided=True).decisions, seconds)
     found.put(rate)

@@ -79,7 +79,7 @@ def deal_row(rows, params, row):
 
 @compiled
 def play_one(states, params, action, seed, episode, observations, masks):
-    """Take a legal action in row 0, or DEAL, and show the result; return whether the game is over.
+    """Take a legal action in row 0, or DEAL, and show the result; return who is to move, p, or -1 - p if the game is over.
 
     The game dealt is number `episode` of row 0 under `seed`, as a batch has it.
     """
@@ -89,7 +89,8 @@ def play_one(states, params, action, seed, episode, observations, masks):
     else:
         kernels.apply_action(state, params[0], action)
     refresh(states, params, np.int64(0), observations, masks)
-    return state.terminated != 0 or state.truncated != 0
+    player = np.int64(state.current_player)
+    return -1 - player if state.terminated or state.truncated else player
 
 
 @compiled

@@ -82,6 +82,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._observation = np.zeros((1, self.game.observation_size), np.int8)
         self._mask = np.zeros((1, n), np.int8)
         self._no_mask = np.zeros(n, np.int8)
+        self._pays_along = bool(self.game.params["reward"][0])  # before the end of the game too
         self._seed: np.uint64 | None = None
         self._episode = np.uint64(0)
         self._dealt = False
@@ -130,19 +131,15 @@ class GardenEnv(AECEnv[str, Observation, int]):
         seat = self._seats.get(agent) if isinstance(agent, str) else None
         if seat is None:
             raise ValueError(f"unknown agent {short(agent)}; agents are {', '.join(self.possible_agents)}")
-        if agent == self.agent_selection and not self.terminations.get(agent, True) | self.truncations.get(
-            agent, True
-        ):
+        over = self.terminations.get(agent, True) or self.truncations.get(agent, True)
+        if agent == self.agent_selection and not over:
             return {
-                "observation": self._shown(self._observation[0].copy()),
+                "observation": self._observation.reshape(self._shape).copy(),
                 "action_mask": self._mask[0].copy(),
             }
         out = np.zeros_like(self._observation)
         loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
-        return {"observation": self._shown(out[0]), "action_mask": self._no_mask.copy()}
-
-    def _shown(self, flat: np.ndarray) -> np.ndarray:
-        return flat.reshape(self._shape)
+        return {"observation": out.reshape(self._shape), "action_mask": self._no_mask.copy()}
 
     def step(self, action: Any) -> None:
         """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.
@@ -161,22 +158,23 @@ class GardenEnv(AECEnv[str, Observation, int]):
                 raise ValueError(f"{agent}'s game is over; its only action is None, not {short(action)}")
             self._was_dead_step(None)
             return
-        chosen = as_integer(action, f"{agent}: an action")
+        chosen = action if type(action) is int else as_integer(action, f"{agent}: an action")
         if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):
             self._illegal(agent, chosen)
             return
-        over = self._play(chosen)
+        player = self._play(chosen)
+        over = player < 0
         self._cumulative_rewards[agent] = 0.0
-        if over or self.game.params["reward"][0]:
+        if over or self._pays_along:
             self.rewards = dict(zip(self.possible_agents, self.states["rewards"][0].tolist(), strict=False))
             self._accumulate_rewards()
         if over:
             self.terminations = dict.fromkeys(self.agents, bool(self.states["terminated"][0]))
             self.truncations = dict.fromkeys(self.agents, bool(self.states["truncated"][0]))
-        self.agent_selection = self.possible_agents[self.states["current_player"][0]]
+        self.agent_selection = self.possible_agents[-1 - player if over else player]
 
-    def _play(self, action: int) -> bool:
-        """Take a legal action, or deal; return whether the game is over."""
+    def _play(self, action: int) -> int:
+        """Take a legal action, or deal; return who is to move, p, or -1 - p if the game is over."""
         return loops.play_one(
             self.states, self.game.params, action, self._seed, self._episode, self._observation, self._mask
         )

@@ -49,7 +49,7 @@ def first_game(game):
     game.rules.deal(states[1], game.params[0], np.uint64(5))
     seed, episode = np.uint64(1), np.uint64(0)
     loops.play_one(states, game.params, loops.DEAL, seed, episode, views, masks)
-    while not loops.play_one(states, game.params, int(np.flatnonzero(masks[0])[-1]), seed, episode, views, masks):
+    while loops.play_one(states, game.params, int(np.flatnonzero(masks[0])[-1]), seed, episode, views, masks) >= 0:
         pass
     return {name: states[name].tolist() for name in ("rng", "score", "rewards", "decisions")}
 
