@@ -15,7 +15,7 @@ nearest relatives there. What each does for a decision:
 - "env()" and "PettingZoo": the loop over `agent_iter` in Python, as in `benchmarks.throughput`.
 
 Start-up is a new process up to its first step, with our compiled code and nothing of the others' in a cache on disk, and
-memory that process's largest resident size.
+memory that process's largest resident size (as Linux tells it).
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ class Arguments:
     seconds: float = 0.7
     """length of a window"""
     output: Path = common.RESULTS
-    """folder for peers-GAME.json"""
+    """folder for peers-GAME.json and peers-start-GAME.json"""
+    start_up: bool = False
+    """measure start-up and memory, in place of speed"""
 
 
 # --- what is measured ---
@@ -245,7 +247,10 @@ env = pettingzoo.make("aec", {name!r})
 env.reset(seed=0)
 env.step(int(env.last()[0]["action_mask"].argmax()))
 """
-_MEMORY = "\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+_MEMORY = """
+from pathlib import Path
+print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+"""
 
 
 def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
@@ -286,6 +291,10 @@ def main(arguments: Arguments) -> None:
     about |= {"pgx": pgx.__version__, "open_spiel": importlib.metadata.version("open_spiel")}
     about |= {} if envpool is None else {"envpool": envpool.__version__}
     for name in arguments.games:
+        file = name.partition(":")[0]
+        if arguments.start_up:
+            common.save(arguments.output, f"peers-start-{file}", about, start_up(name))
+            continue
         measurements: list[dict[str, Any]] = []
         for size in arguments.sizes:
             busy, names = common.OtherCores(), contenders(name, size)
@@ -301,8 +310,7 @@ def main(arguments: Arguments) -> None:
                     f"   compiled is {statistics.median(ratios):.3g} times that",
                     flush=True,
                 )
-        measurements += start_up(name)
-        common.save(arguments.output, f"peers-{name.partition(':')[0]}", about, measurements)
+        common.save(arguments.output, f"peers-{file}", about, measurements)
 
 
 if __name__ == "__main__":
