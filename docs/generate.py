@@ -114,6 +114,13 @@ def generated() -> dict[str, Callable[[], str]]:
     parts = {
         "speed": speed,
         "speed in short": speed_in_short,
+        "threads": threads,
+        "peers": peers,
+        "peers in Python": peers_in_python,
+        "peers start": peers_start,
+        "bots": bots,
+        "scaling": scaling,
+        "scaling parts": scaling_parts,
         "trainers": trainers,
         "ratings": ratings,
         "pairs": pairs,
@@ -193,6 +200,137 @@ def speed_in_short() -> str:
     rows = [(game, *(_short(rates[game][what]) for what in columns)) for game in sorted(rates)]
     text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core"
     return f"{text} ({_machine(throughput['facts'])}):\n\n" + _table(("game", *columns.values()), rows)
+
+
+def threads() -> str:
+    """Return the table of what a second thread is worth in `Batch.step`."""
+    result = _result("threads")
+    rows = []
+    for found in result["measurements"]:
+        rates = (_short(found[key]["median"]) for key in ("one_thread", "decisions_per_second"))
+        ratio = found["ratio"]
+        rows.append(
+            (
+                found["game"],
+                f"{found['num_envs']:,}",
+                *rates,
+                f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})",
+            )
+        )
+    head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
+    return f"On {_machine(result['facts'])}:\n\n" + _table(head, rows)
+
+
+PEER_GAMES = {
+    "connect_four:ConnectFour": "Connect Four",
+    "tic_tac_toe:TicTacToe": "tic-tac-toe",
+    "mars": "Mars / Hex 11 × 11",
+    "cacti": "Cacti / gin rummy",
+    "botanicus": "Botanicus / backgammon",
+}
+
+
+def _file(game: str) -> str:
+    return game.partition(":")[0]
+
+
+def _beside(columns: tuple[str, ...], size: int | None = None) -> str:
+    """Return a table of decisions per second, with a column for each of what was measured beside each other."""
+    cells: dict[tuple[str, int], dict[str, str]] = {}
+    for found in (each for game in PEER_GAMES for each in _result(f"peers-{_file(game)}")["measurements"]):
+        if found["what"] in columns and size in (None, found["num_envs"]):
+            ratio = found["compiled_to_this"]["median"]
+            beside = (
+                "" if found["what"] == "compiled" else f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
+            )
+            row = cells.setdefault((found["game"], found["num_envs"]), {})
+            row[found["what"]] = _short(found["decisions_per_second"]["median"]) + beside
+    rows = [
+        (PEER_GAMES[game], f"{n:,}", *(row.get(what, "") for what in columns))
+        for (game, n), row in cells.items()
+    ]
+    return _table(("game", "N", *columns), rows)
+
+
+def peers() -> str:
+    """Return the table of compiled loops beside other libraries' games."""
+    facts, about = (_result("peers-connect_four")[key] for key in ("facts", "settings"))
+    names = {"jax": "JAX", "pgx": "pgx", "envpool": "EnvPool", "open_spiel": "OpenSpiel"}
+    versions = ", ".join(f"{name} {about[key]}" for key, name in names.items())
+    text = f"On {_machine(facts)}, {versions}, one core, decisions per second:\n\n"
+    return text + _beside(("compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"))
+
+
+def peers_in_python() -> str:
+    """Return the table of loops in Python beside other libraries' games."""
+    return _beside(("compiled", "env()", "OpenSpiel, Python", "PettingZoo"), 1)
+
+
+def peers_start() -> str:
+    """Return the table of start-up and memory beside other libraries' games."""
+    rows = [
+        (
+            PEER_GAMES[found["game"]],
+            found["what"],
+            f"{found['start_up']['median']:.1f} s",
+            f"{found['memory_mib']} MiB",
+        )
+        for game in PEER_GAMES
+        for found in _result(f"peers-start-{_file(game)}")["measurements"]
+    ]
+    return _table(("game", "library", "new process to its first step", "memory"), rows)
+
+
+def bots() -> str:
+    """Return the table of OpenSpiel's IS-MCTS against ours."""
+    rows = []
+    for found in _measurements("search-peers"):
+        (result,) = found["results"]
+        low, high = result["interval"]
+        times = (f"{1000 * found['seconds_a_move'][result[side]]:.1f} ms" for side in ("agent", "opponent"))
+        won = f"{result['win_rate']:.1%}", f"{low:.1%} … {high:.1%}"
+        rows.append((found["game"], result["games"], *won, *times))
+    head = ("game", "games", "ours wins", "95 % interval", "ours, time a move", "OpenSpiel's")
+    return _table(head, rows)
+
+
+def scaling() -> str:
+    """Return the table of trainings with workers: measured, and by the model."""
+    rows = []
+    for found in _measurements("scaling"):
+        for row in found["workers"]:
+            measured = (_short(row[key]) if key in row else "" for key in ("sampled", "trained"))
+            predicted = _short(row["predicted"]) if "predicted" in row else ""
+            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if predicted and "trained" in row else ""
+            rows.append((found["game"], found["trainer"], row["workers"], *measured, predicted, off))
+    head = ("game", "trainer", "workers", "sampled/s", "trained/s", "by the model", "off by")
+    return _table(head, rows)
+
+
+def scaling_parts() -> str:
+    """Return the table of the measured parts of trainings with workers."""
+    rows = []
+    for found in _measurements("scaling"):
+        if "parts" not in found:
+            continue
+        p = found["parts"]
+        play = p["play"] / p["decisions"] if "call" in p else p["play"]
+        micro = (f"{1e6 * seconds:.1f}" for seconds in (play, p.get("join", 0), p["learn"]))
+        call = f"{1000 * p['call']:.1f}" if "call" in p else ""
+        sizes = f"{p['bytes_of_a_decision']:,.0f}", f"{p['bytes_of_the_weights'] / 1000:,.0f}"
+        rows.append((found["game"], found["trainer"], f"{p['decisions']:,.0f}", *micro, call, *sizes))
+    head = (
+        "game",
+        "trainer",
+        "decisions of a call",
+        "play, µs a decision",
+        "join",
+        "learn",
+        "call, ms",
+        "bytes a decision",
+        "kB of weights",
+    )
+    return _table(head, rows)
 
 
 def trainers() -> str:
@@ -394,7 +532,7 @@ def pictures() -> dict[Path, str]:
             states.append(batch.states.copy())
             batch.step(random(batch, np.array([0])))
         shown = states[len(states) * 2 // 3][0]
-        made[ROOT / "docs" / "pictures" / f"{game.name}.svg"] = game.svg(shown, 1)
+        made[ROOT / "docs" / "pictures" / f"{game.name}.svg"] = game.svg(shown, 1, legal=True)
     return made
 
 
