@@ -186,7 +186,6 @@ def test_bots_see_nothing_hidden():
     assert (held[:, 1] != batch.states["basic_in_hand"][:, 1]).any()
 
 
-@pytest.mark.slow
 def test_its_dqn_learns_cacti():
     """In 200 games against random play the lower end of a 95 % interval lies above one half."""
     pytest.importorskip("tree")
