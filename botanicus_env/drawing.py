@@ -5,7 +5,6 @@ Both show what one seat may see (`snapshots.seen`), or everything to an onlooker
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -342,7 +341,7 @@ def _words(
 
 def _titled(words: str, *parts: str) -> str:
     """Parts that say in words what they are when one points at them."""
-    return draw.tag("g", draw.tag("title", html.escape(words, quote=False)), *parts)
+    return draw.tag("g", draw.title(words), *parts)
 
 
 def _target(scene: Scene, label: str, *parts: str) -> str:
@@ -630,14 +629,14 @@ def _space_drawn(scene: Scene, column: int, space: int, x: float, y: float, widt
     printed, laid = scene.tables.board[column - 1][space], describing.tile(view, scene.tables, column, space)
     lower = bool(laid) or bool(flowers)
     size = 30 if wide else 24
-    room = width - (44 if wide else 4)
-    middle = x + (4 if wide else 2) + room / 2
+    room = width - (44 if current else 8 if wide else 2)
+    middle = x + (4 if wide else 1) + room / 2
     parts = [ground, _gains_centred(scene, [printed], middle, y + (22 if lower else SPACE / 2), room, size)]
     if flowers:
         parts += [_cost(scene, space, x + 8, y + 60), _stack(scene, x + width - 44, y + SPACE - 5, flowers)]
     elif laid:
         parts.append(
-            _tile_drawn(scene, laid, space, x + (6 if wide else 2), y + 45, room - (2 if wide else 0))
+            _tile_drawn(scene, laid, space, x + (6 if wide else 1), y + 45, room - (4 if wide else 0))
         )
     if _last_space(view, scene.look.last) == (column, space):
         parts.append(_ring(scene, x, y, width, SPACE))
@@ -840,10 +839,10 @@ def _node(scene: Scene, number: int, place: int, at: Place, offered: bool) -> st
     )
     words = ("end: " if ends else "") + wording.step(nodes, place)
     parts = [ground, _gains_centred(scene, nodes[place].gains, x, y, wide - 6)]
-    left = x - 9 * (len(here) - 1)
-    parts += [_marker(scene, left + 18 * i, y - 20, 9, p) for i, p in enumerate(here)]
     if _last_track(view, scene.look.last) == (number, place):
         parts.append(_ring(scene, x - wide / 2, y - 14, wide, 29))
+    left = x - 9 * (len(here) - 1)
+    parts += [_marker(scene, left + 18 * i, y - 20, 9, p) for i, p in enumerate(here)]
     return _titled(words, *parts)
 
 
@@ -876,8 +875,9 @@ def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     view, paint = scene.view, scene.paint
     asked = view["asked"] != "over" and player == view["current_player"]
     edge, thick = (_livery(scene, player), 3) if asked else (paint.edge, 1)
-    pitch = 38 if width < 300 else 46 if width < 380 else 54 if width < 450 else 62
-    garden = Garden(x + 22, y + 90, pitch, pitch - 9, x + 22 + 4 * pitch + 4)
+    pitch = 37 if width < 300 else 46 if width < 380 else 54 if width < 450 else 62
+    left = x + 20
+    garden = Garden(left, y + 90, pitch, pitch - 9, left + 4 * pitch + 2)
     parts = [
         draw.box(x, y, width, PANEL, 8, edge, thick, paint.panel),
         _marker(scene, x + 21, y + 21, 12, player),
@@ -888,7 +888,7 @@ def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
         *(_bed_drawn(scene, player, garden, bed) for bed in range(ROWS * COLUMNS)),
         *(_crossing(scene, player, garden, crossing) for crossing in range(len(CROSSINGS))),
         _full_columns(scene, player, garden),
-        _tasks_drawn(scene, player, garden, x + width - 8 - garden.tasks),
+        _tasks_drawn(scene, player, garden, x + width - 7 - garden.tasks),
         _below(scene, player, x + 12, garden.y + ROWS * ROW + 28, width - 24),
     ]
     return draw.tag("g", *parts)
@@ -1108,13 +1108,13 @@ def _dealt(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     across = min(90.0, (width - 12) / 3)
     left = [(j, task) for j, task in enumerate(view["dealt"][player]) if task not in view["tasks"][player]]
     for place, (j, number) in enumerate(left):
-        a, b = x + (across + 6) * (place % 3), y + 14 + 38 * (place // 3)
+        a, b = x + (across + 6) * (place % 3), y + 11 + 34 * (place // 3)
         label, task = f"assign {j}", scene.tables.special[number]
         offered = _acts(scene, player, label)
         drawn = [
-            _box(scene, a, b, across, 30, fill=paint.tile, offered=offered),
-            _wanted(scene, task, a + 4, b + 15, across - 26),
-            _words(a + across - 12, b + 15, task.points, 13, paint.ink, bold=True, anchor="middle"),
+            _box(scene, a, b, across, 28, fill=paint.tile, offered=offered),
+            _wanted(scene, task, a + 4, b + 14, across - 26),
+            _words(a + across - 12, b + 14, task.points, 13, paint.ink, bold=True, anchor="middle"),
         ]
         words = _titled(f"special task: {wording.task(task)}", *drawn)
         parts.append(_target(scene, label, words) if offered else words)

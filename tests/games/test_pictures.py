@@ -87,10 +87,17 @@ def palette(name, theme):
 @pytest.mark.parametrize(("name", "theme"), PALETTES)
 def test_text_stands_out(name, theme):
     paint = palette(name, theme)
-    for ink, ground in itertools.product((paint.ink, paint.faint), (paint.paper, paint.card)):
-        assert contrast(ink, ground) >= 4.5
+    grounds = ("panel", "board", "raised", "tile", "offered") if name == "botanicus" else ("card",)
+    for ink in (paint.ink, paint.faint):
+        for ground in ("paper", *grounds):
+            assert contrast(ink, getattr(paint, ground)) >= 4.5, ground
     for colour in paint.livery:
-        assert contrast("#ffffff", colour) >= 4.5
+        assert contrast(getattr(paint, "on_livery", "#ffffff"), colour) >= 4.5
+    if name == "botanicus":
+        assert contrast(paint.on_livery, paint.neutral) >= 4.5
+        assert all(contrast(paint.on_level, level) >= 4.5 for level in paint.level)
+        assert contrast(paint.on_done, paint.done) >= 4.5
+        assert contrast(paint.on_pot, paint.pot) >= 4.5
     if name == "mars":
         for letter, flower in zip(paint.letters, paint.flowers, strict=True):
             assert contrast(letter, flower) >= 4.5
@@ -104,6 +111,7 @@ def test_text_stands_out(name, theme):
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_colours_that_mean_different_things_look_different(name, theme, sight):
     paint = palette(name, theme)
-    groups = [paint.livery, *(getattr(paint, kind) for kind in ("flowers", "cacti") if hasattr(paint, kind))]
+    everybody = (*paint.livery, paint.neutral) if name == "botanicus" else paint.livery
+    groups = [everybody, *(getattr(paint, kind) for kind in ("flowers", "cacti") if hasattr(paint, kind))]
     for one, other in (pair for group in groups for pair in itertools.combinations(group, 2)):
         assert distance(one, other, sight) >= 12, (one, other)

@@ -32,7 +32,7 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
         if now["decisions"] % 7 == 0 or table.over:
             for seat in (None, *range(options["num_players"])):
                 page, picture = table.game.text(table.state, seat), table.game.svg(table.state, seat)
-                assert ElementTree.fromstring(picture).get("viewBox") == "0 0 1100 800"
+                assert ElementTree.fromstring(picture).get("viewBox") == "0 0 1100 990"
                 assert "href" not in picture
                 assert "url(" not in picture
                 assert page.isascii()
@@ -104,7 +104,9 @@ def test_the_end_tells_how_the_scores_come_about():
     ):
         sheet = " + ".join(f"{part} {points}" for part, points in parts.items())
         assert f"\nplayer_{player}: {score} = {sheet}\n" in page
-        assert f"{score} = {sheet}" in picture
+        assert f"player_{player}" in picture
+        for part, points in parts.items():
+            assert f"{part} {points}" in picture, part
 
 
 def test_the_end_by_the_cap_is_told():
@@ -155,17 +157,19 @@ def test_the_table_is_told():
 
 def test_what_can_be_done_stands_out():
     table = position(coins=[0, 0], stack=[0, 1])
-    marked = "#b07800"
+    marked = "data-action"
     assert table.game.svg(table.state, 0, legal=True).count(marked) == 4  # the spaces of the column
     assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
     table.take("flower 3")  # two steps on the shovel track
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 1
+    assert table.game.svg(table.state, 0, legal=True).count(marked) == 2  # the next step, or none
     table.take("advance upper").take("pass")
     assert table.now["asked"] == "plant"
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 4  # the beds around the fountain
+    assert (
+        table.game.svg(table.state, 0, legal=True).count(marked) == 5
+    )  # the beds around the fountain, or none
 
 
 def test_pixels():
     pixels = to_pixels(Table(num_players=4).deal(0).game.svg(Table(num_players=4).deal(0).state))
-    assert pixels.shape == (800, 1100, 3)
+    assert pixels.shape == (990, 1100, 3)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
