@@ -234,7 +234,7 @@ def test_dqn_learns_without_masks():
 
     env = GardenVecEnv("cacti", 4, seed=1, illegal="terminate")
     settings = {"learning_rate": 1e-3, "gamma": 1.0, "batch_size": 64, "train_freq": 4, "gradient_steps": 1}
-    schedule = {"learning_starts": 2000, "exploration_fraction": 0.5, "target_update_interval": 500}
+    schedule = {"learning_starts": 2000, "exploration_fraction": 0.1, "target_update_interval": 500}
     model = sb3.DQN("MlpPolicy", env, seed=0, **settings, **schedule).learn(400_000)
     rewards, _ = evaluate_policy(model, env, 200, return_episode_rewards=True)
     wins = np.mean(np.array(rewards) > 0)
