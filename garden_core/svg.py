@@ -123,7 +123,7 @@ def to_png(svg: str, width: int | None = None) -> bytes:
         import font_lato
         import resvg_py
     except ImportError as error:
-        raise ImportError("pictures as pixels need: pip install resvg-py font-lato") from error
+        raise ImportError("pictures as pixels need: pip install resvg-py font-lato pillow") from error
     return resvg_py.svg_to_bytes(
         svg_string=svg,
         width=width,
