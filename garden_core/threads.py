@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from queue import SimpleQueue
 
 from garden_core.checks import as_integer, short
 
-__all__ = ["ROWS_A_THREAD", "as_threads", "share"]
+__all__ = ["PARTS_A_THREAD", "ROWS_A_PART", "as_threads", "share"]
 
-ROWS_A_THREAD = 256
-"""A thread gets at least so many rows: to wake one takes about as long as stepping these."""
+ROWS_A_PART = 256
+"""A part has at least so many rows: to wake a thread takes about as long as stepping these."""
+PARTS_A_THREAD = 4
+"""So that a thread that is slow, or wakes late, leaves parts to the others."""
 
 
 def as_threads(threads: int) -> int:
@@ -31,30 +35,83 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
     """Call `work(part, index)` for parts of `range(count)` of about equal size, on at most `threads` threads.
 
     Args:
-        work: works on the rows of a part; `index` is the part's number, below `threads`. It must not change what
+        work: works on the rows of a part; `index` is the thread's number, below `threads`. It must not change what
             another part reads.
         count: number of rows.
-        threads: largest number of parts, the calling thread's included. Below ROWS_A_THREAD rows for each there are
-            fewer.
+        threads: largest number of threads, the calling one included, whose index is 0. Below ROWS_A_PART rows for each
+            there are fewer.
     """
-    parts = max(1, min(threads, count // ROWS_A_THREAD))
-    if parts == 1:
+    threads = min(threads, count // ROWS_A_PART)
+    if threads <= 1:
         work(slice(0, count), 0)
         return
-    bounds = [count * index // parts for index in range(parts + 1)]
-    pool = _pool(os.getpid(), threads)
-    others = [pool.submit(work, slice(bounds[i], bounds[i + 1]), i) for i in range(1, parts)]
+    parts = min(PARTS_A_THREAD * threads, count // ROWS_A_PART)
+    left = deque(slice(count * i // parts, count * (i + 1) // parts) for i in range(parts))
+    finished: list[BaseException | None] = []  # by the other threads; each then wakes the calling one
+    wake: SimpleQueue[None] = SimpleQueue()
+
+    def work_on(index: int, take: Callable[[], slice]) -> None:
+        while left:
+            try:
+                part = take()
+            except IndexError:  # another thread was faster
+                return
+            work(part, index)
+
+    def help_out(index: int) -> None:
+        error = None
+        try:
+            work_on(index, left.pop)
+        except BaseException as raised:  # noqa: BLE001  raised again by the calling thread
+            left.clear()
+            error = raised
+        finished.append(error)
+        wake.put(None)
+
+    def wait() -> None:
+        while len(finished) < threads - 1:
+            wake.get()
+
+    helpers = _helpers(os.getpid())
+    for index in range(1, threads):
+        helpers.start(functools.partial(help_out, index), threads - 1)
     try:
-        work(slice(0, bounds[1]), 0)
-        wait(others)
+        work_on(0, left.popleft)
+        wait()
     except BaseException:  # an interruption must not return while others still write
-        wait(others)
+        left.clear()
+        wait()
         raise
-    for other in others:
-        other.result()
+    for error in finished:
+        if error is not None:
+            raise error
+
+
+class _Helpers:
+    """Threads that wait for work as long as the process lives.
+
+    A `ThreadPoolExecutor` takes longer to hand out work: two threads then step 8,192 games of Cacti 1.68 times as fast as
+    one, in place of 1.75.
+    """
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, work: Callable[[], None], threads: int) -> None:
+        """Have one of at least `threads` threads do `work`, which raises nothing."""
+        while len(self._threads) < threads:
+            name = f"garden-{len(self._threads) + 1}"
+            self._threads.append(threading.Thread(target=self._run, name=name, daemon=True))
+            self._threads[-1].start()
+        self._work.put(work)
+
+    def _run(self) -> None:
+        while True:
+            self._work.get()()
 
 
 @functools.cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+def _helpers(process: int) -> _Helpers:
     """Return the threads of a process; a forked one has none of its parent's, so it makes its own."""
-    return ThreadPoolExecutor(threads - 1, thread_name_prefix="garden")
+    return _Helpers()

@@ -13,9 +13,9 @@ from cacti_env import Cacti
 from garden_core import Batch
 from garden_core.learner import Learner
 from garden_core.policies import RandomPolicy
-from garden_core.threads import ROWS_A_THREAD, share
+from garden_core.threads import PARTS_A_THREAD, ROWS_A_PART, share
 
-ROWS = 3 * ROWS_A_THREAD + 1
+ROWS = 3 * PARTS_A_THREAD * ROWS_A_PART + 1
 
 
 def played(threads, steps=60):
@@ -49,30 +49,53 @@ def test_a_learner_meets_the_same_games_for_any_number_of_threads(game):
 
 
 def test_parts_cover_the_rows_once_on_as_many_threads():
-    parts, threads = [], set()
+    parts, threads = [], {}
     meeting = threading.Barrier(3)
 
     def work(part, index):
-        meeting.wait(10)
-        parts.append((index, part.start, part.stop))
-        threads.add(threading.get_ident())
+        if index not in threads:
+            threads[index] = threading.get_ident()
+            meeting.wait(10)
+        assert threads[index] == threading.get_ident()
+        parts.append((part.start, part.stop))
 
     share(work, ROWS, 3)
-    assert len(threads) == 3
-    assert sorted(parts) == [(i, ROWS * i // 3, ROWS * (i + 1) // 3) for i in range(3)]
+    assert sorted(threads) == [0, 1, 2]
+    assert len(set(threads.values())) == 3
+    n = 3 * PARTS_A_THREAD
+    assert sorted(parts) == [(ROWS * i // n, ROWS * (i + 1) // n) for i in range(n)]
+
+
+def test_calls_from_several_threads_do_not_mix():
+    counts = np.zeros((4, ROWS), np.int64)
+
+    def call(number):
+        def work(part, index):
+            counts[number, part] += 1
+
+        for _ in range(100):
+            share(work, ROWS, 3)
+
+    callers = [threading.Thread(target=call, args=(number,)) for number in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(30)
+    assert (counts == 100).all()
 
 
 def test_few_rows_stay_on_the_calling_thread():
     called = []
-    share(lambda part, index: called.append((part, index, threading.get_ident())), 2 * ROWS_A_THREAD - 1, 4)
-    assert called == [(slice(0, 2 * ROWS_A_THREAD - 1), 0, threading.get_ident())]
+    share(lambda part, index: called.append((part, index, threading.get_ident())), 2 * ROWS_A_PART - 1, 4)
+    assert called == [(slice(0, 2 * ROWS_A_PART - 1), 0, threading.get_ident())]
 
 
 @pytest.mark.parametrize("failing", [0, 1])
 def test_an_error_waits_for_the_other_threads(failing):
-    done = []
+    working, done = threading.Barrier(3), []
 
     def work(part, index):
+        working.wait(10)
         if index == failing:
             raise KeyboardInterrupt
         threading.Event().wait(0.05)
