@@ -146,10 +146,31 @@ class Replay:
                 itself.
 
         Raises:
-            ReplayError: if it cannot be read, is no replay, of another format, larger than `LIMIT` bytes, damaged or
+            ReplayError: if it cannot be read, or as `parse`.
+        """
+        try:
+            read = read_regular(path, LIMIT)
+        except OSError as error:
+            raise ReplayError(f"{path} cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
+        return cls.parse(read, str(path), game, data)
+
+    @classmethod
+    def parse(
+        cls,
+        text: bytes,
+        path: str = "this file",
+        game: type[Game] | str | None = None,
+        data: str | Path | None = None,
+    ) -> Replay:
+        """Return the replay that a file's bytes hold, as `load`; `path` is what messages call the file.
+
+        Raises:
+            ReplayError: if it is no replay, of another format, larger than `LIMIT` bytes, damaged or
                 changed, of a game that is not installed or has other data or rules here, or if an action is illegal.
         """
-        content = _read(path)
+        content = _read(text, path)
         try:
             played = _game(content, game, data)
         except (TypeError, ValueError) as error:
@@ -170,13 +191,12 @@ class Replay:
         return replay
 
 
-def _read(path: str | Path) -> _Content:
-    """Return what a replay's file holds, its format and checksum verified."""
+def _read(text: bytes, path: str) -> _Content:
+    """Return what a replay's file holds, its size, format and checksum verified."""
     try:
-        read = read_regular(path, LIMIT)
-        content = json.loads(_in_page(read) if read.startswith(b"<!doctype html>") else read)
-    except OSError as error:
-        raise ReplayError(f"{path} cannot be read: {error.strerror}") from None
+        if len(text) > LIMIT:
+            raise ValueError(f"it is larger than {LIMIT} bytes")
+        content = json.loads(_in_page(text) if text.startswith(b"<!doctype html>") else text)
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
     found = content.get("format") if isinstance(content, dict) else None

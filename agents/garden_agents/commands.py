@@ -15,7 +15,7 @@ commands, each with its own --help:
   train GAME              train an agent by self-play; --method ppo (default) or expert-iteration, and for ppo
                           --trainer own (default) or sb3, Stable-Baselines3's
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
-  play GAME               play in the terminal, against agents or with several people at one keyboard
+  play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   replay FILE             verify a recorded game and show its moves; make it a page or a film
   warm-up [GAME ...]      compile the games now, all installed ones by default
@@ -41,10 +41,8 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         command(words[1:])
     except ModuleNotFoundError as error:
-        package, extra = (
-            (error.name or "").partition(".")[0],
-            "train" if words[0] in ("train", "exploit") else "play",
-        )
+        package = (error.name or "").partition(".")[0]
+        extra = "train" if words[0] in ("train", "exploit") else "web" if "--web" in words else "play"
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
@@ -86,9 +84,11 @@ def _exploit(words: list[str]) -> None:
 def _play(words: list[str]) -> None:
     import tyro
 
-    from garden_agents.play import terminal
+    from garden_agents.play.match import Arguments
 
-    terminal.main(tyro.cli(terminal.Arguments, args=words, prog="garden play"))
+    arguments = tyro.cli(Arguments, args=words, prog="garden play")
+    shown = importlib.import_module(f"garden_agents.play.{'web' if arguments.web else 'terminal'}")
+    shown.main(arguments)
 
 
 def _arena(words: list[str]) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 pytest.importorskip("tyro")
 
-from garden_agents.play.terminal import MANY, Arguments, find, full_rules, list_actions, set_up, sum_in_words
+from garden_agents.play.match import Arguments
+from garden_agents.play.terminal import MANY, find, full_rules, list_actions, sum_in_words
+from garden_agents.play.terminal import table as table_of
 from processes import garden
 from quick import seeds
 from variants import GAMES, each_game, hidden_games
@@ -53,7 +55,7 @@ def typing(monkeypatch, capsys):
             return line(table) if callable(line) else line
 
         monkeypatch.setattr("builtins.input", answer)
-        table = set_up(Arguments(game, **({"seed": 1} | arguments)))
+        table = table_of(Arguments(game, **({"seed": 1} | arguments)))
         table.play()
         return table, [*shown, capsys.readouterr().out]
 
@@ -137,7 +139,7 @@ def test_no_action_is_called_like_a_command_or_a_number(name):
 def test_wrong_input_is_explained_in_a_line_and_changes_nothing(typing):
     wrong = ["", "99", "0", "foo", "grow", "plant basic 0 upper", "save", "quit now"]
     table, shown = typing(wrong)
-    assert table.actions == []
+    assert table.match.moves == []
     for line, answer in zip(wrong, shown[1:-1], strict=True):
         assert answer.count("\n") == 2  # the line itself, which was not typed at a terminal, and the answer
         assert answer.startswith(f"{line}\n")
@@ -149,8 +151,8 @@ def test_help_and_hint(typing):
     assert "save FILE" in shown[1]
     assert "the rules in short" in shown[1]
     assert all(part.meaning.split()[0] in shown[1] for part in table.game.action_parts)
-    assert any(f"mcts:400 would choose {label}" in shown[2] for label in table.game.labels)
-    assert len(table.actions) >= 1
+    assert any(f"network-mcts:100 would choose {label}" in shown[2] for label in table.game.labels)
+    assert len(table.match.moves) >= 1
 
 
 def test_rules(typing, monkeypatch):
@@ -206,14 +208,14 @@ def test_a_game_from_start_to_end(name, typing, tmp_path):
         assert f"player_{seat} ({who}): {replay.scores[seat]} points" in shown[-1]
     assert shown[-1].endswith(f"saved in {path}\n")
     moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
-    prefixes = tuple(f"player_1 (greedy): {label}" for label in table.actions)
+    prefixes = tuple(f"player_1 (greedy): {label}" for label in table.match.replay().actions)
     assert all(line.startswith(prefixes) for line in moves[:-1])
     for piece, legal in zip(shown[:-1], _asked(replay), strict=True):
         listed = " ".join(piece.partition("can choose ")[2].split())
         assert (
             all(f"{number} {label}" in listed for number, label in enumerate(legal, 1)) or len(legal) > MANY
         )
-    for seat, sheet in enumerate(table.game.score_sheet(table.game.snapshot(table.state))):
+    for seat, sheet in enumerate(table.game.score_sheet(table.game.snapshot(table.match.state))):
         assert f"player_{seat}" in shown[-1]
         flat = " ".join(shown[-1].split())
         assert all(
@@ -284,7 +286,7 @@ def test_a_game_that_was_left_is_saved_and_goes_on(leaving, typing, tmp_path):
     path, whole = tmp_path / "a game.json", tmp_path / "whole.json"
     seats = ["human", "test_play:Thinker"]
     table, shown = typing(["1", "1", leaving], seats=seats, save=path)
-    assert Replay.load(path) == Replay.of(table.game, table.seed, table.actions)
+    assert Replay.load(path) == table.match.replay()
     assert Replay.load(path).ended == "running"
     assert f"--seats human test_play:Thinker --resume '{path}'\nsaved in {path}\n" in shown[-1]
     typing(itertools.repeat("1"), seats=seats, resume=path)
@@ -317,7 +319,7 @@ def test_saving_in_between(typing, tmp_path):
     assert "No such file" in shown[3]
     assert f"saved in {path}" in shown[4]
     assert f"saved in {path}" in shown[6]
-    assert Replay.load(path).actions == tuple(table.actions)
+    assert Replay.load(path).actions == table.match.replay().actions
 
 
 def test_an_agent_that_fails_costs_no_game(typing, tmp_path, monkeypatch):
@@ -337,10 +339,10 @@ def test_nobody_sees_what_another_person_hides(name, seed, typing):
     rng = random.Random(seed)
 
     def any_action(table):
-        return rng.choice(table.game.legal_labels(table.state) or [""])
+        return rng.choice(table.game.legal_labels(table.match.state) or [""])
 
     table, shown = typing(itertools.repeat(any_action), name, seats=["human", "human"], seed=seed)
-    assert table.state["terminated"]
+    assert table.match.state["terminated"]
     states, hidden, viewer, passed = iter(_states(table)), 0, None, 0
     for piece in shown[:-1]:
         if piece.endswith("press Enter: "):  # on the screen of the last person, or of nobody
@@ -387,7 +389,7 @@ def test_the_log_tells_what_was_done_but_nothing_hidden(typing, monkeypatch):
 
 
 def _states(table):
-    return Replay.of(table.game, table.seed, table.actions).states()
+    return table.match.replay().states()
 
 
 def test_the_screen_is_cleared_before_another_person_looks(typing, monkeypatch):
@@ -432,7 +434,7 @@ def test_errors_before_the_game_starts(arguments, message, tmp_path, monkeypatch
     replay.save("finished.json")
     Replay.of(replay.game, replay.seed, replay.actions[:3]).save("begun.json")
     with pytest.raises(SystemExit) as caught:
-        set_up(Arguments(**({"game": "cacti"} | arguments)))
+        table_of(Arguments(**({"game": "cacti"} | arguments)))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert capsys.readouterr().out == ""

@@ -122,10 +122,10 @@ def test_programs_in_the_arena():
 
 
 def test_a_program_at_the_table(capsys):
-    from garden_agents.play import terminal
+    from garden_agents.play import match, terminal
 
     code = "import sys; sys.exit()"
-    arguments = terminal.Arguments("cacti", [f'program:{sys.executable} -c "{code}"', "greedy"], seed=1)
+    arguments = match.Arguments("cacti", [f'program:{sys.executable} -c "{code}"', "greedy"], seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         terminal.main(arguments)

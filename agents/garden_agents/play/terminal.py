@@ -12,66 +12,26 @@ import cmd
 import importlib.util
 import pydoc
 import re
-import secrets
 import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import tyro
+from garden_agents.play.match import Arguments, Match, sentence, set_up
 
-from garden_agents.registry import load_agent, make_game
-from garden_core import kernels
-from garden_core.batch import Batch
-from garden_core.checks import as_seed
-from garden_core.policies import FORFEIT, Policy, ask
-from garden_core.registry import game_class
-from garden_core.replay import Replay
-from garden_core.rng import game_seed
+__all__ = ["Table", "find", "main", "table"]
 
-__all__ = ["Arguments", "Table", "find", "main", "set_up"]
-
-ADVISER = "mcts:400"
 MANY = 40  # if more actions than this differ only in their last word, they are counted instead of listed
 COLUMNS = 100  # widest text; narrower in a narrow terminal
-DRAWS = (
-    200  # determinizations that are tried, to find out whether a description depends on hidden information
-)
-HELP = f"""\
+HELP = """\
 Type an action's number, its name, or enough of its name to tell it from the others in the list; or
   rules      the rules in short; rules all: the full rules
-  hint       what {ADVISER} would do
+  hint       what a strong agent would do
   save FILE  save the game now, and again when it ends or you leave
   quit       leave the game; so do Ctrl-D and Ctrl-C
   help       this text"""
-
-
-@dataclass
-class Arguments:
-    """Play a game in the terminal, against agents or with several people at one keyboard."""
-
-    game: tyro.conf.Positional[str]
-    """name of an installed game, or module:Class"""
-    seats: list[str] = field(default_factory=lambda: ["human", "greedy"])
-    """name of each seat's player: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
-    num_players: int | None = None
-    """number of players; as many as there are names in --seats if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, name and value in turn, for example --options peaks 2"""
-    seed: int | None = None
-    """seed of the game and of the agents' choices; a random one if not given"""
-    save: Path | None = None
-    """file for the replay, written when the game ends or you leave; none if not given"""
-    resume: Path | None = None
-    """replay file of an unfinished game to continue, with its options; it is saved there again"""
-    show_estimate: bool = False
-    """show the agents' evaluations of the position, which can reveal their hidden cards"""
-    allow_other_options: bool = False
-    """accept networks that were trained with other options or data"""
 
 
 def find(text: str, labels: Sequence[str]) -> int:
@@ -101,37 +61,27 @@ class Table:
     """A game in the terminal.
 
     Args:
-        arguments: the command's arguments.
-        replay: the game so far.
-        agents: the policy on each seat, None for a person.
+        match: the game.
+        path: the file that it is saved in, if any.
+        again: the command that continues it, if it is saved.
     """
 
-    def __init__(self, arguments: Arguments, replay: Replay, agents: Sequence[Policy | None]) -> None:
-        self.arguments, self.agents, self.path = arguments, agents, arguments.save or arguments.resume
-        self.game, self.seed, self.actions = replay.game, replay.seed, list(replay.actions)
-        people = [seat for seat, agent in enumerate(agents) if agent is None]
-        called = ["you" if [seat] == people else name for seat, name in enumerate(arguments.seats)]
-        self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
-        self.adviser = load_agent(ADVISER, self.game)
-        self.secret = len(people) > 1 and self.game.information != "perfect"
-        self.moves: list[str] = []
-        self.at_keyboard, self.seen = -1, [0] * len(agents)  # seat; how many moves each seat has seen
-        self.batch = Batch(self.game, 1, autoreset=False, history=bool(self.game.held))
-        self.batch.reset(0)
-        *_, self.batch.states[0] = replay.states()
-        self.batch.refresh()
-        self.state = self.batch.states[0]
-        self.forfeited = -1  # the seat that has given the game up
+    def __init__(self, match: Match, path: Path | None, again: str) -> None:
+        self.match, self.game, self.path, self.again = match, match.game, path, again
+        self.secret = len(match.people) > 1 and self.game.information != "perfect"
+        self.at_keyboard, self.seen = (
+            -1,
+            [len(match.moves)] * self.game.num_players,
+        )  # seat; how many moves each seat has seen
 
     def play(self) -> None:
         """Play to the end, or until somebody leaves; print the result, and save the game if it has a file."""
         try:
-            while self.forfeited < 0 and not (self.state["terminated"] or self.state["truncated"]):
+            while not self.match.over:
                 self._turn()
             self._print_end()
         except (EOFError, KeyboardInterrupt):
-            words = [self.arguments.game, "--seats", *self.arguments.seats, "--resume", str(self.path)]
-            again = f"to continue: garden play {shlex.join(words)}"
+            again = f"to continue: {self.again}"
             print("\n\nyou left the game;", again if self.path else "it was not saved, as no file was named")
         finally:
             if self.path:
@@ -139,72 +89,44 @@ class Table:
 
     def _turn(self) -> None:
         """Have the player to move choose an action, and carry it out."""
-        seat = int(self.state["current_player"])
-        agent = self.agents[seat]
-        action, estimate = (self._choose(seat), "") if agent is None else self._ask(agent)
-        if action == FORFEIT:
-            self.forfeited = seat
-            print(f"{self.names[seat]} loses the game", flush=True)
+        match, seat = self.match, self.match.seat
+        if match.agents[seat] is None:
+            match.act(self._choose(seat))
+        else:
+            match.ask()
+        if match.forfeited >= 0:
+            print(f"{match.names[seat]} loses the game", flush=True)
             return
-        before = self.state.copy()
-        self.batch.step([action])
-        move = self._sentence(action, self._open_description(before, seat, action))
-        self.actions.append(self.game.labels[action])
-        self.moves.append(wrapped(f"{self.names[seat]}: {move}", indent=4) + estimate)
-        self.seen[seat] = len(self.moves)
-        print(self.moves[-1], flush=True)
+        self.seen[seat] = len(match.moves)
+        print(self._told(len(match.moves) - 1), flush=True)
 
-    def _sentence(self, action: int, description: str) -> str:
-        """Return an action's label and description as one sentence."""
-        label = self.game.labels[action]
-        return description if description.startswith(label) else f"{label}: {description}"
-
-    def _open_description(self, state: np.void, seat: int, action: int) -> str:
-        """Return what the action of `seat` does; only its label if that would reveal hidden information to a person."""
-        label, description = self.game.labels[action], self.game.describe(state, action)
-        if self.game.information == "perfect" or description == label:
-            return description
-        others = [other for other, agent in enumerate(self.agents) if agent is None and other != seat]
-        is_open = all(self._is_open(description, state, action, other) for other in others)
-        return description if is_open else label
-
-    def _is_open(self, description: str, state: np.void, action: int, seat: int) -> bool:
-        """Whether the description is the same in all determinizations for `seat` in which the action is legal."""
-        redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
-        descriptions = set()
-        for draw in range(DRAWS):
-            redrawn[0] = state
-            kernels.resample(redrawn[0], self.game.params[0], seat, draw)
-            kernels.legal_actions(redrawn[0], self.game.params[0], mask)
-            if mask[action]:
-                descriptions.add(self.game.describe(redrawn[0], action))
-        return descriptions == {description}
-
-    def _ask(self, agent: Policy) -> tuple[int, str]:
-        """Return the agent's action, and its evaluation of the position if that is to be shown."""
-        action = int(ask(agent, self.batch, np.zeros(1, np.int64), may_forfeit=True)[0])
-        estimate = getattr(agent, "estimate", None) if self.arguments.show_estimate else None
-        return action, "" if estimate is None else "\n" + textwrap.indent(estimate(self.batch, 0), "    ")
+    def _told(self, number: int) -> str:
+        """Return a move in words, as much as all people may know."""
+        move = self.match.moves[number]
+        line = wrapped(
+            f"{self.match.names[move.seat]}: {self.match.told(number, self.match.people)}", indent=4
+        )
+        return line + ("\n" + textwrap.indent(move.estimate, "    ") if move.estimate else "")
 
     def _choose(self, seat: int) -> int:
         """Show the position to the person on `seat`; return the action that they choose."""
         if self.secret and self.at_keyboard != seat:
             self._pass_keyboard(seat)
-        actions = np.flatnonzero(self.batch.action_mask[0])
+        match = self.match
+        actions, described = zip(*match.choices(), strict=True)
         labels = [self.game.labels[action] for action in actions]
-        described = [self.game.describe(self.state, int(action)) for action in actions]
-        text = self.game.text(self.state, seat).partition("\n\nlegal: ")[
+        text = self.game.text(match.state, seat).partition("\n\nlegal: ")[
             0
         ]  # legal actions are listed below, with their descriptions
-        by_name = zip(self.names, self._by_seat(kernels.public_points), strict=True)
+        by_name = zip(match.names, match.points(), strict=True)
         points = ", ".join(f"{name} {own}" for name, own in by_name)
         perfect = self.game.information == "perfect"
         what = "points so far" if perfect else "points on the table, which all can see"
         print("", "-" * 79, text, "", wrapped(f"{what}: {points}", indent=4), "", sep="\n")
-        print(f"{self.names[seat]} can choose (or: help, rules, hint, save FILE, quit)")
+        print(f"{match.names[seat]} can choose (or: help, rules, hint, save FILE, quit)")
         list_actions(labels, described)
         while True:
-            line = typed(f"{self.names[seat]}> ").strip()
+            line = typed(f"{match.names[seat]}> ").strip()
             command, _, rest = line.partition(" ")
             try:
                 if line.lower() == "help":
@@ -214,15 +136,16 @@ class Table:
                 elif line.lower().split() == ["rules", "all"]:
                     pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
                 elif line.lower() == "hint":
-                    action, estimate = self._ask(self.adviser)
-                    move = self._sentence(action, self.game.describe(self.state, action))
-                    print(wrapped(f"{ADVISER} would choose {move}", indent=4) + estimate)
+                    advice = match.advise()
+                    move = sentence(self.game.labels[advice.action], described[actions.index(advice.action)])
+                    words = f"{advice.by} would choose {move}; it expects {advice.value:+.2f} (from -1 to 1)"
+                    print(wrapped(words, indent=4))
                 elif command.lower() == "save":
                     self.save(Path(rest.strip()).expanduser() if rest else self.path)
                 elif line.lower() == "quit":
                     raise EOFError
                 else:
-                    return int(actions[find(line, labels)])
+                    return actions[find(line, labels)]
             except (ValueError, OSError) as error:
                 print(error)
 
@@ -230,10 +153,11 @@ class Table:
         """Clear the screen, wait for the next person, and print the moves since their last one."""
         if sys.stdout.isatty():
             print("\033[H\033[2J\033[3J", end="")  # the screen and the scrollback
-        typed(f"{self.names[seat]}, take the keyboard and press Enter: ")
+        typed(f"{self.match.names[seat]}, take the keyboard and press Enter: ")
         self.at_keyboard = seat
-        if self.seen[seat] < len(self.moves):
-            print("since your last move:", *self.moves[self.seen[seat] :], sep="\n")
+        if self.seen[seat] < len(self.match.moves):
+            since = map(self._told, range(self.seen[seat], len(self.match.moves)))
+            print("since your last move:", *since, sep="\n")
 
     def _help(self) -> str:
         """Return the help text: what can be typed, and what the game's actions mean."""
@@ -256,12 +180,6 @@ class Table:
             paragraphs[0] = f"{self.game.title} has no rules in short."
         return "\n\n".join(map(wrapped, paragraphs))
 
-    def _by_seat(self, kernel: Callable[..., None]) -> list[int]:
-        """Return each seat's number by `kernels.points`, `public_points` or `standings`."""
-        out = np.zeros(self.game.max_players, np.int32)
-        kernel(self.state, self.game.params[0], out)
-        return out[: self.game.num_players].tolist()
-
     def save(self, path: Path | None) -> None:
         """Write the replay to `path`, which is the game's file from now on.
 
@@ -271,28 +189,23 @@ class Table:
         """
         if path is None or (path.exists() and path != self.path):
             raise ValueError(f"save FILE needs the name of a new file, not {path or 'none'}")
-        Replay.of(self.game, self.seed, self.actions).save(path)
+        self.match.replay().save(path)
         self.path = path
         print(f"saved in {path}")
 
     def _print_end(self) -> None:
         """Print the final position, the places, and the parts of every score."""
-        scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
-        if self.forfeited >= 0:
-            standings[self.forfeited] = min(standings) - 1
-        sheets = self.game.score_sheet(self.game.snapshot(self.state))
-        print("", "-" * 79, self.game.text(self.state), "", sep="\n")
-        if self.state["truncated"]:
-            print(f"stopped by the cap of {self.state['decisions']} decisions: scored as it stands")
+        match, places = self.match, self.match.places()
+        scores = [place.score for place in places]
+        print("", "-" * 79, self.game.text(match.state), "", sep="\n")
+        if match.state["truncated"]:
+            print(f"stopped by the cap of {match.state['decisions']} decisions: scored as it stands")
         if self.game.cooperative:
             print(f"the team has {min(scores)} points, the least that one of its players has")
-        for seat in sorted(range(len(standings)), key=lambda seat: -standings[seat]):
-            place = 1 + sum(other > standings[seat] for other in standings)
-            tied = " (tied)" if standings.count(standings[seat]) > 1 else ""
-            first = "" if self.game.cooperative else f"{place}.{tied} "
-            parts = sum_in_words(sheets[seat])
-            print(wrapped(f"{first}{self.names[seat]}: {scores[seat]} points{parts}", indent=4))
-        if not self.game.cooperative and len(set(scores)) < len(set(standings)):
+        for seat, place, tied, score, sheet in places:
+            first = "" if self.game.cooperative else f"{place}.{' (tied)' if tied else ''} "
+            print(wrapped(f"{first}{match.names[seat]}: {score} points{sum_in_words(sheet)}", indent=4))
+        if not self.game.cooperative and len(set(scores)) < len({each.place for each in places}):
             print("equal points are ranked by the rules for ties")
 
 
@@ -370,34 +283,16 @@ def typed(prompt: str) -> str:
     return line
 
 
-def set_up(arguments: Arguments) -> Table:
+def table(arguments: Arguments) -> Table:
     """Return the table with a new game, or with the one to continue.
 
     Raises:
         SystemExit: for arguments that are not valid.
     """
-    names, resume, path = arguments.seats, arguments.resume, arguments.save or arguments.resume
-    seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
-    try:
-        allow = arguments.allow_other_options
-        base, options = as_seed(seed), {"num_players": str(len(names)), **arguments.options}
-        own = arguments.game if ":" in arguments.game else None
-        replay = Replay.load(resume, own) if resume else None
-        game = replay.game if replay else make_game(arguments.game, arguments.num_players, options)
-        if len(names) != game.num_players:
-            raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
-        if replay and (type(game) is not game_class(arguments.game) or replay.ended != "running"):
-            raise ValueError(f"{resume} holds no unfinished game of {arguments.game}")
-        if path and path != resume and (path.exists() or not path.parent.is_dir()):
-            raise ValueError(f"--save {path} must name a new file in a folder that exists")
-        agents = [
-            None if n == "human" else load_agent(n, game, (seed + i) % 2**64, allow)
-            for i, n in enumerate(names)
-        ]
-    except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
-        raise SystemExit(str(error)) from error
-    print(f"{game.title}, seed {seed}: {', '.join(names)}; compiling on first use", flush=True)
-    return Table(arguments, replay or Replay.of(game, int(game_seed(base, 0, 0)), []), agents)
+    match, _ = set_up(arguments)
+    path = arguments.save or arguments.resume
+    words = [arguments.game, "--seats", *arguments.seats, "--resume", str(path)]
+    return Table(match, path, f"garden play {shlex.join(words)}")
 
 
 def main(arguments: Arguments) -> None:
@@ -411,7 +306,7 @@ def main(arguments: Arguments) -> None:
 
         readline.set_auto_history(False)  # so that nobody can recall another person's input
     try:
-        set_up(arguments).play()
+        table(arguments).play()
     except ValueError as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:

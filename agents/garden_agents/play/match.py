@@ -1,0 +1,366 @@
+"""A game in progress between agents and people, whoever shows it to them: the terminal or a page.
+
+What a person may be told of others' moves is decided here: an action's label is public, its description is told only if
+nothing hidden from this person went into it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tyro
+
+from garden_agents.registry import load_agent, make_game
+from garden_agents.search.agent import MCTSAgent
+from garden_core import kernels
+from garden_core.batch import Batch
+from garden_core.checks import as_seed
+from garden_core.game import Game
+from garden_core.policies import FORFEIT, Policy, ask
+from garden_core.registry import game_class
+from garden_core.replay import Replay
+from garden_core.rng import game_seed
+
+__all__ = ["PERSON", "Advice", "Arguments", "Match", "Move", "Place", "agents_of", "new_replay", "set_up"]
+
+PERSON = "human"
+"""Stands for a person among the names of agents."""
+ADVISERS = ("network-mcts:100", "mcts:400")
+"""Who gives hints: the first of them that can play the game."""
+DRAWS = 200
+"""Determinizations that are tried, to find out whether a description depends on hidden information."""
+
+
+@dataclass
+class Arguments:
+    """Play a game in the terminal or on a web page, against agents or with several people."""
+
+    game: tyro.conf.Positional[str]
+    """name of an installed game, or module:Class"""
+    seats: list[str] = field(default_factory=lambda: [PERSON, "greedy"])
+    """name of each seat's player: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
+    num_players: int | None = None
+    """number of players; as many as there are names in --seats if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, name and value in turn, for example --options peaks 2"""
+    seed: int | None = None
+    """seed of the game and of the agents' choices; a random one if not given"""
+    save: Path | None = None
+    """file for the replay, written when the game ends or you leave; none if not given; a page has a button for it"""
+    resume: Path | None = None
+    """replay file of an unfinished game to continue, with its options; in the terminal it is saved there again"""
+    show_estimate: bool = False
+    """show the agents' evaluations of the position, which can reveal their hidden cards"""
+    allow_other_options: bool = False
+    """accept networks that were trained with other options or data"""
+    web: bool = False
+    """play on a page in the browser, that this command serves until Ctrl-C"""
+    host: str = "127.0.0.1"
+    """address that the page is served at; by default for this machine alone, with 0.0.0.0 for others in the network too"""
+    port: int = 0
+    """port that the page is served at; 0 for any free one"""
+    open: bool = True
+    """open the page in the browser"""
+
+
+class Move(NamedTuple):
+    """A decision.
+
+    Attributes:
+        before: the state record in which it was taken.
+        seat: who took it.
+        action: the action.
+        estimate: what the agent thought of the position; "" if it says nothing.
+    """
+
+    before: np.void
+    seat: int
+    action: int
+    estimate: str
+
+
+class Advice(NamedTuple):
+    """What an adviser makes of a position.
+
+    Attributes:
+        by: its name.
+        action: the action that it would choose.
+        shares: float32 (num_actions,), how good it takes each action to be, as probabilities.
+        value: -1 to 1, what it expects for the player to move.
+    """
+
+    by: str
+    action: int
+    shares: np.ndarray
+    value: float
+
+
+class Place(NamedTuple):
+    """A seat's result: its place from 1 on, whether others share it, its score and the parts of that by name."""
+
+    seat: int
+    place: int
+    tied: bool
+    score: int
+    sheet: dict[str, int]
+
+
+class Match:
+    """A game between agents and people.
+
+    Args:
+        replay: the game so far.
+        names: of each seat's player, PERSON for a person.
+        agents: the policy on each seat, None for a person.
+        show_estimate: keep what agents that have a method `estimate(batch, row) -> str` say of the position, which is asked
+            after they chose an action and before it is carried out.
+
+    Attributes:
+        game: the game.
+        state: the present state record.
+        moves: the decisions so far.
+        people: the seats of people.
+        forfeited: the seat that has given the game up, -1 if none has.
+    """
+
+    def __init__(
+        self,
+        replay: Replay,
+        names: Sequence[str],
+        agents: Sequence[Policy | None],
+        show_estimate: bool = False,
+    ) -> None:
+        self.game, self.seed, self.agents, self.show_estimate = (
+            replay.game,
+            replay.seed,
+            agents,
+            show_estimate,
+        )
+        self.people = [seat for seat, agent in enumerate(agents) if agent is None]
+        called = ["you" if [seat] == self.people else name for seat, name in enumerate(names)]
+        self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
+        self.batch = Batch(self.game, 1, autoreset=False, history=bool(self.game.held))
+        self.batch.reset(0)
+        self.batch.states[0] = next(replay.states())
+        self.batch.refresh()
+        self.state = self.batch.states[0]
+        self.moves: list[Move] = []
+        self.forfeited = -1
+        self._told: dict[tuple[int, int], bool] = {}
+        self._adviser: tuple[str, MCTSAgent] | None = None
+        index = {label: action for action, label in enumerate(self.game.labels)}
+        for label in replay.actions:
+            self.act(index[label])
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.forfeited >= 0 or bool(self.state["terminated"] or self.state["truncated"])
+
+    @property
+    def seat(self) -> int:
+        """Who is to move."""
+        return int(self.state["current_player"])
+
+    @property
+    def legal(self) -> list[int]:
+        """What whoever is to move may do; nothing when the game is over."""
+        return [] if self.over else np.flatnonzero(self.batch.action_mask[0]).tolist()
+
+    def act(self, action: int, estimate: str = "") -> None:
+        """Carry out an action of whoever is to move.
+
+        Raises:
+            ValueError: if it is not legal; nothing has changed.
+        """
+        if self.over:
+            raise ValueError("the game is over")
+        move = Move(self.state.copy(), self.seat, action, estimate)
+        self.batch.step([action])
+        self.moves.append(move)
+
+    def ask(self) -> None:
+        """Have the agent that is to move choose an action, and carry it out; or the game is forfeited.
+
+        Raises:
+            ValueError: if its answer is no legal action.
+        """
+        agent = self.agents[self.seat]
+        assert agent is not None
+        action = int(ask(agent, self.batch, np.zeros(1, np.int64), may_forfeit=True)[0])
+        if action == FORFEIT:
+            self.forfeited = self.seat
+            return
+        estimate = getattr(agent, "estimate", None) if self.show_estimate else None
+        self.act(action, "" if estimate is None else estimate(self.batch, 0))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a decision can be taken back: a person plays alone against agents, and has decided something."""
+        return len(self.people) == 1 and any(move.seat == self.people[0] for move in self.moves)
+
+    def undo(self) -> None:
+        """Go back to the position of the person's last decision.
+
+        Raises:
+            ValueError: if that cannot be done.
+        """
+        if not self.can_undo:
+            raise ValueError("there is no decision to take back, or several people play")
+        while self.moves:
+            move = self.moves.pop()
+            if move.seat == self.people[0]:
+                break
+        self.forfeited = -1
+        self._told = {key: told for key, told in self._told.items() if key[0] < len(self.moves)}
+        self.batch.states[0] = move.before
+        self.batch.refresh()
+        self.batch.rewards[:], self.batch.terminated[:], self.batch.truncated[:] = 0, False, False
+        if self.batch.history is not None:
+            self.batch.history.lengths[0] = len(self.moves)
+
+    def advise(self) -> Advice:
+        """Return what a strong agent makes of the position, by what the player to move may know.
+
+        Raises:
+            ValueError: if the game is over.
+        """
+        if self.over:
+            raise ValueError("the game is over")
+        name, agent = self._adviser = self._adviser or _adviser_of(self.game)
+        found = agent.search(self.batch, np.zeros(1, np.int64))
+        return Advice(name, int(found.actions[0]), found.shares[0], float(found.values[0, 0]))
+
+    def told(self, number: int, seats: Sequence[int | None]) -> str:
+        """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
+        move = self.moves[number]
+        label, description = self.game.labels[move.action], self.game.describe(move.before, move.action)
+        if description != label and not all(
+            self._may_know(number, seat, description) for seat in seats if seat is not None
+        ):
+            return label
+        return sentence(label, description)
+
+    def _may_know(self, number: int, seat: int, description: str) -> bool:
+        if self.game.information == "perfect" or seat == self.moves[number].seat:
+            return True
+        if (number, seat) not in self._told:
+            self._told[number, seat] = self._is_open(self.moves[number], seat, description)
+        return self._told[number, seat]
+
+    def _is_open(self, move: Move, seat: int, description: str) -> bool:
+        """Whether the description is the same in all determinizations for `seat` in which the action is legal."""
+        redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
+        for draw in range(DRAWS):
+            redrawn[0] = move.before
+            kernels.resample(redrawn[0], self.game.params[0], seat, draw)
+            kernels.legal_actions(redrawn[0], self.game.params[0], mask)
+            if mask[move.action] and self.game.describe(redrawn[0], move.action) != description:
+                return False
+        return True
+
+    def choices(self) -> list[tuple[int, str]]:
+        """Return what whoever is to move may do, with what it does: numbers of actions and descriptions."""
+        return [(action, self.game.describe(self.state, action)) for action in self.legal]
+
+    def points(self) -> list[int]:
+        """Return every seat's points so far, by what all can see; its score when the game is over."""
+        return self._by_seat(kernels.points if self.over else kernels.public_points)
+
+    def places(self) -> list[Place]:
+        """Return the seats' results as things stand, the first place first; whoever has forfeited is last."""
+        scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
+        if self.forfeited >= 0:
+            standings[self.forfeited] = min(standings) - 1
+        sheets = self.game.score_sheet(self.game.snapshot(self.state))
+        return [
+            Place(
+                seat,
+                1 + sum(other > standings[seat] for other in standings),
+                standings.count(standings[seat]) > 1,
+                scores[seat],
+                sheets[seat],
+            )
+            for seat in sorted(range(len(standings)), key=lambda seat: -standings[seat])
+        ]
+
+    def replay(self) -> Replay:
+        """Return the game so far as a replay."""
+        return Replay.of(self.game, self.seed, [self.game.labels[move.action] for move in self.moves])
+
+    def _by_seat(self, kernel: Callable[..., None]) -> list[int]:
+        out = np.zeros(self.game.max_players, np.int32)
+        kernel(self.state, self.game.params[0], out)
+        return out[: self.game.num_players].tolist()
+
+
+def sentence(label: str, description: str) -> str:
+    """Return an action's label and description as one sentence."""
+    return description if description.startswith(label) else f"{label}: {description}"
+
+
+def _adviser_of(game: Game) -> tuple[str, MCTSAgent]:
+    """Return the name of who gives hints, and the agent."""
+    agent: Any
+    for name in ADVISERS[:-1]:
+        try:
+            agent = load_agent(name, game)
+        except ValueError:  # no network comes with the game, or not with these options
+            continue
+        return name, agent
+    agent = load_agent(ADVISERS[-1], game)
+    return ADVISERS[-1], agent
+
+
+def agents_of(
+    names: Sequence[str], game: Game, seed: int, allow_other_options: bool = False
+) -> list[Policy | None]:
+    """Return the policy for each seat, None for a person.
+
+    Raises:
+        ValueError: for not as many names as players, or an unknown agent.
+    """
+    if len(names) != game.num_players:
+        raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
+    return [
+        None if name == PERSON else load_agent(name, game, (seed + seat) % 2**64, allow_other_options)
+        for seat, name in enumerate(names)
+    ]
+
+
+def new_replay(game: Game, seed: int) -> Replay:
+    """Return a new game without decisions, game 0 of row 0 of `seed`."""
+    return Replay.of(game, int(game_seed(as_seed(seed), 0, 0)), [])
+
+
+def set_up(arguments: Arguments) -> tuple[Match, int]:
+    """Return the new game that the arguments describe, or the one to continue, and the seed.
+
+    Raises:
+        SystemExit: for arguments that are not valid.
+    """
+    a, names = arguments, arguments.seats
+    seed = secrets.randbits(32) if a.seed is None else a.seed
+    try:
+        as_seed(seed)
+        own = a.game if ":" in a.game else None
+        replay = Replay.load(a.resume, own) if a.resume else None
+        options = {"num_players": str(len(names)), **a.options}
+        game = replay.game if replay else make_game(a.game, a.num_players, options)
+        if replay and (type(game) is not game_class(a.game) or replay.ended != "running"):
+            raise ValueError(f"{a.resume} holds no unfinished game of {a.game}")
+        if a.web and a.save:
+            raise ValueError("--save is for the terminal: the page has a button that saves the game")
+        path = a.save or a.resume
+        if path and path != a.resume and (path.exists() or not path.parent.is_dir()):
+            raise ValueError(f"--save {path} must name a new file in a folder that exists")
+        agents = agents_of(names, game, seed, a.allow_other_options)
+    except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
+        raise SystemExit(str(error)) from error
+    print(f"{game.title}, seed {seed}: {', '.join(names)}; compiling on first use", flush=True)
+    return Match(replay or new_replay(game, seed), names, agents, a.show_estimate), seed
