@@ -129,6 +129,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "search": search,
+        "page": page,
         "soak": soak,
         "mutants": mutants,
     }
@@ -465,6 +466,13 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+
+
+def page() -> str:
+    """Return the table of the page's answers."""
+    head = ("game", "case", "answers", "median, ms", "99 of 100 within, ms")
+    keys = ("game", "case", "answers", "median_ms", "p99_ms")
+    return _table(head, [tuple(found[key] for key in keys) for found in _result("web")["measurements"]])
 
 
 def soak() -> str:

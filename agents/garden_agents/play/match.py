@@ -91,13 +91,14 @@ class Advice(NamedTuple):
         by: its name.
         action: the action that it would choose.
         shares: float32 (num_actions,), how good it takes each action to be, as probabilities.
-        value: -1 to 1, what it expects for the player to move.
+        value: -1 to 1, what it expects for the player to move; None where there was only one thing to do, so that it
+            did not search.
     """
 
     by: str
     action: int
     shares: np.ndarray
-    value: float
+    value: float | None
 
 
 class Place(NamedTuple):
@@ -184,8 +185,8 @@ class Match:
         self.batch.step([action])
         self.moves.append(move)
 
-    def ask(self) -> None:
-        """Have the agent that is to move choose an action, and carry it out; or the game is forfeited.
+    def choose(self) -> tuple[int, str]:
+        """Return what the agent that is to move chooses, and its estimate; nothing changes.
 
         Raises:
             ValueError: if its answer is no legal action.
@@ -193,11 +194,19 @@ class Match:
         agent = self.agents[self.seat]
         assert agent is not None
         action = int(ask(agent, self.batch, np.zeros(1, np.int64), may_forfeit=True)[0])
+        estimate = getattr(agent, "estimate", None) if self.show_estimate and action != FORFEIT else None
+        return action, "" if estimate is None else estimate(self.batch, 0)
+
+    def take(self, action: int, estimate: str = "") -> None:
+        """Carry out what an agent chose: an action of whoever is to move, or FORFEIT.
+
+        Raises:
+            ValueError: if it is not legal; nothing has changed.
+        """
         if action == FORFEIT:
             self.forfeited = self.seat
-            return
-        estimate = getattr(agent, "estimate", None) if self.show_estimate else None
-        self.act(action, "" if estimate is None else estimate(self.batch, 0))
+        else:
+            self.act(action, estimate)
 
     @property
     def can_undo(self) -> bool:
@@ -234,7 +243,8 @@ class Match:
             raise ValueError("the game is over")
         name, agent = self._adviser = self._adviser or _adviser_of(self.game)
         found = agent.search(self.batch, np.zeros(1, np.int64))
-        return Advice(name, int(found.actions[0]), found.shares[0], float(found.values[0, 0]))
+        value = float(found.values[0, 0]) if len(self.legal) > 1 else None
+        return Advice(name, int(found.actions[0]), found.shares[0], value)
 
     def told(self, number: int, seats: Sequence[int | None]) -> str:
         """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""

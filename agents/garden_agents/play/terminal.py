@@ -93,7 +93,7 @@ class Table:
         if match.agents[seat] is None:
             match.act(self._choose(seat))
         else:
-            match.ask()
+            match.take(*match.choose())
         if match.forfeited >= 0:
             print(f"{match.names[seat]} loses the game", flush=True)
             return
@@ -138,8 +138,8 @@ class Table:
                 elif line.lower() == "hint":
                     advice = match.advise()
                     move = sentence(self.game.labels[advice.action], described[actions.index(advice.action)])
-                    words = f"{advice.by} would choose {move}; it expects {advice.value:+.2f} (from -1 to 1)"
-                    print(wrapped(words, indent=4))
+                    words = "" if advice.value is None else f"; it expects {advice.value:+.2f} (from -1 to 1)"
+                    print(wrapped(f"{advice.by} would choose {move}{words}", indent=4))
                 elif command.lower() == "save":
                     self.save(Path(rest.strip()).expanduser() if rest else self.path)
                 elif line.lower() == "quit":

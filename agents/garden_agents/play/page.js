@@ -1,0 +1,306 @@
+"use strict";
+// One page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
+
+const find = id => document.getElementById(id);
+const query = new URLSearchParams(location.search);
+const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-color-scheme: dark)");
+let socket, game = null, now = null, playing = false, timer = null, waiting = 500, names = false;
+
+// --- the connection ---
+
+function connect() {
+  const at = new URL("/socket", location.href);
+  at.protocol = location.protocol.replace("http", "ws");
+  at.search = location.search;
+  socket = new WebSocket(at);
+  socket.onopen = () => { waiting = 500; look(); };
+  socket.onmessage = event => {
+    const message = JSON.parse(event.data);
+    ({ welcome, position, hint, opened, error })[message.type](message);
+  };
+  socket.onclose = event => {
+    if (event.code === 4404) return say("This game is gone: nobody looked at it for long, or the server was started anew.");
+    say("The connection is lost; trying again …");
+    setTimeout(connect, waiting);
+    waiting = Math.min(2 * waiting, 10000);
+  };
+}
+const send = message => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
+const look = () => send({ type: "look", dark: dark.matches, compact: narrow.matches, names });
+const say = words => { find("status").textContent = words; };
+
+function error(message) {
+  find(find("new").open ? "refused" : "error").textContent = message.text;
+  if (playing) play();
+}
+
+// --- the game ---
+
+function welcome(message) {
+  game = message;
+  document.title = find("title").textContent = message.title;
+  find("rules").innerHTML = message.rules;
+  const key = query.get("seat");
+  find("save").href = `/replay.json?seat=${key}`;
+  find("pace").hidden = message.people.length > 0;
+  find("new-button").hidden = !message.games.length;
+  find("links-button").hidden = message.links.length < 2;
+  find("hint").hidden = find("undo").hidden = message.seat === null;
+  fillForm();
+  const list = find("links").querySelector("ul");
+  list.replaceChildren(...message.links.map(({ seat, key }) => {
+    const item = document.createElement("li"), link = document.createElement("a");
+    link.href = link.textContent = `${location.origin}/?seat=${key}`;
+    item.append(`player_${seat}: `, link);
+    return item;
+  }));
+}
+
+function position(message) {
+  now = message;
+  find("error").textContent = find("advice").textContent = "";
+  say(message.status);
+  const focused = document.activeElement?.dataset?.action, inBoard = find("table").contains(document.activeElement);
+  drawBoard(message);
+  drawChoices(message);
+  drawPoints(message);
+  drawMoves(message);
+  find("hint").disabled = !message.mine;
+  find("undo").disabled = !message.undo;
+  find("step").disabled = find("play").disabled = message.over;
+  find("film").href = `/replay.html?seat=${query.get("seat")}&dark=${+dark.matches}`;
+  find("save").hidden = find("film").hidden = !message.over && game.people.length > 1;
+  if (inBoard && message.mine) (target(focused) ?? targets()[0])?.focus({ preventScroll: true });
+  if (playing) next();
+}
+
+function drawBoard(message) {
+  const board = find("board");
+  if (message.svg) board.innerHTML = message.svg;
+  else {
+    const words = document.createElement("pre");
+    words.textContent = message.text;
+    board.replaceChildren(words);
+  }
+  const svg = board.querySelector("svg");
+  svg?.setAttribute("role", message.mine ? "group" : "img");
+  svg?.setAttribute("aria-label", `${game.title}, ${message.status}`);
+  for (const { action, text } of message.legal) board.querySelector(`[data-action="${action}"]`)?.setAttribute("aria-label", text);
+}
+
+function drawChoices(message) {
+  const board = find("board");
+  find("choices").replaceChildren(...message.legal.filter(({ action }) => !board.querySelector(`[data-action="${action}"]`)).map(({ action, text }) => {
+    const button = document.createElement("button");
+    button.dataset.action = action;
+    button.textContent = text;
+    return button;
+  }));
+}
+
+function drawPoints(message) {
+  const rows = message.over ? message.places : message.points.map((score, seat) => ({ seat, score, sheet: {} }));
+  const mover = message.over ? null : message.mover;
+  find("points").querySelector("caption").textContent = message.over ? "Result" : "Points that all can see";
+  find("points").querySelector("tbody").replaceChildren(...rows.map(({ seat, place, tied, score, sheet }) => {
+    const row = document.createElement("tr"), who = document.createElement("th"), points = document.createElement("td");
+    who.scope = "row";
+    const parts = Object.entries(sheet).filter(([name]) => name !== "score").map(([name, n]) => `${name.replaceAll("_", " ")} ${n}`);
+    who.textContent = (place && !game.cooperative ? `${place}.${tied ? " (tied)" : ""} ` : "") + game.names[seat];
+    if (parts.length) who.append(document.createElement("br"), parts.join(", "));
+    if (seat === mover) row.setAttribute("aria-current", "true");
+    points.textContent = score;
+    row.append(who, points);
+    return row;
+  }));
+}
+
+function drawMoves(message) {
+  const moves = find("moves");
+  while (moves.children.length > message.first) moves.lastChild.remove();
+  for (const { seat, text, estimate } of message.moves) {
+    const item = document.createElement("li");
+    item.textContent = `${game.names[seat]}: ${text}`;
+    if (estimate) item.append(Object.assign(document.createElement("small"), { textContent: estimate }));
+    moves.append(item);
+  }
+  moves.scrollTop = moves.scrollHeight;
+}
+
+// --- choosing ---
+
+const targets = () => [...find("table").querySelectorAll("[data-action]")];
+const target = action => action === undefined ? null : find("table").querySelector(`[data-action="${CSS.escape(action)}"]`);
+
+function choose(element) {
+  if (now?.mine && element) send({ type: "act", at: now.at, action: +element.dataset.action });
+}
+
+/** Move the focus to the nearest target in a direction, as the eye would. */
+function step(dx, dy) {
+  const all = targets(), from = all.includes(document.activeElement) ? document.activeElement : null;
+  if (!from) return all[0]?.focus();
+  const centre = element => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return [(left + right) / 2, (top + bottom) / 2];
+  };
+  const [x, y] = centre(from);
+  let best = null, least = Infinity;
+  for (const each of all) {
+    const [cx, cy] = centre(each), along = (cx - x) * dx + (cy - y) * dy, aside = Math.abs((cx - x) * dy) + Math.abs((cy - y) * dx);
+    if (each !== from && along > 1 && along + 2 * aside < least) { best = each; least = along + 2 * aside; }
+  }
+  best?.focus();
+  best?.scrollIntoView({ block: "nearest" });
+}
+
+function hint(message) {
+  if (!now || message.at !== now.at) return;
+  const words = action => now.legal.find(one => one.action === action)?.text ?? "";
+  const expected = message.value === null ? "; there is nothing else to do" : `; it expects ${message.value.toFixed(2)} (from -1, a loss, to 1)`;
+  find("advice").textContent = `${message.by} would choose ${words(message.action)}${expected}.`;
+  find("board").querySelectorAll(".advice").forEach(each => each.remove());
+  for (const [action, share] of Object.entries(message.shares)) {
+    const element = target(action), best = +action === message.action;
+    if (!element || (share < 0.01 && !best)) continue;
+    const percent = `${Math.round(100 * share)} %`;
+    if (element.tagName === "BUTTON") {
+      const mark = document.createElement("b");
+      mark.textContent = ` ${percent}`;
+      element.querySelector("b")?.remove();
+      element.append(mark);
+      element.classList.toggle("best", best);
+    } else mark(element, percent, share, best);
+  }
+}
+
+/** Draw an agent's opinion of an action on its place in the picture. */
+function mark(element, percent, share, best) {
+  const svg = element.ownerSVGElement, own = element.getBBox(), from = element.getCTM(), draw = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const point = new DOMPoint(own.x + own.width / 2, own.y + own.height / 2).matrixTransform(svg.getCTM().inverse().multiply(from));
+  const scale = svg.viewBox.baseVal.width / svg.getBoundingClientRect().width, size = 13 * scale;
+  const group = draw("g", { class: "advice" });
+  const words = draw("text", { x: point.x, y: point.y + 0.36 * size, "font-size": size, "font-weight": "bold", "text-anchor": "middle", fill: "#ffffff" });
+  words.textContent = percent;
+  group.append(draw("rect", { x: point.x - 1.7 * size, y: point.y - 0.8 * size, width: 3.4 * size, height: 1.6 * size, rx: 0.8 * size,
+    fill: best ? "#7a2e8a" : "#333333", opacity: 0.6 + 0.4 * share, stroke: "#ffffff", "stroke-width": best ? 2 * scale : 0 }), words);
+  svg.append(group);
+}
+
+// --- watching ---
+
+function next() {
+  clearTimeout(timer);
+  if (now.over) play();
+  else timer = setTimeout(() => send({ type: "go", at: now.at }), 1000 * find("seconds").value);
+}
+
+function play() {
+  clearTimeout(timer);
+  playing = !playing;
+  find("play").textContent = playing ? "Pause" : "Play";
+  find("play").setAttribute("aria-pressed", String(playing));
+  if (playing) next();
+}
+
+// --- a new game ---
+
+function fillForm() {
+  find("game").replaceChildren(...game.games.map(({ name, title }) => new Option(title, name, false, name === game.game)));
+  fillOptions();
+}
+
+function fillOptions() {
+  const chosen = game.games.find(({ name }) => name === find("game").value);
+  find("options").replaceChildren(...(chosen?.options ?? []).map(option => {
+    const label = document.createElement("label"), note = document.createElement("small");
+    const value = chosen.name === game.game && option.name in game.options ? game.options[option.name] : option.default;
+    let input;
+    if (option.choices.length) {
+      input = document.createElement("select");
+      input.append(...option.choices.map(choice => new Option(choice, choice, false, choice === value)));
+    } else {
+      input = document.createElement("input");
+      if (typeof value === "boolean") Object.assign(input, { type: "checkbox", checked: value });
+      else Object.assign(input, { type: "number", value, min: option.low ?? "", max: option.high ?? "", required: true });
+    }
+    input.name = option.name;
+    if (option.name === "num_players") input.onchange = fillSeats;
+    note.textContent = option.note ? `${option.help} (${option.note})` : option.help;
+    label.append(`${option.name.replaceAll("_", " ")} `, input, note);
+    return label;
+  }));
+  fillSeats();
+}
+
+function fillSeats() {
+  const count = Math.min(Math.max(+optionsChosen().num_players || 2, 1), 20), old = [...find("seats").querySelectorAll("select")].map(each => each.value);
+  find("seats").querySelectorAll("label").forEach(each => each.remove());
+  for (let seat = 0; seat < count; seat++) {
+    const label = document.createElement("label"), select = document.createElement("select");
+    const called = agent => agent === "human" ? "a person" : agent;
+    select.append(...game.agents.map(agent => new Option(called(agent), agent)));
+    select.value = old[seat] ?? (seat ? "greedy" : "human");
+    label.append(`player_${seat} `, select);
+    find("seats").append(label);
+  }
+}
+
+function optionsChosen() {
+  const chosen = game.games.find(({ name }) => name === find("game").value), values = {};
+  for (const input of find("options").querySelectorAll("[name]")) {
+    const option = chosen.options.find(({ name }) => name === input.name);
+    values[option.name] = input.type === "checkbox" ? input.checked : typeof option.default === "number" ? +input.value : input.value;
+  }
+  return values;
+}
+
+async function begin(event) {
+  event.preventDefault();
+  find("refused").textContent = "";
+  const file = find("file").files[0];
+  if (file && file.size > 3e6) return void (find("refused").textContent = "A saved game has at most 3 MB.");
+  send({
+    type: "new", game: find("game").value, options: optionsChosen(), seats: [...find("seats").querySelectorAll("select")].map(each => each.value),
+    seed: find("seed").value ? +find("seed").value : null, replay: file ? await file.text() : null,
+  });
+}
+
+function opened({ seat }) {
+  location.search = new URLSearchParams({ token: query.get("token"), seat });
+}
+
+// --- what people do ---
+
+find("table").addEventListener("click", event => choose(event.target.closest("[data-action]")));
+find("hint").onclick = () => send({ type: "hint", at: now.at });
+find("undo").onclick = () => send({ type: "undo", at: now.at });
+find("names").onclick = () => { names = !names; find("names").setAttribute("aria-pressed", String(names)); look(); };
+find("rules-button").onclick = () => {
+  const shown = find("rules").toggleAttribute("hidden");
+  find("rules-button").setAttribute("aria-expanded", String(!shown));
+};
+find("new-button").onclick = () => find("new").showModal();
+find("links-button").onclick = () => find("links").showModal();
+find("begin").onclick = event => { if (find("new").querySelector("form").reportValidity()) begin(event); else event.preventDefault(); };
+find("game").onchange = fillOptions;
+find("step").onclick = () => send({ type: "go", at: now.at });
+find("play").onclick = play;
+narrow.onchange = dark.onchange = look;
+
+document.addEventListener("keydown", event => {
+  if (event.target.closest("dialog, input, select, #moves, #rules") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (arrow && now?.mine) step(...arrow);
+  else if ((event.key === "Enter" || event.key === " ") && event.target.dataset.action && event.target.tagName !== "BUTTON") choose(event.target);
+  else if (event.key === "h" && now?.mine) find("hint").click();
+  else if (event.key === "u" && now?.undo) find("undo").click();
+  else return;
+  event.preventDefault();
+});
+
+connect();

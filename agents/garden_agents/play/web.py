@@ -1,0 +1,612 @@
+"""Play on a page in the browser: `garden play mars --web`.
+
+The server keeps games (`Room`), each with one secret link for every person's seat. A page holds a WebSocket to its seat and
+is sent what this seat may see, nothing else: pictures whose parts carry the numbers of actions, legal actions, moves in
+words. It answers with one of the messages below. Whoever has the server's token, which is in the address that the command
+prints, can also begin new games and sees all their links.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import secrets
+import socket
+import sys
+import time
+import webbrowser
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import uvicorn
+from markdown_it import MarkdownIt
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_replay, set_up
+from garden_agents.registry import is_built_in
+from garden_core.checks import as_seed, one_line, short
+from garden_core.film import page
+from garden_core.game import Game
+from garden_core.options import REWARD
+from garden_core.registry import game_class, list_games
+from garden_core.replay import Replay
+
+__all__ = ["IDLE", "ROOMS", "Room", "Server", "main"]
+
+IDLE = 3600.0
+"""Seconds after which a game that nobody looks at is given up."""
+ROOMS = 500
+"""Most games at the same time."""
+LONGEST = 4_000_000
+"""Bytes of the longest message; it holds a replay."""
+WAITING = 100
+"""Most messages that wait for a page to take them."""
+PAGES = 16
+"""Most pages that show the same seat at the same time."""
+AGENTS = ("network", "network-mcts:100", "greedy", "mcts:100", "mcts:400", "mcts:1600", "random")
+"""Agents that the page offers. Others are taken by name if they are built in, or were named on the command line."""
+HERE = Path(__file__).parent
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+# --- what a page says ---
+
+
+class _Message(msgspec.Struct, forbid_unknown_fields=True, tag_field="type"):
+    """A message of a page."""
+
+
+class Look(_Message, tag="look"):
+    """How the page wants its pictures."""
+
+    dark: bool = False
+    compact: bool = False
+    names: bool = False
+
+
+class Act(_Message, tag="act"):
+    """Take an action; `at` is the number of decisions in the position that was looked at."""
+
+    at: int
+    action: int
+
+
+class Go(_Message, tag="go"):
+    """Have the agent that is to move choose, where no people play."""
+
+    at: int
+
+
+class Undo(_Message, tag="undo"):
+    """Take back the last decision."""
+
+    at: int
+
+
+class Hint(_Message, tag="hint"):
+    """Ask what a strong agent would do."""
+
+    at: int
+
+
+class New(_Message, tag="new"):
+    """Begin a game, or go on with a replay; only with the server's token."""
+
+    game: str
+    seats: list[str]
+    options: dict[str, bool | int | str] = {}
+    seed: int | None = None
+    replay: str | None = None
+
+
+_decode = msgspec.json.Decoder(Look | Act | Go | Undo | Hint | New).decode
+
+
+class _RefusedError(Exception):
+    """Why a message is not carried out, in words for the person."""
+
+
+# --- games ---
+
+
+class _Page:
+    """A page that shows a seat of a room; seat None is an onlooker's, who sees all."""
+
+    def __init__(self, socket: WebSocket, room: Room, seat: int | None, owner: bool) -> None:
+        self.socket, self.room, self.seat, self.owner = socket, room, seat, owner
+        self.look = Look()
+        self.moves = 0
+        """How many moves it knows."""
+        self._waiting: asyncio.Queue[str] = asyncio.Queue(WAITING)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message when the page takes it; one that takes none for long is cut off, so that nobody waits for it."""
+        try:
+            self._waiting.put_nowait(json.dumps(message))
+        except asyncio.QueueFull:
+            self.room.pages.discard(self)
+
+    async def deliver(self) -> None:
+        """Send what waits, until the page is gone."""
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # which its reader will notice
+            while True:
+                await self.socket.send_text(await self._waiting.get())
+
+
+class Room:
+    """A game with its links and the pages that show it.
+
+    Attributes:
+        match: the game.
+        links: by secret key the seat whose link it is; None for onlookers, of whom there are only any if no people play.
+        pages: the pages that are open.
+        used: when somebody last did something here, by `time.monotonic`.
+    """
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        seats: list[int | None] = [*match.people] or [None]
+        self.links = {secrets.token_urlsafe(12): seat for seat in seats}
+        self.pages: set[_Page] = set()
+        self.lock = asyncio.Lock()  # whoever changes the match holds it
+        self.used = time.monotonic()
+        self.failed = ""
+        self.changes = 0
+        """Number of the present position: how often the game has changed, also backwards."""
+        self._playing: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Have agents move until a person is to."""
+        if self.match.people and (self._playing is None or self._playing.done()):
+            self._playing = asyncio.create_task(self._play())
+
+    async def _play(self) -> None:
+        while not self.failed:
+            async with self.lock:
+                if self.match.over or self.match.seat in self.match.people:
+                    return
+                await self.ask()
+
+    async def ask(self) -> None:
+        """Have the agent that is to move choose, and carry it out; the lock is held.
+
+        Only the choice is made in a thread, and changes nothing, so that the position can be shown meanwhile.
+        """
+        try:
+            self.match.take(*await run_in_threadpool(self.match.choose))
+        except Exception as error:  # noqa: BLE001 — an agent can be anybody's code: its fault ends its game alone
+            self.failed = f"{self.match.names[self.match.seat]} failed: {one_line(error)}"
+        self.changed()
+
+    def changed(self) -> None:
+        """Show the new position on all pages."""
+        self.changes += 1
+        for each in list(self.pages):
+            each.moves = min(each.moves, len(self.match.moves))
+            each.send(self.position(each))
+
+    def position(self, page: _Page) -> dict[str, Any]:
+        """Return what a page is to show, as much as its seat may know; of the moves those that it does not know yet."""
+        match, seat, look = self.match, page.seat, page.look
+        mine = not match.over and seat == match.seat
+        choices = match.choices() if mine else []
+        last = (match.moves[-1].seat, match.moves[-1].action) if match.moves else None
+        how = {"dark": look.dark, "compact": look.compact, "names": look.names}
+        try:
+            svg = match.game.svg(match.state, seat, legal=mine, last=last, **how)
+        except ValueError:  # a game without pictures
+            svg = ""
+        first, page.moves = page.moves, len(match.moves)
+        told = [
+            {"seat": move.seat, "text": match.told(number, [seat]), "estimate": move.estimate}
+            for number, move in enumerate(match.moves[first:], first)
+        ]
+        return {
+            "type": "position",
+            "at": self.changes,
+            "svg": svg,
+            "text": "" if svg else match.game.text(match.state, seat),
+            "mine": mine,
+            "mover": match.seat,
+            "legal": [
+                {"action": action, "label": match.game.labels[action], "text": words}
+                for action, words in choices
+            ],
+            "status": self._status(seat),
+            "first": first,
+            "moves": told,
+            "points": match.points(),
+            "over": match.over,
+            "places": [place._asdict() for place in match.places()] if match.over else [],
+            "undo": match.can_undo and seat is not None,
+        }
+
+    def _status(self, seat: int | None) -> str:
+        match = self.match
+        if self.failed:
+            return self.failed
+        if match.over:
+            return _result(match, seat)
+        if seat == match.seat:
+            return "Your turn"
+        verb = "is to move" if match.seat in match.people or not match.people else "is thinking"
+        return f"{match.names[match.seat]} {verb}"
+
+    def may_save(self) -> bool:
+        """Whether the game's record, which tells all that is hidden, may be had: not while several people play."""
+        return self.match.over or len(self.match.people) < 2
+
+
+def _result(match: Match, seat: int | None) -> str:
+    """Say in a few words how the game ended."""
+    places = match.places()
+    if match.game.cooperative:
+        return f"The team has {min(place.score for place in places)} points"
+    firsts = [place.seat for place in places if place.place == 1]
+    if seat in firsts:
+        return "You won" if len(firsts) == 1 else "You share the first place"
+    return f"{' and '.join(match.names[first] for first in firsts)} won"
+
+
+# --- the server ---
+
+
+class Server:
+    """Serves pages on which games are played.
+
+    Args:
+        match: the first game.
+        arguments: of the command: agents that they name may be named by pages too.
+        seed: the first game's, from which later ones' are counted.
+        others: hosts may be called by any name, not only as this machine itself.
+    """
+
+    def __init__(self, match: Match, arguments: Arguments, others: bool = False) -> None:
+        self.token = secrets.token_urlsafe(16)
+        self.arguments = arguments
+        self.rooms: dict[str, Room] = {}
+        """By key the room that it is a link to."""
+        self.first = match
+        hosts = ["*"] if others else ["127.0.0.1", "localhost"]
+        self.app = Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/page.js", self._file),
+                Route("/page.css", self._file),
+                Route("/font/{weight}", self._font),
+                Route("/replay.json", self._replay),
+                Route("/replay.html", self._replay),
+                WebSocketRoute("/socket", self._socket),
+            ],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
+            lifespan=self._lifespan,
+        )
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self.open(self.first)
+        sweeper = asyncio.create_task(self._sweep())
+        yield
+        sweeper.cancel()
+
+    def runner(self) -> uvicorn.Server:
+        """Return what runs the server: `run(sockets=[…])`."""
+        config = uvicorn.Config(
+            self.app,
+            log_level="error",
+            access_log=False,
+            ws_max_size=LONGEST,
+            timeout_graceful_shutdown=2,
+        )
+        return uvicorn.Server(config)
+
+    def open(self, match: Match) -> Room:
+        """Give a game a room.
+
+        Raises:
+            _RefusedError: if there are too many.
+        """
+        if len(set(self.rooms.values())) >= ROOMS:
+            raise _RefusedError(f"{ROOMS} games are going on already; try again later")
+        room = Room(match)
+        self.rooms |= dict.fromkeys(room.links, room)
+        return room
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE / 60)
+            self.free_idle()
+
+    def free_idle(self) -> None:
+        """Give up the games that nobody has looked at for a while."""
+        now = time.monotonic()
+        for key, room in list(self.rooms.items()):
+            if not room.pages and now - room.used > IDLE:
+                del self.rooms[key]
+
+    # --- pages ---
+
+    def _is_owner(self, query: Any) -> bool:
+        return secrets.compare_digest(query.get("token", "").encode(), self.token.encode())
+
+    async def _page(self, request: Request) -> Response:
+        """The page of a seat; with the token alone, that of the newest game's first person."""
+        query = request.query_params
+        if query.get("seat") in self.rooms:
+            return FileResponse(HERE / "page.html", headers=HEADERS)
+        if self._is_owner(query):
+            if not self.rooms:
+                self.open(
+                    Match(new_replay(self.first.game, secrets.randbits(32)), *self._players(self.first))
+                )
+            key = next(iter(list(self.rooms.values())[-1].links))
+            return RedirectResponse(f"/?token={self.token}&seat={key}", headers=HEADERS)
+        gone = "This link is not one of this server's: it is wrong, or its game was given up, as nobody looked at it for an hour."
+        return HTMLResponse(f"<!doctype html><title>No game</title><p>{gone}", 404, HEADERS)
+
+    def _players(self, match: Match) -> tuple[list[str], list[Any]]:
+        return self.arguments.seats, agents_of(self.arguments.seats, match.game, secrets.randbits(32))
+
+    async def _file(self, request: Request) -> Response:
+        return FileResponse(HERE / request.url.path[1:], headers=HEADERS)
+
+    async def _font(self, request: Request) -> Response:
+        import font_lato
+
+        name = {"regular": "Lato", "bold": "LatoBold"}.get(request.path_params["weight"])
+        if name is None:
+            return Response(status_code=404)
+        cached = HEADERS | {"Cache-Control": "max-age=86400"}
+        return FileResponse(font_lato.font_files[name], headers=cached)
+
+    async def _replay(self, request: Request) -> Response:
+        """The game's record, as a file or as a page."""
+        room = self.rooms.get(request.query_params.get("seat", ""))
+        if room is None or not room.may_save():
+            why = "no such game" if room is None else "several people play: the record can be had at the end"
+            return Response(why, 403, HEADERS, "text/plain")
+        replay = room.match.replay()
+        name = f"{replay.game.name.rpartition(':')[2]}.{request.url.path[-4:]}"
+        save = {"Content-Disposition": f'attachment; filename="{name}"'}
+        if request.url.path == "/replay.json":
+            return JSONResponse(replay.content(), headers=HEADERS | save)
+        policy = {
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+        }
+        made = await run_in_threadpool(page, replay, dark=request.query_params.get("dark") == "1")
+        return HTMLResponse(made, headers=HEADERS | policy)
+
+    # --- messages ---
+
+    async def _socket(self, socket: WebSocket) -> None:
+        """Answer the messages of a page."""
+        origin, host = socket.headers.get("origin"), socket.headers.get("host")
+        room = self.rooms.get(socket.query_params.get("seat", ""))
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            await socket.close(1008, "wrong origin")
+            return
+        await socket.accept()
+        if room is None or len(room.pages) >= PAGES * len(room.links):
+            await socket.close(4404, "no such game" if room is None else "too many pages")
+            return
+        seat = room.links[socket.query_params["seat"]]
+        page = _Page(socket, room, seat, self._is_owner(socket.query_params))
+        room.pages.add(page)
+        delivering = asyncio.create_task(page.deliver())
+        try:
+            page.send(self._welcome(page))
+            room.wake()
+            while page in room.pages:
+                await self._answer(page, await socket.receive_text())
+        except (WebSocketDisconnect, KeyError, RuntimeError):  # gone; or sent bytes, which are no text
+            pass
+        finally:
+            delivering.cancel()
+            room.pages.discard(page)
+            room.used = time.monotonic()
+
+    async def _answer(self, page: _Page, text: str) -> None:
+        """Carry out a message, or tell the page why not."""
+        page.room.used = time.monotonic()
+        try:
+            message = _decode(text)
+            await self._carry_out(page, message)
+        except _RefusedError as refusal:
+            page.send({"type": "error", "text": str(refusal)})
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            page.send({"type": "error", "text": f"not a message: {one_line(error)}"})
+
+    async def _carry_out(self, page: _Page, message: _Message) -> None:
+        room = page.room
+        if isinstance(message, Look):
+            page.look, page.moves = message, 0
+            page.send(room.position(page))
+            return
+        if isinstance(message, New):
+            await self._begin(page, message)
+            return
+        assert isinstance(message, Act | Go | Undo | Hint)
+        async with room.lock:
+            match = room.match
+            if message.at != room.changes:
+                raise _RefusedError("the game has gone on since; look again")
+            if room.failed:
+                raise _RefusedError(room.failed)
+            if isinstance(message, Hint):
+                await self._hint(page)
+                return
+            if isinstance(message, Undo):
+                if page.seat is None or not match.can_undo:
+                    raise _RefusedError("nothing can be taken back here")
+                match.undo()
+                room.changed()
+            elif isinstance(message, Go):
+                if match.people or match.over:
+                    raise _RefusedError(
+                        "agents move by themselves here" if match.people else "the game is over"
+                    )
+                await room.ask()
+            else:
+                self._act(page, message.action)
+                room.changed()
+        room.wake()
+
+    def _act(self, page: _Page, action: int) -> None:
+        match = page.room.match
+        if match.over:
+            raise _RefusedError("the game is over")
+        if page.seat != match.seat:
+            raise _RefusedError(f"it is the turn of {match.names[match.seat]}")
+        if action not in match.legal:
+            known = 0 <= action < match.game.num_actions
+            raise _RefusedError(
+                f"{match.game.labels[action]!r} is not legal now" if known else "there is no such action"
+            )
+        match.act(action)
+
+    async def _hint(self, page: _Page) -> None:
+        match = page.room.match
+        if match.over or page.seat != match.seat:
+            raise _RefusedError("hints are for whoever is to move")
+        advice = await run_in_threadpool(match.advise)
+        shares = {str(action): round(float(advice.shares[action]), 3) for action in match.legal}
+        hint = {"type": "hint", "at": page.room.changes, "by": advice.by, "action": advice.action}
+        value = None if advice.value is None else round(advice.value, 2)
+        page.send(hint | {"shares": shares, "value": value})
+
+    async def _begin(self, page: _Page, message: New) -> None:
+        """Open a new game, and tell the page where it is."""
+        if not page.owner:
+            raise _RefusedError("only whoever started the server can begin new games")
+        try:
+            match = await run_in_threadpool(self._match, message)
+        except (ValueError, TypeError) as error:
+            raise _RefusedError(one_line(error)) from None
+        room = self.open(match)
+        page.send({"type": "opened", "seat": next(iter(room.links))})
+
+    def _match(self, message: New) -> Match:
+        """Return the game that a message describes."""
+        for name in message.seats:
+            if name != PERSON and not is_built_in(name) and name not in self.arguments.seats:
+                raise ValueError(
+                    f"no agent {short(name)} can be had here; name it on the command line of the server"
+                )
+        seed = secrets.randbits(32) if message.seed is None else message.seed
+        as_seed(seed)
+        if message.replay is None:
+            if message.game not in self.games():
+                raise ValueError(f"there is no game {short(message.game)} here")
+            kind = game_class(message.game)
+            files = [
+                option.name for option in kind.options if option.is_file and message.options.get(option.name)
+            ]
+            if files:
+                raise ValueError(f"{files[0]} is a file of the server, which pages cannot name")
+            replay = new_replay(kind(**message.options), seed)
+        else:
+            own = self.arguments.game if ":" in self.arguments.game else None
+            replay = Replay.parse(message.replay.encode(), game=own)
+        allow = self.arguments.allow_other_options
+        running = replay.ended == "running"
+        names = message.seats if running else ["recorded"] * replay.game.num_players
+        agents = agents_of(names if running else ["random"] * len(names), replay.game, seed, allow)
+        return Match(replay, names, agents, self.arguments.show_estimate)
+
+    def _welcome(self, page: _Page) -> dict[str, Any]:
+        """Return what does not change in the course of a game."""
+        room, match = page.room, page.room.match
+        links = [{"seat": seat, "key": key} for key, seat in room.links.items()] if page.owner else []
+        return {
+            "type": "welcome",
+            "game": match.game.name,
+            "title": match.game.title,
+            "options": match.game.option_values,
+            "names": [_named(match, seat, page.seat) for seat in range(match.game.num_players)],
+            "seat": page.seat,
+            "cooperative": match.game.cooperative,
+            "people": match.people,
+            "links": links,
+            "rules": _rules(type(match.game)),
+            "games": [_described(name) for name in self.games()] if page.owner else [],
+            "agents": [PERSON, *dict.fromkeys([*AGENTS, *self.arguments.seats])] if page.owner else [],
+        }
+
+    def games(self) -> list[str]:
+        """Return the names of the games that can be begun here."""
+        return list(dict.fromkeys([self.arguments.game, *list_games()]))
+
+
+def _named(match: Match, seat: int, viewer: int | None) -> str:
+    return f"player_{seat} (you)" if seat == viewer else match.names[seat]
+
+
+@functools.cache
+def _rules(kind: type[Game]) -> str:
+    """Return a game's rules as HTML."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table").render(kind().rules_text)
+
+
+def _described(name: str) -> dict[str, Any]:
+    """Return a game's options for a form; data files are left out, as a page cannot name files of the server."""
+    kind = game_class(name)
+    options = [
+        {
+            "name": option.name,
+            "default": option.default,
+            "help": option.help,
+            "low": option.low,
+            "high": option.high,
+            "choices": option.choices,
+            "note": option.note,
+        }
+        for option in (*kind.options, REWARD)
+        if not option.is_file and option.name not in ("reward", "max_decisions")
+    ]
+    return {"name": name, "title": kind.title, "options": options}
+
+
+def main(arguments: Arguments) -> None:
+    """Serve the page until Ctrl-C.
+
+    Raises:
+        SystemExit: for arguments that are not valid, or an address that cannot be had.
+    """
+    match, _ = set_up(arguments)
+    try:
+        family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
+        listening = socket.create_server((arguments.host, arguments.port), family=family)
+    except (OSError, OverflowError) as error:
+        where = f"{arguments.host}:{arguments.port}"
+        raise SystemExit(f"error: the page cannot be served at {where}: {error}") from error
+    local = arguments.host in ("127.0.0.1", "localhost")
+    server = Server(match, arguments, others=not local)
+    host, port = (arguments.host, listening.getsockname()[1])
+    shown = "127.0.0.1" if host == "0.0.0.0" else host
+    address = f"http://{shown}:{port}/?token={server.token}"
+    print(f"play at {address}\nCtrl-C ends the server and its games", flush=True)
+    if host == "0.0.0.0":
+        print(
+            f"others in your network reach it at this machine's name or address, port {port}, by the links on the page"
+        )
+    if arguments.open and sys.stdout.isatty():
+        webbrowser.open(address)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.runner().run(sockets=[listening])

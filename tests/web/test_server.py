@@ -1,0 +1,401 @@
+"""The server behind the page: what it sends, what it takes, what it refuses."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from garden_agents.play import web
+from garden_agents.play.match import Match, agents_of, new_replay
+from pages import Page, address, get, keys, serving
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from garden_core import kernels, list_games, make
+from garden_core.film import page as film
+from garden_core.policies import GreedyPolicy
+from garden_core.replay import Replay, record
+
+GAMES = list_games()
+
+
+@pytest.fixture(scope="module")
+def cacti():
+    """A game of Cacti between two people."""
+    with serving("cacti", ["human", "human"]) as server:
+        yield server
+
+
+class Broken:
+    """An agent that fails at its second move."""
+
+    def __init__(self, game, seed):
+        self.asked = 0
+
+    def __call__(self, batch, rows):
+        self.asked += 1
+        if self.asked > 1:
+            raise ZeroDivisionError("my own\nfault")
+        return batch.action_mask[rows].argmax(1)
+
+
+# --- playing ---
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_against_agents_from_start_to_end(name):
+    rng = random.Random(1)
+    others = make(name).num_players - 1
+    with serving(name, ["human"] + ["greedy"] * others) as server, Page(server) as page:
+        actions = []
+        while page.wait_turn():
+            actions.append(rng.choice(page.now["legal"])["action"])
+            page.act(actions[-1])
+        assert page.now["status"].startswith(("You won", "You share", "player_", "The team"))
+        assert page.now["places"][0]["place"] == 1
+        replay = Replay.parse(get(address(server, "/replay.json", seat=keys(server)[0]))[2].encode())
+        assert replay.ended in ("terminated", "truncated")
+        assert [
+            place["score"] for place in sorted(page.now["places"], key=lambda place: place["seat"])
+        ] == list(replay.scores)
+        own = [last[1] for _, last in replay.decisions() if last and last[0] == 0]
+        assert own == actions
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pages_can_do_every_legal_action(name):
+    with serving(name, ["human", "human"]) as server, Page(server, 0) as one, Page(server, 1) as two:
+        rng = random.Random(2)
+        for _ in range(30):
+            if one.now["over"]:
+                break
+            mover = one if one.now["mine"] else two
+            match = next(iter(server.rooms.values())).match
+            assert [each["action"] for each in mover.now["legal"]] == match.legal
+            assert all(each["text"] for each in mover.now["legal"])
+            assert (two if mover is one else one).now["legal"] == []
+            action = rng.choice(match.legal)
+            mover.act(action)
+            while one.now["at"] != two.now["at"]:
+                (one if one.now["at"] < two.now["at"] else two).wait("position")
+
+
+def test_agents_alone_are_watched_step_by_step():
+    with serving("mars", ["greedy", "random"]) as server, Page(server, None) as page:
+        assert page.welcome["seat"] is None
+        for number in range(5):
+            page.send(type="go", at=page.now["at"])
+            page.wait("position")
+            assert page.now["at"] == number + 1
+        assert "to move" in page.now["status"]
+        assert "no" in page.refused(type="undo", at=page.now["at"]) + "nothing"
+
+
+def test_undo_goes_back_to_ones_own_last_decision():
+    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+        pictures = []
+        for _ in range(5):
+            assert page.wait_turn()
+            pictures.append((page.now["svg"], page.now["legal"]))
+            page.act(page.now["legal"][0]["action"])
+        page.wait_turn()
+        for expected in reversed(pictures):
+            page.send(type="undo", at=page.now["at"])
+            page.wait("position")
+            assert (page.now["svg"], page.now["legal"]) == expected
+        assert not page.now["undo"]
+        assert page.now["first"] == 0
+        assert "taken back" in page.refused(type="undo", at=page.now["at"])
+
+
+def test_with_several_people_nothing_is_taken_back(cacti):
+    with Page(cacti, 0) as page:
+        assert not page.now["undo"]
+        assert "taken back" in page.refused(type="undo", at=page.now["at"])
+
+
+def test_a_hint_changes_nothing():
+    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
+        page.wait_turn()
+        room = next(iter(server.rooms.values()))
+        before = room.match.state.tobytes()
+        page.send(type="hint", at=page.now["at"])
+        hint = page.wait("hint")
+        assert room.match.state.tobytes() == before
+        assert sum(hint["shares"].values()) == pytest.approx(1, abs=0.02)
+        assert hint["shares"].keys() == {str(each["action"]) for each in page.now["legal"]}
+        assert -1 <= hint["value"] <= 1
+        assert hint["action"] in room.match.legal
+
+
+def test_pictures_are_as_a_page_wants_them():
+    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+        seen = {page.now["svg"]}
+        for look in ({"dark": True}, {"compact": True}, {"names": True}):
+            page.send(type="look", **look)
+            seen.add(page.wait("position")["svg"])
+        assert len(seen) == 4
+        assert page.now["moves"] == []
+
+
+# --- what is hidden ---
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if make(name).information != "perfect"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(name, seed):
+    game, rng = make(name), random.Random(seed)
+    names = ["human"] * game.num_players
+    room = web.Room(Match(new_replay(game, seed), names, agents_of(names, game, 0)))
+    match, checked, hidden = room.match, 0, 0
+    while not match.over:
+        if rng.random() < 0.5:
+            for seat in range(game.num_players):
+                viewer = web._Page(None, room, seat, False)
+                viewer.moves = len(match.moves)  # moves are looked at below
+                sent, true = room.position(viewer), match.state.copy()
+                for draw in range(3):
+                    kernels.resample(match.state, game.params[0], seat, draw)
+                    hidden += match.state.tobytes() != true.tobytes()
+                    viewer.moves = len(match.moves)
+                    assert room.position(viewer) == sent
+                    match.batch.states[0] = true
+                checked += 1
+        match.act(rng.choice(match.legal))
+        mover = match.moves[-1].seat
+        for seat in set(range(game.num_players)) - {mover}:
+            told, move = match.told(len(match.moves) - 1, [seat]), match.moves[-1]
+            assert told.startswith(game.labels[move.action]) or told in game.describe(
+                move.before, move.action
+            )
+    assert checked > 5
+    assert hidden > 0
+
+
+def test_the_record_is_not_had_while_several_people_play(cacti):
+    for path in ("/replay.json", "/replay.html"):
+        status, _, text = get(address(cacti, path, seat=keys(cacti)[0]))
+        assert (status, "at the end" in text) == (403, True)
+
+
+def test_links_of_other_seats_are_sent_to_the_owner_alone(cacti):
+    with Page(cacti, 1, owner=False) as guest, Page(cacti, 0) as owner:
+        assert [link["key"] for link in owner.welcome["links"]] == list(keys(cacti).values())
+        assert (guest.welcome["links"], guest.welcome["games"]) == ([], [])
+        assert keys(cacti)[0] not in "".join(guest.frames)
+        assert cacti.token not in "".join(guest.frames)
+
+
+# --- who may come in ---
+
+
+def test_pages_need_a_key(cacti):
+    key = keys(cacti)[0]
+    assert get(address(cacti, seat=key))[0] == 200
+    status, headers, text = get(address(cacti, token=cacti.token))
+    assert (status, "page.js" in text) == (200, True)  # after a redirection to the seat
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    for query in ({}, {"seat": key[:-1]}, {"token": "x"}, {"seat": "é".encode().hex()}):
+        assert get(address(cacti, **query))[0] == 404
+    for path in ("/replay.json", "/replay.html"):
+        assert get(address(cacti, path, seat="x"))[0] == 403
+    with pytest.raises(ConnectionClosed) as closed:
+        Page(cacti, key="wrong")
+    assert closed.value.rcvd.code == 4404
+
+
+def test_other_sites_and_names_are_refused(cacti):
+    host = f"127.0.0.1:{cacti.port}"
+    with Page(cacti, 0, origin=f"http://{host}") as page:
+        assert page.now["at"] == 0
+    for origin in ("http://evil.example", f"http://{host}.evil.example", "null"):
+        with pytest.raises((InvalidStatus, ConnectionClosed)):
+            Page(cacti, 0, origin=origin)
+    assert get(address(cacti, seat=keys(cacti)[0]), Host="evil.example")[0] == 400
+
+
+# --- bad messages ---
+
+WRONG = [
+    "",
+    "x",
+    "[]",
+    "null",
+    "{}",
+    '{"type": 1}',
+    '{"type": "act"}',
+    '{"type": "act", "at": 0, "action": "0"}',
+    '{"type": "act", "at": 0, "action": 1.5}',
+    '{"type": "act", "at": 0, "action": 1, "more": 1}',
+    '{"type": "act", "at": 0, "action": -1}',
+    '{"type": "act", "at": 0, "action": 99999999999999999999}',
+    '{"type": "act", "at": 0, "action": 100000}',
+    '{"type": "act", "at": 7, "action": 0}',
+    '{"type": "act", "at": -1, "action": 0}',
+    '{"type": "go", "at": 0}',
+    '{"type": "undo", "at": 0}',
+    '{"type": "undo", "at": 3}',
+    '{"type": "look", "dark": 1}',
+    '{"type": "new", "game": "chess", "seats": []}',
+    '{"type": "new", "game": "cacti", "seats": ["human"]}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "/etc/passwd"]}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "os:system"]}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "program:touch /tmp/x"]}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "greedy"], "seed": -1}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "greedy"], "options": {"cards": "/etc/passwd"}}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "greedy"], "options": {"flavour": 3}}',
+    '{"type": "new", "game": "cacti", "seats": ["human", "greedy"], "replay": "{}"}',
+    '{"type": "new", "game": "os:system", "seats": []}',
+    '{"type": "new", "game": "mars", "seats": ['
+    + '"human",' * 9
+    + '"human"], "options": {"num_players": 10}}',
+    '{"type": ' * 3000,
+    "[" * 100_000,
+    '"\\ud800"',
+    "\u0000",
+]
+
+
+def test_500_wrong_messages_change_nothing():
+    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
+        rooms, state = len(server.rooms), next(iter(server.rooms.values())).match.state.tobytes()
+        rng, good = random.Random(0), json.dumps({"type": "act", "at": 0, "action": 3})
+        messages = list(WRONG)
+        while len(messages) < 500:  # a good message of which a few characters are changed, and never acts
+            wrong = list(good)
+            for _ in range(rng.randint(1, 4)):
+                wrong[rng.randrange(len(wrong))] = chr(rng.choice([*range(32, 127), 0, 0x2603]))
+            text = "".join(wrong)
+            try:
+                fits = web._decode(text)
+            except (ValueError, RecursionError):
+                messages.append(text)
+            else:
+                if getattr(fits, "at", 0) != 0:
+                    messages.append(text)
+        for text in messages:
+            page.socket.send(text)
+            assert page.wait("error")["text"]
+        assert (len(server.rooms), next(iter(server.rooms.values())).match.state.tobytes()) == (rooms, state)
+        page.act(page.now["legal"][0]["action"])
+        assert page.now["at"] == 1
+
+
+def test_bytes_and_too_long_messages_end_the_page_alone(cacti):
+    for message in (b"\x00\xff", "x" * (web.LONGEST + 1)):
+        with Page(cacti, 0) as page:
+            page.socket.send(message)
+            with pytest.raises(ConnectionClosed):
+                page.wait("error")
+    with Page(cacti, 0) as page:
+        assert page.now["at"] == 0
+
+
+def test_stale_messages_are_answered(cacti):
+    with serving("cacti", ["human", "human"]) as server, Page(server, 0) as page, Page(server, 1) as other:
+        mover, waiting = (page, other) if page.now["mine"] else (other, page)
+        action = mover.now["legal"][0]["action"]
+        assert "turn" in waiting.refused(type="act", at=0, action=action)
+        assert "whoever is to move" in waiting.refused(type="hint", at=0)
+        mover.act(action)
+        assert "gone on" in mover.refused(type="act", at=0, action=action)
+        assert "gone on" in mover.refused(type="hint", at=0)
+
+
+def test_an_agents_fault_ends_its_game_alone(capsys):
+    with serving("mars", ["human", "test_server:Broken"]) as server, Page(server) as page:
+        while "failed" not in page.now["status"]:
+            if page.now["mine"]:
+                page.act(page.now["legal"][0]["action"])
+            else:
+                page.receive()
+        assert page.now["status"] == "player_1 (test_server:Broken) failed: my own\\nfault"
+        assert "failed" in page.refused(type="undo", at=page.now["at"])
+        page.send(type="new", game="mars", seats=["human", "greedy"])
+        with Page(server, key=page.wait("opened")["seat"]) as other:
+            assert other.wait_turn()
+
+
+def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
+    room = next(iter(cacti.rooms.values()))
+    slow = web._Page(None, room, 0, False)
+    room.pages.add(slow)
+    for _ in range(web.WAITING + 1):
+        slow.send({"type": "position"})
+    assert slow not in room.pages
+
+
+# --- new games ---
+
+
+def test_new_games_saved_games_and_their_films():
+    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
+        options = {"num_players": 3}
+        page.send(type="new", game="mars", seats=["human", "greedy", "random"], options=options, seed=5)
+        with Page(server, key=page.wait("opened")["seat"]) as other:
+            assert other.welcome["options"]["num_players"] == 3
+            assert other.wait_turn()
+            other.act(other.now["legal"][0]["action"])
+            saved = get(address(server, "/replay.json", seat=other_key(server, other)))[2]
+        assert Replay.parse(saved.encode()).ended == "running"
+        page.send(type="new", game="", seats=["human", "greedy", "random"], replay=saved)
+        with Page(server, key=page.wait("opened")["seat"]) as again:
+            assert again.welcome["game"] == "mars"
+            known = len(Replay.parse(saved.encode()).actions)
+            assert len(again.now["moves"]) >= known
+        whole = record(make("cacti"), [GreedyPolicy(1), GreedyPolicy(2)])
+        page.send(type="new", game="", seats=[], replay=film(whole))
+        key = page.wait("opened")["seat"]
+        with Page(server, key=key) as ended:
+            assert ended.now["over"]
+        status, headers, text = get(address(server, "/replay.html", seat=key))
+        assert status == 200
+        assert Replay.parse(text.encode()) == whole
+        assert "'self'" not in headers["Content-Security-Policy"]
+
+
+def other_key(server, page):
+    return next(link["key"] for link in page.welcome["links"])
+
+
+def test_guests_begin_no_games(cacti):
+    with Page(cacti, 1, owner=False) as guest:
+        assert "only whoever started" in guest.refused(type="new", game="cacti", seats=["human", "greedy"])
+
+
+def test_many_games_and_no_more(monkeypatch):
+    monkeypatch.setattr(web, "ROOMS", 5)
+    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+        for _ in range(4):
+            page.send(type="new", game="mars", seats=["human", "greedy"])
+            page.wait("opened")
+        assert "5 games" in page.refused(type="new", game="mars", seats=["human", "greedy"])
+        server.free_idle()
+        assert len(server.rooms) == 5
+        for room in server.rooms.values():
+            room.used -= web.IDLE + 1
+        server.free_idle()
+        assert len(server.rooms) == 1  # the one that is looked at
+
+
+def test_fifty_games_at_once():
+    with (
+        serving("mars", ["human", "greedy"], options={"max_decisions": "30"}) as server,
+        Page(server) as page,
+    ):
+        pages = [page]
+        for number in range(49):
+            name = GAMES[number % len(GAMES)]
+            seats = ["human"] + ["greedy"] * (make(name).num_players - 1)
+            page.send(type="new", game=name, seats=seats, options={"max_decisions": 30}, seed=number)
+            pages.append(Page(server, key=page.wait("opened")["seat"]))
+        rng = np.random.default_rng(0)
+        playing = list(pages)
+        while playing:
+            for each in list(playing):
+                if each.wait_turn():
+                    each.act(int(rng.choice([one["action"] for one in each.now["legal"]])))
+                else:
+                    playing.remove(each)
+        assert all(each.now["places"] for each in pages)
+        for each in pages:
+            each.close()
