@@ -129,7 +129,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "search": search,
-        "page": page,
+        "answers": answers,
         "soak": soak,
         "mutants": mutants,
     }
@@ -468,7 +468,7 @@ def search() -> str:
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
 
 
-def page() -> str:
+def answers() -> str:
     """Return the table of the page's answers."""
     head = ("game", "case", "answers", "median, ms", "99 of 100 within, ms")
     keys = ("game", "case", "answers", "median_ms", "p99_ms")

@@ -228,7 +228,20 @@ def test_soak(tmp_path):
 
 
 def test_web(tmp_path, capsys):
-    main_of("web", GAME, "--at-once", "2", "--decisions", "2", "--pause", "0", "--wrong", "5", "--output", str(tmp_path))
+    main_of(
+        "web",
+        GAME,
+        "--at-once",
+        "2",
+        "--decisions",
+        "2",
+        "--pause",
+        "0",
+        "--wrong",
+        "5",
+        "--output",
+        str(tmp_path),
+    )
     results = json.loads((tmp_path / "web.json").read_text())["measurements"]
     assert [found["case"] for found in results] == ["one game", "2 games at once", "wrong messages"]
     assert all(0 < found["median_ms"] <= found["p99_ms"] for found in results)

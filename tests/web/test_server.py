@@ -8,6 +8,7 @@ import pytest
 from garden_agents.play import web
 from garden_agents.play.match import Match, agents_of, new_replay
 from pages import Page, address, get, keys, serving
+from processes import garden_here
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from garden_core import kernels, list_games, make
@@ -135,6 +136,34 @@ def test_pictures_are_as_a_page_wants_them():
             seen.add(page.wait("position")["svg"])
         assert len(seen) == 4
         assert page.now["moves"] == []
+
+
+def test_a_game_without_pictures_is_played_by_words_and_buttons():
+    with serving("pig:Pig", ["human", "greedy"]) as server, Page(server) as page:
+        assert page.welcome["games"][0]["name"] == "pig:Pig"
+        for _ in range(5):
+            assert page.wait_turn()
+            assert page.now["svg"] == ""
+            assert "score" in page.now["text"]
+            page.act(page.now["legal"][-1]["action"])
+        page.send(type="new", game="pig:Pig", seats=["human", "mcts:100"])
+        with Page(server, key=page.wait("opened")["seat"]) as other:
+            assert other.wait_turn()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--port", "99999"], "0 to 65535"),
+        (["--host", "203.0.113.1"], "cannot be served"),
+        (["--save", "x.json"], "has a button"),
+        (["--seats", "human", "greedy", "--num-players", "3"], "as many names"),
+    ],
+)
+def test_errors_of_the_command(words, message):
+    _, error = garden_here("play", "mars", "--web", "--no-open", *words)
+    assert message in error
+    assert "\n" not in error
 
 
 # --- what is hidden ---

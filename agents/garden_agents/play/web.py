@@ -17,6 +17,7 @@ import socket
 import sys
 import time
 import webbrowser
+from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ ROOMS = 500
 """Most games at the same time."""
 LONGEST = 4_000_000
 """Bytes of the longest message; it holds a replay."""
+QUICK = 0.1
+"""Seconds within which several moves of agents are shown as one position."""
 WAITING = 100
 """Most messages that wait for a page to take them."""
 PAGES = 16
@@ -134,20 +137,31 @@ class _Page:
         self.look = Look()
         self.moves = 0
         """How many moves it knows."""
-        self._waiting: asyncio.Queue[str] = asyncio.Queue(WAITING)
+        self._waiting: deque[dict[str, Any] | None] = deque()
+        self._news = asyncio.Event()
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message when the page takes it; one that takes none for long is cut off, so that nobody waits for it."""
-        try:
-            self._waiting.put_nowait(json.dumps(message))
-        except asyncio.QueueFull:
+        self._waiting.append(message)
+        self._news.set()
+        if len(self._waiting) > WAITING:
             self.room.pages.discard(self)
+
+    def show(self) -> None:
+        """Send the position when the page takes it, as it is then: positions that nobody would see are not drawn."""
+        if None not in self._waiting:
+            self._waiting.append(None)
+            self._news.set()
 
     async def deliver(self) -> None:
         """Send what waits, until the page is gone."""
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # which its reader will notice
             while True:
-                await self.socket.send_text(await self._waiting.get())
+                await self._news.wait()
+                self._news.clear()
+                while self._waiting:
+                    message = self._waiting.popleft()
+                    await self.socket.send_text(json.dumps(message or self.room.position(self)))
 
 
 class Room:
@@ -174,15 +188,21 @@ class Room:
 
     def wake(self) -> None:
         """Have agents move until a person is to."""
-        if self.match.people and (self._playing is None or self._playing.done()):
+        idle = self._playing is None or self._playing.done()
+        if idle and not self.match.over and self.match.people and self.match.seat not in self.match.people:
             self._playing = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
+        shown = time.monotonic()
         while not self.failed:
             async with self.lock:
                 if self.match.over or self.match.seat in self.match.people:
-                    return
+                    break
                 await self.ask()
+            if time.monotonic() - shown > QUICK:
+                self.show()
+                shown = time.monotonic()
+        self.show()
 
     async def ask(self) -> None:
         """Have the agent that is to move choose, and carry it out; the lock is held.
@@ -193,14 +213,12 @@ class Room:
             self.match.take(*await run_in_threadpool(self.match.choose))
         except Exception as error:  # noqa: BLE001 — an agent can be anybody's code: its fault ends its game alone
             self.failed = f"{self.match.names[self.match.seat]} failed: {one_line(error)}"
-        self.changed()
-
-    def changed(self) -> None:
-        """Show the new position on all pages."""
         self.changes += 1
+
+    def show(self) -> None:
+        """Show the position on all pages."""
         for each in list(self.pages):
-            each.moves = min(each.moves, len(self.match.moves))
-            each.send(self.position(each))
+            each.show()
 
     def position(self, page: _Page) -> dict[str, Any]:
         """Return what a page is to show, as much as its seat may know; of the moves those that it does not know yet."""
@@ -437,7 +455,7 @@ class Server:
         room = page.room
         if isinstance(message, Look):
             page.look, page.moves = message, 0
-            page.send(room.position(page))
+            page.show()
             return
         if isinstance(message, New):
             await self._begin(page, message)
@@ -456,7 +474,9 @@ class Server:
                 if page.seat is None or not match.can_undo:
                     raise _RefusedError("nothing can be taken back here")
                 match.undo()
-                room.changed()
+                room.changes += 1
+                for each in room.pages:
+                    each.moves = min(each.moves, len(match.moves))
             elif isinstance(message, Go):
                 if match.people or match.over:
                     raise _RefusedError(
@@ -465,7 +485,8 @@ class Server:
                 await room.ask()
             else:
                 self._act(page, message.action)
-                room.changed()
+                room.changes += 1
+        room.show()
         room.wake()
 
     def _act(self, page: _Page, action: int) -> None:
@@ -589,11 +610,13 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: for arguments that are not valid, or an address that cannot be had.
     """
+    if not 0 <= arguments.port <= 65535:
+        raise SystemExit(f"error: --port must be 0 to 65535, not {arguments.port}")
     match, _ = set_up(arguments)
     try:
         family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
         listening = socket.create_server((arguments.host, arguments.port), family=family)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         where = f"{arguments.host}:{arguments.port}"
         raise SystemExit(f"error: the page cannot be served at {where}: {error}") from error
     local = arguments.host in ("127.0.0.1", "localhost")
