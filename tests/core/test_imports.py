@@ -29,7 +29,7 @@ FLOORS = {
         "files checks svg threads positions data plugins jit rng rewards options kernels game registry loops batch policies replay film learner "
         "interfaces.common interfaces warm_up testing"
     ),
-    "garden_agents": "networks search programs cluster registry evaluation play training commands",
+    "garden_agents": "networks search programs cluster serve registry evaluation play training commands",
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
 BESIDE = {"garden_core": set(), "garden_agents": {"__main__"}}

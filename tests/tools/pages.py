@@ -10,6 +10,7 @@ import urllib.request
 
 from garden_agents.play.match import Arguments, set_up
 from garden_agents.play.web import Server
+from garden_agents.serve import runner
 from websockets.sync.client import connect
 
 
@@ -20,16 +21,16 @@ def serving(*words, **arguments):
     server = Server(set_up(arguments)[0], arguments)
     listening = socket.create_server(("127.0.0.1", 0))
     server.port = listening.getsockname()[1]
-    runner = server.runner()
-    thread = threading.Thread(target=runner.run, kwargs={"sockets": [listening]})
+    running = runner(server.app)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
-    while not runner.started:
+    while not running.started:
         assert thread.is_alive()
         time.sleep(0.01)
     try:
         yield server
     finally:
-        runner.should_exit = True
+        running.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from garden_agents.play import web
 from garden_agents.play.match import Match, agents_of, new_replay
+from garden_agents.serve import LONGEST
 from pages import Page, address, get, keys, serving
 from processes import garden_here
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -310,7 +311,7 @@ def test_500_wrong_messages_change_nothing():
 
 
 def test_bytes_and_too_long_messages_end_the_page_alone(cacti):
-    for message in (b"\x00\xff", "x" * (web.LONGEST + 1)):
+    for message in (b"\x00\xff", "x" * (LONGEST + 1)):
         with Page(cacti, 0) as page:
             page.socket.send(message)
             with pytest.raises(ConnectionClosed):

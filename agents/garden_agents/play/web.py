@@ -13,22 +13,16 @@ import contextlib
 import functools
 import json
 import secrets
-import socket
-import sys
 import time
-import webbrowser
 from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import uvicorn
 from markdown_it import MarkdownIt
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -36,6 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_replay, set_up
 from garden_agents.registry import is_built_in
+from garden_agents.serve import HEADERS, LOCAL, announce, application, holds, listen, runner
 from garden_core.checks import as_seed, one_line, short
 from garden_core.film import page
 from garden_core.game import Game
@@ -49,8 +44,6 @@ IDLE = 3600.0
 """Seconds after which a game that nobody looks at is given up."""
 ROOMS = 500
 """Most games at the same time."""
-LONGEST = 4_000_000
-"""Bytes of the longest message; it holds a replay."""
 QUICK = 0.1
 """Seconds within which several moves of agents are shown as one position."""
 WAITING = 100
@@ -60,13 +53,6 @@ PAGES = 16
 AGENTS = ("network", "network-mcts:100", "greedy", "mcts:100", "mcts:400", "mcts:1600", "random")
 """Agents that the page offers. Others are taken by name if they are built in, or were named on the command line."""
 HERE = Path(__file__).parent
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
-    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
 
 
 # --- what a page says ---
@@ -293,18 +279,16 @@ class Server:
         match: the first game.
         arguments: of the command: agents that they name may be named by pages too.
         seed: the first game's, from which later ones' are counted.
-        others: hosts may be called by any name, not only as this machine itself.
     """
 
-    def __init__(self, match: Match, arguments: Arguments, others: bool = False) -> None:
+    def __init__(self, match: Match, arguments: Arguments) -> None:
         self.token = secrets.token_urlsafe(16)
         self.arguments = arguments
         self.rooms: dict[str, Room] = {}
         """By key the room that it is a link to."""
         self.first = match
-        hosts = ["*"] if others else ["127.0.0.1", "localhost"]
-        self.app = Starlette(
-            routes=[
+        self.app = application(
+            [
                 Route("/", self._page),
                 Route("/page.js", self._file),
                 Route("/page.css", self._file),
@@ -313,7 +297,7 @@ class Server:
                 Route("/replay.html", self._replay),
                 WebSocketRoute("/socket", self._socket),
             ],
-            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
+            arguments.host,
             lifespan=self._lifespan,
         )
 
@@ -323,17 +307,6 @@ class Server:
         sweeper = asyncio.create_task(self._sweep())
         yield
         sweeper.cancel()
-
-    def runner(self) -> uvicorn.Server:
-        """Return what runs the server: `run(sockets=[…])`."""
-        config = uvicorn.Config(
-            self.app,
-            log_level="error",
-            access_log=False,
-            ws_max_size=LONGEST,
-            timeout_graceful_shutdown=2,
-        )
-        return uvicorn.Server(config)
 
     def open(self, match: Match) -> Room:
         """Give a game a room.
@@ -361,15 +334,12 @@ class Server:
 
     # --- pages ---
 
-    def _is_owner(self, query: Any) -> bool:
-        return secrets.compare_digest(query.get("token", "").encode(), self.token.encode())
-
     async def _page(self, request: Request) -> Response:
         """The page of a seat; with the token alone, that of the newest game's first person."""
         query = request.query_params
         if query.get("seat") in self.rooms:
             return FileResponse(HERE / "page.html", headers=HEADERS)
-        if self._is_owner(query):
+        if holds(self.token, query):
             if not self.rooms:
                 self.open(
                     Match(new_replay(self.first.game, secrets.randbits(32)), *self._players(self.first))
@@ -425,7 +395,7 @@ class Server:
             await socket.close(4404, "no such game" if room is None else "too many pages")
             return
         seat = room.links[socket.query_params["seat"]]
-        page = _Page(socket, room, seat, self._is_owner(socket.query_params))
+        page = _Page(socket, room, seat, holds(self.token, socket.query_params))
         room.pages.add(page)
         delivering = asyncio.create_task(page.deliver())
         try:
@@ -610,26 +580,11 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: for arguments that are not valid, or an address that cannot be had.
     """
-    if not 0 <= arguments.port <= 65535:
-        raise SystemExit(f"error: --port must be 0 to 65535, not {arguments.port}")
-    match, _ = set_up(arguments)
-    try:
-        family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
-        listening = socket.create_server((arguments.host, arguments.port), family=family)
-    except OSError as error:
-        where = f"{arguments.host}:{arguments.port}"
-        raise SystemExit(f"error: the page cannot be served at {where}: {error}") from error
-    local = arguments.host in ("127.0.0.1", "localhost")
-    server = Server(match, arguments, others=not local)
-    host, port = (arguments.host, listening.getsockname()[1])
-    shown = "127.0.0.1" if host == "0.0.0.0" else host
-    address = f"http://{shown}:{port}/?token={server.token}"
-    print(f"play at {address}\nCtrl-C ends the server and its games", flush=True)
-    if host == "0.0.0.0":
-        print(
-            f"others in your network reach it at this machine's name or address, port {port}, by the links on the page"
-        )
-    if arguments.open and sys.stdout.isatty():
-        webbrowser.open(address)
+    listening = listen(arguments.host, arguments.port)
+    server = Server(set_up(arguments)[0], arguments)
+    announce("play", arguments.host, listening, server.token, arguments.open)
+    print("Ctrl-C ends the server and its games", flush=True)
+    if arguments.host not in LOCAL:
+        print("others in your network reach it at this machine's name or address, by the links on the page")
     with contextlib.suppress(KeyboardInterrupt):
-        server.runner().run(sockets=[listening])
+        runner(server.app).run(sockets=[listening])
