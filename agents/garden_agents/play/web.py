@@ -580,11 +580,11 @@ def main(arguments: Arguments) -> None:
     Raises:
         SystemExit: for arguments that are not valid, or an address that cannot be had.
     """
-    listening = listen(arguments.host, arguments.port)
-    server = Server(set_up(arguments)[0], arguments)
-    announce("play", arguments.host, listening, server.token, arguments.open)
-    print("Ctrl-C ends the server and its games", flush=True)
-    if arguments.host not in LOCAL:
-        print("others in your network reach it at this machine's name or address, by the links on the page")
-    with contextlib.suppress(KeyboardInterrupt):
-        runner(server.app).run(sockets=[listening])
+    with listen(arguments.host, arguments.port) as listening:
+        server = Server(set_up(arguments)[0], arguments)
+        announce("play", arguments.host, listening, server.token, arguments.open)
+        print("Ctrl-C ends the server and its games", flush=True)
+        if arguments.host not in LOCAL:
+            print("others in your network reach it at this machine's name or address, by the links on the page")
+        with contextlib.suppress(KeyboardInterrupt):
+            runner(server.app).run(sockets=[listening])
