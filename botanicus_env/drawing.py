@@ -249,13 +249,13 @@ def _bed(level: int, near: bool) -> str:
 
 # --- picture ---
 
-WIDTH, HEIGHT, COMPACT_WIDTH = 1100, 990, 430
+WIDTH, HEIGHT, COMPACT_WIDTH = 1100, 1000, 430
 MARGIN = 16
 SMALL, PLAIN, LARGE = 12, 14, 18  # sizes of text
 BOARD = 378  # height of the board
 SPACE = 83  # height of a space of the board
 TRACK = 122  # height of a track
-PANEL = 478  # height of a player's panel
+PANEL = 488  # height of a player's panel
 ROW = 56  # height of a row of a garden
 LEGEND = (
     ("coins", "coins"),
@@ -286,7 +286,7 @@ def svg(snapshot: dict[str, Any], tables: Tables, seat: int | None = None, look:
     """The position as a picture; arguments as for `text`.
 
     Returns:
-        An SVG document that needs nothing from outside, 1100 x 990; if it is compact, 430 wide.
+        An SVG document that needs nothing from outside, 1100 x 1000; if it is compact, 430 wide.
     """
     scene = Scene(seen(snapshot, seat), tables, DARK if look.dark else LIGHT, look)
     parts, height = _compact(scene, seat) if look.compact else (_wide(scene), HEIGHT)
@@ -309,7 +309,7 @@ def _wide(scene: Scene) -> list[str]:
 def _compact(scene: Scene, seat: int | None) -> tuple[list[str], float]:
     """Everything below one another, the own garden first, and the height of it all."""
     width, players = COMPACT_WIDTH - 2 * 12, scene.view["num_players"]
-    parts, y = [_status_line(scene, 12, 10, width)], 94.0
+    parts, y = [_status_line(scene, 12, 10, width)], 104.0
     parts.append(_market(scene, 12, y, width))
     y += BOARD + 10
     parts.append(_other_columns(scene, 12, y, width))
@@ -345,7 +345,7 @@ def _titled(words: str, *parts: str) -> str:
 
 
 def _target(scene: Scene, label: str, *parts: str) -> str:
-    return draw.target(scene.look.legal.get(label), *parts)
+    return draw.target(scene.look, label, *parts)
 
 
 def _box(
@@ -369,19 +369,17 @@ def _box(
 
 def _ring(scene: Scene, x: float, y: float, width: float, height: float, corner: float = 8) -> str:
     """The mark of the last action, around a box."""
-    return draw.tag(
-        "rect",
-        x=x - 3,
-        y=y - 3,
-        width=width + 6,
-        height=height + 6,
-        rx=corner,
-        fill="none",
-        stroke=scene.paint.last,
-        stroke_width=2.5,
-        stroke_dasharray="6 3",
-        data_last=1,
-    )
+    place = {"x": x - 3, "y": y - 3, "width": width + 6, "height": height + 6, "rx": corner}
+    return draw.tag("rect", **place, stroke=scene.paint.last, **draw.LAST)
+
+
+def _name(scene: Scene, x: float, y: float, words: object) -> str:
+    """What labels call a place, around a point; nothing unless it is asked for."""
+    if not scene.look.names:
+        return ""
+    paint, width = scene.paint, 6.2 * len(str(words)) + 4
+    ground = draw.box(x - width / 2, y - 8, width, 16, 4, paint.edge, 0.7, paint.panel)
+    return ground + _words(x, y, words, SMALL, paint.ink, anchor="middle")
 
 
 def _livery(scene: Scene, who: int | str) -> str:
@@ -460,11 +458,11 @@ def _status_line(scene: Scene, x: float, y: float, width: float) -> str:
     parts.append(_marker(scene, x + 11, y + 31, 11, player))
     lines = textwrap.wrap(what, int((width - 30) / 7.6))
     parts += [_words(x + 30, y + 31 + 18 * i, line, 15, paint.ink, bold=True) for i, line in enumerate(lines)]
-    right = x + width
+    right, compact = x + width, scene.look.compact
     if "pass" in scene.look.legal:
-        parts.append(_button(scene, "pass", right - 56, y + 4, 56, 28))
-        right -= 70
-    parts += _waiting(scene, x + width, y + 64) if scene.look.compact else _waiting(scene, right, y + 18)
+        parts.append(_button(scene, "pass", right - 56, y - 5 if compact else y + 4, 56, 28))
+        right -= 0 if compact else 70
+    parts += _waiting(scene, right, y + (72 if compact else 18))
     return draw.tag("g", *parts)
 
 
@@ -492,6 +490,8 @@ def _waiting(scene: Scene, right: float, y: float) -> list[str]:
         offered.add(label)
         drawn = _box(scene, right, y - 17, width, 34, fill=ground, edge=edge, offered=clickable)
         inside = _titled(note, drawn, _gain(scene, text, right + 8, y))
+        if note.startswith("at hand") and scene.look.last.startswith("resolve "):
+            inside += _ring(scene, right, y - 17, width, 34)
         parts.append(_target(scene, label, inside) if clickable else inside)
     return parts
 
@@ -638,6 +638,7 @@ def _space_drawn(scene: Scene, column: int, space: int, x: float, y: float, widt
         parts.append(
             _tile_drawn(scene, laid, space, x + (6 if wide else 1), y + 45, room - (4 if wide else 0))
         )
+    parts.append(_name(scene, x + 11, y + 12, space) if wide else "")
     if _last_space(view, scene.look.last) == (column, space):
         parts.append(_ring(scene, x, y, width, SPACE))
     return _target(scene, label, *parts) if offered else draw.tag("g", *parts)
@@ -712,9 +713,14 @@ def _track(scene: Scene, number: int, x: float, y: float, width: float) -> str:
     targets = _track_targets(scene, number) if moving else {}
     parts = [_edges(scene, nodes, places, y + 31, TRACK - 35)]
     for place in range(len(nodes)):
-        drawn = _node(scene, number, place, places[place], place in targets.values())
         label = next((label for label, to in targets.items() if to == place), "")
-        parts.append(_target(scene, label, drawn) if label else drawn)
+        low = y + TRACK / 2 < places[place][1] < y + TRACK - 28  # its pieces fit below it
+        drawn = _node(scene, number, place, places[place], bool(label), low)
+        if label:
+            way, aside = ("upper", -20) if label == "advance upper" else ("lower", 21)
+            name = _name(scene, places[place][0], places[place][1] + aside, way)
+            drawn = _target(scene, label, drawn, name)
+        parts.append(drawn)
     return draw.tag("g", *head, *parts)
 
 
@@ -764,7 +770,7 @@ def _places(
     steps = range(max(depth) + 1)
     stages = [[number for number in range(len(nodes)) if depth[number] == step] for step in steps]
     widths = [max(wanted[number] for number in stage) for stage in stages]
-    shrink = min(1.0, (width - 9 * (len(widths) - 1)) / sum(widths))
+    shrink = min(1.0, (width - 7 * (len(widths) - 1)) / sum(widths))
     dear = [1 + any(edge.cost for n in stage for edge in nodes[n].edges) for stage in stages[:-1]]
     gap = (width - shrink * sum(widths)) / sum(dear)
     places: list[Place] = [(0, 0, 0)] * len(nodes)
@@ -772,7 +778,7 @@ def _places(
         wide *= shrink
         lane = [next(iter(lanes[n])) if len(lanes[n]) == 1 else 0 for n in stage]
         spread = [(2 * i + 1) / len(stage) - 1 for i in range(len(stage))]
-        apart = [0.5 * side for side in lane] if len({*lane}) == len(lane) else spread
+        apart = [0.4 * side for side in lane] if len({*lane}) == len(lane) else spread
         for number, side in zip(stage, apart, strict=True):
             places[number] = (x + wide / 2, y + height * (1 + side) / 2, wide)
         x += wide + gap * gaps
@@ -814,8 +820,8 @@ def _toll(scene: Scene, x: float, y: float, cost: int) -> str:
     return _titled(f"this way costs {count(cost, 'coin')}", disc, number)
 
 
-def _node(scene: Scene, number: int, place: int, at: Place, offered: bool) -> str:
-    """A node with what it gives and the pieces on it."""
+def _node(scene: Scene, number: int, place: int, at: Place, offered: bool, low: bool) -> str:
+    """A node with what it gives and the pieces on it, above it or, on the lower way, below it."""
     view, paint, (x, y, wide) = scene.view, scene.paint, at
     here = [p for p, pieces in enumerate(view["tracks"]) if pieces[number] == place]
     nodes = scene.tables.track(TRACKS[number])
@@ -839,22 +845,26 @@ def _node(scene: Scene, number: int, place: int, at: Place, offered: bool) -> st
     )
     words = ("end: " if ends else "") + wording.step(nodes, place)
     parts = [ground, _gains_centred(scene, nodes[place].gains, x, y, wide - 6)]
-    if _last_track(view, scene.look.last) == (number, place):
+    if _last_node(scene) == (number, place):
         parts.append(_ring(scene, x - wide / 2, y - 14, wide, 29))
     left = x - 9 * (len(here) - 1)
-    parts += [_marker(scene, left + 18 * i, y - 20, 9, p) for i, p in enumerate(here)]
+    parts += [_marker(scene, left + 18 * i, y + (19.5 if low else -20), 9, p) for i, p in enumerate(here)]
     return _titled(words, *parts)
 
 
-def _last_track(view: dict[str, Any], last: str) -> tuple[int, int]:
+def _last_node(scene: Scene) -> tuple[int, int]:
     """Track and node to which the last action led, where that can be told; (-1, 0) else."""
-    if not last.startswith("advance") or not view["hand_action"]:
+    view, look = scene.view, scene.look
+    if look.by is None or not look.last.startswith("advance"):
         return -1, 0
-    kind = view["hand_action"][0]
-    if kind not in TRACKS:
-        return -1, 0
-    track = TRACKS.index(kind)
-    return track, view["tracks"][view["current_player"]][track]
+    pieces = view["tracks"][look.by]
+    if look.by == view["current_player"] and view["hand_action"] and view["hand_action"][0] in TRACKS:
+        number = TRACKS.index(view["hand_action"][0])
+        return number, pieces[number]
+    ends = [
+        number for number, name in enumerate(TRACKS) if pieces[number] == len(scene.tables.track(name)) - 1
+    ]
+    return (ends[0], pieces[ends[0]]) if ends else (-1, 0)
 
 
 # the players
@@ -881,6 +891,7 @@ def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     parts = [
         draw.box(x, y, width, PANEL, 8, edge, thick, paint.panel),
         _marker(scene, x + 21, y + 21, 12, player),
+        _ring(scene, x + 10, y + 10, 22, 22, 14) if _last_elsewhere(scene, player) else "",
         _words(x + 40, y + 21, f"player_{player}", 16, paint.ink, bold=True),
         _words(x + width - 12, y + 21, view["scores"][player], 26, paint.ink, bold=True, anchor="end"),
         _holdings(scene, player, x + 12, y + 54, width - 24),
@@ -892,6 +903,16 @@ def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
         _below(scene, player, x + 12, garden.y + ROWS * ROW + 28, width - 24),
     ]
     return draw.tag("g", *parts)
+
+
+def _last_elsewhere(scene: Scene, player: int) -> bool:
+    """Whether the last action was this player's and has left no trace that could be marked."""
+    last = scene.look.last
+    return scene.look.by == player and (
+        last == "pass"
+        or (last.startswith("advance") and _last_node(scene)[0] < 0)
+        or (last.startswith("resolve") and not scene.view["hand_action"])
+    )
 
 
 def _acts(scene: Scene, player: int, label: str) -> bool:
@@ -961,14 +982,15 @@ def _bed_drawn(scene: Scene, player: int, garden: Garden, bed: int) -> str:
     edge, thick = (paint.legal, 3) if offered else (paint.furrow, 1.0)
     parts = [draw.box(x, y, garden.bed, height, 6, edge, thick, paint.offered if offered else ground)]
     if level:
-        roomy = garden.bed >= 45  # the level stands beside the plant, else below it
+        roomy = garden.bed >= 50  # the level stands beside the plant, else below it
         size, middle = (38, x + garden.bed / 2 - 5) if roomy else (30, x + garden.bed / 2)
-        a, b = (x + garden.bed - 10, y + height - 11) if roomy else (middle, y + height - 7)
+        a, b = (x + garden.bed - 10, y + height - 15) if roomy else (middle, y + height - 7)
         parts.append(plant(level, middle, y + (23 if roomy else 18), size, paint))
         parts.append(_words(a, b, LEVELS[level], SMALL, paint.ink, bold=True, anchor="middle"))
     else:
         parts.append(soil(x, y, garden.bed, height, paint))
-    if scene.look.last == label and _last_mover(view, scene.look.last) == player:
+    parts.append(_name(scene, x + garden.bed / 2, y + 13, f"{row},{column}"))
+    if scene.look.last == label and scene.look.by == player:
         parts.append(_ring(scene, x, y, garden.bed, height))
     what = f"plant {LEVELS[level]}" if level else "empty bed"
     words = f"{what} at {row},{column}" + (", in reach" if near else "")
@@ -984,18 +1006,19 @@ def _crossing(scene: Scene, player: int, garden: Garden, crossing: int) -> str:
         hat = draw.tag("ellipse", cx=x, cy=y - 9, rx=11, ry=3, fill=paint.wood, stroke=paint.line) + draw.tag(
             "path", d=f"M{x - 6:.1f} {y - 10:.1f}q6 -10 12 0z", fill=paint.wood, stroke=paint.line
         )
-        here = _last_mover(view, scene.look.last) == player and scene.look.last == f"walk {r},{c}"
-        ring = _ring(scene, x - 13, y - 16, 26, 28, 16) if here else ""
+        here = scene.look.by == player and scene.look.last.startswith("walk")
+        ring = _ring(scene, x - 13, y - 18, 26, 30, 16) if here else ""
         return _titled(f"Gardener at {r},{c}", _marker(scene, x, y, 11, player), hat, ring)
     label = f"walk {r},{c}"
     if not _acts(scene, player, label):
-        return draw.tag("circle", cx=x, cy=y, r=2.5, fill=paint.edge)
-    disc = draw.tag("circle", cx=x, cy=y, r=9, fill=paint.offered, stroke=paint.legal, stroke_width=2.5)
+        return draw.tag("circle", cx=x, cy=y, r=2.5, fill=paint.edge) + _name(scene, x, y, f"{r},{c}")
+    radius = 13.5 if scene.look.compact else 12.5
+    disc = draw.tag("circle", cx=x, cy=y, r=radius, fill=paint.offered, stroke=paint.legal, stroke_width=2.5)
     s, d = CROSSINGS[view["gardeners"][player]]
     price = abs(r - s) + abs(c - d) if view["asked"] == "start" else 0
-    number = _words(x, y, price, SMALL, paint.ink, bold=True, anchor="middle") if price else ""
-    words = f"Gardener to {r},{c}{wording.for_coins(price)}"
-    return _target(scene, label, _titled(words, disc, number))
+    words = f"{r},{c}" if scene.look.names else price or ""
+    number = _words(x, y, words, SMALL, paint.ink, bold=not scene.look.names, anchor="middle")
+    return _target(scene, label, disc, number)
 
 
 def _full_columns(scene: Scene, player: int, garden: Garden) -> str:
@@ -1034,9 +1057,9 @@ def _tasks_drawn(scene: Scene, player: int, garden: Garden, width: float) -> str
             left, top = (x + (across + 6) * place, y + 8) if beside else (x, y + 24 * place)
             done = view["special_done" if place else "basic_done"][player][row]
             parts.append(_task_card(scene, task, left, top, across, 31 if beside else 22, place, done))
-    assigned = _last_assigned(view, scene.look.last)
-    if assigned and assigned[0] == player:
-        for row in assigned[1]:
+    if scene.look.by == player and scene.look.last.startswith("assign"):
+        given = [row for row in range(ROWS) if view["tasks"][player][row] >= 0]
+        for row in given[-2:] if len(given) == ROWS else given[-1:]:  # the last one comes by itself
             y = garden.y + ROW * row
             spot = (x + across + 6, y + 8, across, 31) if beside else (x, y + 24, across, 22)
             parts.append(_ring(scene, *spot))
@@ -1073,7 +1096,7 @@ def _task_card(
 def _wanted(scene: Scene, task: Task, x: float, y: float, width: float) -> str:
     """The plants that a task asks for, one chip each."""
     plants = [level for level, n in enumerate(task.plants, 1) for _ in range(n)]
-    pitch = 14.6 if width < 80 else min(24.0, width / max(4, len(plants)))
+    pitch = max(13.8, min(24.0, width / max(4, len(plants))))
     parts = []
     for place, level in enumerate(plants):
         left = pitch * place
@@ -1105,16 +1128,17 @@ def _dealt(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     view, paint = scene.view, scene.paint
     row = view["tasks"][player].index(-1)
     parts = [_heading(scene, x, y, f"special task for row {row}")]
-    across = min(90.0, (width - 12) / 3)
+    across = min(120.0, (width - 8) / 3)
     left = [(j, task) for j, task in enumerate(view["dealt"][player]) if task not in view["tasks"][player]]
     for place, (j, number) in enumerate(left):
-        a, b = x + (across + 6) * (place % 3), y + 11 + 34 * (place // 3)
+        a, b = x + (across + 4) * (place % 3), y + 11 + 34 * (place // 3)
         label, task = f"assign {j}", scene.tables.special[number]
         offered = _acts(scene, player, label)
         drawn = [
-            _box(scene, a, b, across, 28, fill=paint.tile, offered=offered),
-            _wanted(scene, task, a + 4, b + 14, across - 26),
-            _words(a + across - 12, b + 14, task.points, 13, paint.ink, bold=True, anchor="middle"),
+            _box(scene, a, b, across, 29, fill=paint.tile, offered=offered),
+            _wanted(scene, task, a + 2, b + 14.5, across - 20),
+            _words(a + across - 9.5, b + 14.5, task.points, 13, paint.ink, bold=True, anchor="middle"),
+            _name(scene, a + across - 9.5, b + 28, j),
         ]
         words = _titled(f"special task: {wording.task(task)}", *drawn)
         parts.append(_target(scene, label, words) if offered else words)
@@ -1151,17 +1175,15 @@ def _hand(
         )
         parts.append(_target(scene, use, drawn) if offered else drawn)
         if _acts(scene, player, sell):
-            parts.append(_sale(scene, sell, left, top + 44, wide))
+            parts.append(_sale(scene, sell, left, top + 43, wide))
     return draw.tag("g", *parts)
 
 
 def _sale(scene: Scene, label: str, x: float, y: float, width: float) -> str:
-    words = f"sell for {count(COINS_FOR_SALE, 'coin')}"
-    ground = _box(scene, x, y, width, 19, fill=scene.paint.board, offered=True, corner=9)
-    number = _words(x + 9, y + 10, f"+{COINS_FOR_SALE}", SMALL, scene.paint.ink, bold=True)
-    return _target(
-        scene, label, _titled(words, ground, number, icon("coins", x + width - 14, y + 10, 15, scene.paint))
-    )
+    """What one clicks to sell a card."""
+    ground = _box(scene, x, y, width, 27, fill=scene.paint.board, offered=True, corner=9)
+    number = _words(x + 9, y + 13.5, f"+{COINS_FOR_SALE}", SMALL, scene.paint.ink, bold=True)
+    return _target(scene, label, ground, number, icon("coins", x + width - 14, y + 13.5, 15, scene.paint))
 
 
 def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> str:
@@ -1181,40 +1203,6 @@ def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> str:
             )
         )
     return draw.tag("g", *parts)
-
-
-def _last_mover(view: dict[str, Any], last: str) -> int:
-    """Who carried out the last action, where that can be told from where its effect is; -1 else."""
-    player, verb = view["current_player"], last.partition(" ")[0]
-    going_on = view["asked"] not in ("start", "neutral", "assign", "over") or view["walked"] or view["played"]
-    if going_on:
-        return player
-    fits = [p for p in range(view["num_players"]) if verb in ("walk", "bed") and _shows(view, p, last)]
-    before = [p for p in view["stack"] if p not in view["order"]]
-    if before and before[-1] in fits:
-        return before[-1]
-    return fits[0] if len(fits) == 1 else -1
-
-
-def _shows(view: dict[str, Any], player: int, last: str) -> bool:
-    """Whether a player's garden can be as it is just after an action there."""
-    verb, _, what = last.partition(" ")
-    row, column = map(int, what.split(","))
-    if verb == "walk":
-        return CROSSINGS[view["gardeners"][player]] == (row, column)
-    bed = COLUMNS * row + column
-    return bed in describing.reach(view["gardeners"][player]) and view["gardens"][player][bed] > 0
-
-
-def _last_assigned(view: dict[str, Any], last: str) -> tuple[int, list[int]] | None:
-    """Who was the last to assign a task, and to which rows; None if the last action was another."""
-    if not last.startswith("assign"):
-        return None
-    given = sum(task >= 0 for task in view["tasks"][view["current_player"]])
-    if view["asked"] == "assign" and given:
-        return view["current_player"], [given - 1]
-    through = [p for p in view["stack"] if view["tasks"][p][-1] >= 0]
-    return through[-1], [ROWS - 2, ROWS - 1]
 
 
 # what the icons mean

@@ -27,10 +27,12 @@ class Palette(NamedTuple):
     edge: str
     back: str
     gold: str  # what can be chosen
+    last: str  # what the last action changed
     grounds: tuple[str, ...]
     outline: str = "#33302d"
     cacti: tuple[str, ...] = ("#2a7a3c", "#d9771f", "#3680b0", "#9c2a5e", "#b09ae0", "#ecd95a")
     livery: tuple[str, ...] = ("#6b3fa0", "#00737b")
+    on_livery: str = "#ffffff"
 
 
 LIGHT = Palette(
@@ -41,6 +43,7 @@ LIGHT = Palette(
     edge="#d9cfc0",
     back="#5d6f4c",
     gold="#8a5a00",
+    last="#0b61c4",
     grounds=("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf"),
 )
 DARK = Palette(
@@ -51,9 +54,12 @@ DARK = Palette(
     edge="#544c42",
     back="#4c5c3d",
     gold="#ffd166",
+    last="#6fb1ff",
     grounds=("#1f4429", "#5a3a18", "#1c4058", "#552039", "#40365c", "#57501c"),
     outline="#171411",
     cacti=("#3f9a55", "#e58a35", "#3d97cf", "#d45b93", "#c9b8f4", "#f2e47a"),
+    livery=("#9d7cff", "#1fcfe8"),
+    on_livery="#14170f",
 )
 
 
@@ -172,7 +178,7 @@ def _next_cards(view: dict[str, Any], cards: Cards) -> str:
 # --- picture ---
 
 CARD, HALF = (58, 80), (210, 42)  # width and height
-PLANTED = (104, 32)  # of a planted Arrangement with its gap
+PLANTED, PLANTED_LARGE = (104, 32), (158, 47)  # of a planted Arrangement with its gap
 PANEL, TOP = 244, 178  # of a wide picture: height of a panel, and where the first begins
 
 
@@ -234,7 +240,7 @@ def _wide(picture: _Picture) -> str:
             _bonus(picture, player, 164, y + 118),
             _final(picture, player, 250, y + 118),
             _hand_cards(picture, player, 370, y + 58),
-            _planted_cards(picture, player, 630, y + 58, 3, 6),
+            _planted_cards(picture, player, 630, y + 58, 2, 4, PLANTED_LARGE),
             _sheet_line(picture, player, 34, y + PANEL - 14),
         ]
     parts.append(picture.words(24, height - 18, _status(view), 16))
@@ -243,14 +249,15 @@ def _wide(picture: _Picture) -> str:
 
 def _compact(picture: _Picture) -> str:
     view, width = picture.view, 440
+    across = 4 if len(picture.cards.types) == 4 else 3  # types in a line
     parts = [
         _middle(picture, 14, 20),
         _deck(picture, 368, 20),
         _discards(picture, 14, 142),
         _arrangement_deck(picture, 218, 142),
-        _legend(picture, 24, 262, (width - 30) / min(3, len(picture.cards.types)), 3),
+        _legend(picture, 24, 262, (width - 30) / across, across),
     ]
-    y = 276 + 26 * -(-len(picture.cards.types) // 3)
+    y = 276 + 26 * -(-len(picture.cards.types) // across)
     for player in range(NUM_PLAYERS):
         rows = -(-len(view["planted"][player]) // 4)
         height = 290 + PLANTED[1] * rows
@@ -260,7 +267,7 @@ def _compact(picture: _Picture) -> str:
             _special(picture, player, 20, y + 118),
             _bonus(picture, player, 150, y + 118),
             _hand_cards(picture, player, 218, y + 58),
-            _planted_cards(picture, player, 18, y + 232, 4, max(rows, 1)),
+            _planted_cards(picture, player, 18, y + 232, 4, max(rows, 1), PLANTED),
             *(
                 picture.words(20, y + height - 26 + 15 * i, line, 12)
                 for i, line in enumerate(textwrap.wrap(_sheet(view, player), 72))
@@ -276,9 +283,10 @@ def _middle(picture: _Picture, x: float, y: float) -> str:
     """The cards in the middle; one clicks those of a type to grow it."""
     parts, place = [picture.head(x, y, "Middle")], 0
     for t, n in enumerate(picture.view["middle"]):
-        action = picture.look.legal.get(f"grow {picture.cards.types[t]}")
-        drawn = [_card(picture, x + 66 * (place + i), y + 14, t, action is not None) for i in range(n)]
-        parts.append(draw.target(action, *drawn) if drawn else "")
+        label = f"grow {picture.cards.types[t]}"
+        stands_out = label in picture.look.legal
+        drawn = [_card(picture, x + 66 * (place + i), y + 14, t, stands_out) for i in range(n)]
+        parts.append(draw.target(picture.look, label, *drawn) if drawn else "")
         place += n
     for empty in range(place, MIDDLE):
         parts.append(draw.box(x + 66 * empty, y + 14, *CARD, 7, picture.paint.edge, 1, picture.paint.paper))
@@ -287,20 +295,24 @@ def _middle(picture: _Picture, x: float, y: float) -> str:
 
 def _deck(picture: _Picture, x: float, y: float) -> str:
     """The Cacti deck, where the opening card of the last turn is taken."""
-    take = picture.look.legal.get("take card")
-    back = _back(picture, x, y + 14, *CARD, picture.view["cards_left"], take is not None)
-    return picture.head(x, y, "Cacti deck"[: 99 if not picture.look.compact else 5]) + draw.target(take, back)
+    left, label = picture.view["cards_left"], "take card"
+    back = _back(picture, x, y + 14, *CARD, left, label in picture.look.legal)
+    words = draw.title(f"Cacti deck: {left} {'card' if left == 1 else 'cards'}")
+    return picture.head(x, y, "Cacti deck") + draw.target(picture.look, label, words, back)
 
 
 def _discards(picture: _Picture, x: float, y: float) -> str:
     """The discards; one clicks them to leave the opening card of the last turn."""
-    leave = picture.look.legal.get("leave card")
-    across = 2 if picture.look.compact else 4
-    shown = _counts(picture, x + 14, y + 34, picture.view["discards"], across)
-    if leave is not None:
-        size = 48.0 * across + 8, 40.0 * -(-len(picture.cards.types) // across)
-        shown += draw.box(x - 4, y + 14, *size, 7, picture.paint.gold, 2.6, "none")
-    return picture.head(x, y, "Discards") + draw.target(leave, shown)
+    label, paint = "leave card", picture.paint
+    across = (2 if len(picture.cards.types) < 5 else 3) if picture.look.compact else 4
+    place = x - 4, y + 14, 48.0 * across + 8, 40.0 * -(-len(picture.cards.types) // across)
+    shown = draw.title("discards")
+    if label in picture.look.legal:
+        shown += draw.box(*place, 7, paint.gold, 2.6, paint.card)
+    shown += _counts(picture, x + 14, y + 34, picture.view["discards"], across)
+    if picture.look.last == label:
+        shown += _last(picture, *place)
+    return picture.head(x, y, "Discards") + draw.target(picture.look, label, shown)
 
 
 def _arrangement_deck(picture: _Picture, x: float, y: float) -> str:
@@ -314,7 +326,8 @@ def _legend(picture: _Picture, x: float, y: float, step: float, across: int = 6)
     parts = []
     for t, name in enumerate(picture.cards.types):
         left, down = x + step * (t % across), y + 26 * (t // across)
-        parts += [_cactus(picture.paint, left, down, 9, t), picture.words(left + 16, down, name[:18])]
+        shown = name if len(name) <= 18 else f"{name[:17]}…"
+        parts += [_cactus(picture.paint, left, down, 9, t), picture.words(left + 16, down, shown)]
     return draw.tag("g", *parts)
 
 
@@ -329,27 +342,30 @@ def _frame(picture: _Picture, player: int, x: float, y: float, width: float, hei
     parts = [
         draw.box(x, y, width, height, 10, edge, thick, paint.card),
         draw.tag("circle", cx=x + 28, cy=y + 26, r=13, fill=paint.livery[player]),
-        picture.middle(x + 28, y + 26, player, 14, fill="#ffffff"),
+        picture.middle(x + 28, y + 26, player, 14, fill=paint.on_livery),
         picture.words(x + 48, y + 26, f"player_{player}", 16, font_weight="bold" if asked else None),
         picture.words(x + 124, y + 26, doing, font_weight="bold", fill=paint.ink),
     ]
     right = x + width - 16 if picture.look.compact else x + 290
     parts.append(picture.words(right, y + 26, points, 24, text_anchor="end", font_weight="bold"))
-    if not picture.look.compact:
-        parts.append(picture.words(right + 8, y + 27, unit or "points", 12, fill=paint.faint))
+    aside = {"text_anchor": "end"} if picture.look.compact else {}
+    beside = right - 10 - 14 * len(points) if picture.look.compact else right + 8
+    parts.append(picture.words(beside, y + 27, unit or "points", 12, fill=paint.faint, **aside))
     return draw.tag("g", *parts)
 
 
 def _nursery(picture: _Picture, player: int, x: float, y: float) -> str:
     """The Nursery: a cactus and a number for each type, in one line."""
     types = picture.cards.types
-    step = min(50.0, 200 / len(types))
+    step = min(50.0, (192 if picture.look.compact else 310) / len(types))
     parts = [picture.head(x, y, "Nursery")]
     for t, n in enumerate(picture.view["nurseries"][player]):
         left = x + 12 + step * t
-        parts.append(_count(picture, left, y + 28, t, n, 11 if step > 40 else 9))
+        parts.append(_count(picture, left, y + 28, t, n, 11 if step > 40 else 7))
         if picture.look.last == f"grow {types[t]}" and picture.look.by == player:
             parts.append(_last(picture, left - 14, y + 12, step - 2, 33))
+    if picture.look.last == "take card" and picture.look.by == player:  # of what type is not told
+        parts.append(_last(picture, x - 2, y + 12, step * len(types) - 2, 33))
     return draw.tag("g", *parts)
 
 
@@ -363,11 +379,12 @@ def _special(picture: _Picture, player: int, x: float, y: float) -> str:
         parts.append(draw.box(x, y + 14, 100, 76, 7, paint.edge, 1.5, paint.grounds[t]))
         parts.append(_cactus(paint, x + 32, y + 52, 18, t))
         parts.append(picture.words(x + 62, y + 52, under[t], 20, font_weight="bold"))
+        parts.append(draw.title(f"Special Planter: {under[t]} {types[t]}"))
         if picture.look.last.startswith("special ") and picture.look.by == player:
-            parts.append(_last(picture, x + 4, y + 18, 92, 68))
+            parts.append(_last(picture, x, y + 14, 100, 76))
         return draw.tag("g", *parts)
-    offered = {t: picture.look.legal.get(f"special {name}") for t, name in enumerate(types)} if own else {}
-    chosen = [t for t, action in offered.items() if action is not None]
+    labels = [f"special {name}" if own else "" for name in types]
+    chosen = [t for t, label in enumerate(labels) if label in picture.look.legal]
     edge, thick = (paint.gold, 2.6) if chosen else (paint.edge, 1.5)
     parts.append(draw.box(x, y + 14, 100, 76, 7, edge, thick, paint.card))
     if not chosen:
@@ -375,18 +392,19 @@ def _special(picture: _Picture, player: int, x: float, y: float) -> str:
     for i, t in enumerate(chosen):
         left, down = x + 19 + 31 * (i % 3), y + (52 if len(chosen) < 4 else 34 + 36 * (i // 3))
         ground = draw.box(left - 15, down - 16, 30, 32, 6, paint.edge, 1, paint.grounds[t])
-        parts.append(draw.target(offered[t], ground, _cactus(paint, left, down, 11, t)))
+        parts.append(draw.target(picture.look, labels[t], ground, _cactus(paint, left, down, 11, t)))
     return draw.tag("g", *parts)
 
 
 def _bonus(picture: _Picture, player: int, x: float, y: float) -> str:
     t, paint = picture.view["bonus"][player], picture.paint
     if t is None:
-        shown = _back(picture, x, y + 14, CARD[0], 76, "?")
+        shown = draw.title("Bonus Planter: hidden") + _back(picture, x, y + 14, CARD[0], 76, "?")
     else:
-        shown = draw.box(x, y + 14, CARD[0], 76, 7, paint.edge, 1.5, paint.grounds[t])
+        shown = draw.title(f"Bonus Planter: {picture.cards.types[t]}")
+        shown += draw.box(x, y + 14, CARD[0], 76, 7, paint.edge, 1.5, paint.grounds[t])
         shown += _cactus(paint, x + 29, y + 52, 19, t)
-    return picture.head(x, y, "Bonus") + shown
+    return draw.tag("g", picture.head(x, y, "Bonus"), shown)
 
 
 def _hand_cards(picture: _Picture, player: int, x: float, y: float) -> str:
@@ -394,8 +412,7 @@ def _hand_cards(picture: _Picture, player: int, x: float, y: float) -> str:
     held = view["starting_in_hand"][player] or view["basic_in_hand"][player]
     parts, down = [picture.head(x, y, "Hand" if held else "Hand: empty")], y + 14
     if view["starting_in_hand"][player]:
-        label = "plant starting" if own else ""
-        parts.append(_half(picture, x, down, "S", picture.cards.starting, label))
+        parts.append(_half(picture, x, down, "starting", picture.cards.starting, "starting", own))
         down += 52
     for k in view["basic_in_hand"][player]:
         hidden = k is None
@@ -417,31 +434,35 @@ def _final(picture: _Picture, player: int, x: float, y: float) -> str:
     return draw.tag("g", *parts)
 
 
-def _planted_cards(picture: _Picture, player: int, x: float, y: float, across: int, rows: int) -> str:
-    """The planted Arrangements: what they asked for, and their points."""
-    planted, paint = picture.view["planted"][player], picture.paint
+def _planted_cards(
+    picture: _Picture, player: int, x: float, y: float, across: int, rows: int, size: tuple[int, int]
+) -> str:
+    """The planted Arrangements: what they asked for, and their points; smaller or closer if there are many."""
+    planted = picture.view["planted"][player]
     parts = [picture.head(x, y, "Planted" if planted else "Nothing planted yet")]
-    step = min(PLANTED[1], rows * PLANTED[1] / max(1, -(-len(planted) // across)))
+    if len(planted) > across * rows and size == PLANTED_LARGE:
+        across, rows, size = across * 3 // 2, rows * 3 // 2, PLANTED
+    step = min(size[1], rows * size[1] / max(1, -(-len(planted) // across)))
     latest = _latest(picture, player)
     for place, card in enumerate(planted):
-        left, top = x + PLANTED[0] * (place % across), y + 14 + step * (place // across)
-        arrangement, height = find_arrangement(card, picture.cards), step - 4
-        parts.append(draw.box(left, top, PLANTED[0] - 4, height, 5, paint.edge, 1.2, paint.paper))
-        across_card = left + 11
-        for t, n in enumerate(arrangement.cost):
-            if n:
-                parts.append(_cactus(paint, across_card, top + height / 2, 7.5, t))
-                parts.append(picture.words(across_card + 8, top + height / 2, n, 12) if n > 1 else "")
-                across_card += 29 if n > 1 else 17
-        end = left + PLANTED[0] - 10
-        parts.append(
-            picture.words(
-                end, top + height / 2, arrangement.points, 15, text_anchor="end", font_weight="bold"
-            )
-        )
-        parts.append(draw.title(_planted(card, picture.cards)))
+        left, top = x + size[0] * (place % across), y + 14 + step * (place // across)
+        parts.append(_planted_card(picture, card, left, top, size[0] - 4, step - 4))
         if place == latest:
-            parts.append(_last(picture, left + 3, top + 3, PLANTED[0] - 10, height - 6))
+            parts.append(_last(picture, left, top, size[0] - 4, step - 4))
+    return draw.tag("g", *parts)
+
+
+def _planted_card(
+    picture: _Picture, card: Sequence[Any], x: float, y: float, width: float, height: float
+) -> str:
+    """One planted Arrangement."""
+    arrangement, paint = find_arrangement(card, picture.cards), picture.paint
+    unit, middle = width / 100, y + height / 2
+    parts = [draw.title(_planted(card, picture.cards))]
+    parts.append(draw.box(x, y, width, height, 5, paint.edge, 1.2, paint.paper))
+    parts.append(_cost(picture, x + 4 * unit, middle, 76 * unit, arrangement, 7.5 * unit))
+    points = {"text_anchor": "end", "font_weight": "bold"}
+    parts.append(picture.words(x + width - 7, middle, arrangement.points, max(15, 12 * unit), **points))
     return draw.tag("g", *parts)
 
 
@@ -458,19 +479,9 @@ def _sheet_line(picture: _Picture, player: int, x: float, y: float) -> str:
 
 
 def _last(picture: _Picture, x: float, y: float, width: float, height: float) -> str:
-    """A dotted line around what the last action did."""
-    paint = picture.paint
+    """The mark of what the last action changed, around a box."""
     return draw.tag(
-        "rect",
-        x=x,
-        y=y,
-        width=width,
-        height=height,
-        rx=5,
-        fill="none",
-        stroke=paint.ink,
-        stroke_width=1.8,
-        stroke_dasharray="2 3",
+        "rect", x=x, y=y, width=width, height=height, rx=6, stroke=picture.paint.last, **draw.LAST
     )
 
 
@@ -503,9 +514,9 @@ def _back(
 
 def _count(picture: _Picture, x: float, y: float, t: int, n: int, radius: float) -> str:
     fill = picture.paint.ink if n else picture.paint.faint
-    return _cactus(picture.paint, x, y, radius, t, faint=n == 0) + picture.words(
-        x + radius + 3, y, n, 14, font_weight="bold" if n else None, fill=fill
-    )
+    number = picture.words(x + radius + 3, y, n, 14, font_weight="bold" if n else None, fill=fill)
+    words = draw.title(f"{n} {picture.cards.types[t]}")
+    return draw.tag("g", words, _cactus(picture.paint, x, y, radius, t, faint=n == 0), number)
 
 
 def _counts(picture: _Picture, x: float, y: float, counts: Sequence[int], across: int) -> str:
@@ -520,24 +531,40 @@ def _basic(picture: _Picture, x: float, y: float, k: int) -> str:
     """A Basic Arrangement with both halves."""
     parts = []
     for number, half in enumerate(HALVES):
-        arrangement = getattr(picture.cards.basic[k], half)
-        parts.append(_half(picture, x, y + 44 * number, f"{k}", arrangement, f"plant basic {k} {half}"))
+        arrangement, place = getattr(picture.cards.basic[k], half), (x, y + 44 * number)
+        name = f"{k} {half}" if picture.look.names else f"{k}"
+        parts.append(_half(picture, *place, name, arrangement, f"basic {k} {half}"))
     return draw.tag("g", *parts)
 
 
-def _half(picture: _Picture, x: float, y: float, name: str, arrangement: Arrangement, label: str) -> str:
-    """What an Arrangement asks for, and its points; one clicks it to plant it."""
-    paint, action = picture.paint, picture.look.legal.get(label)
-    edge, thick = (paint.gold, 3) if action is not None else (paint.edge, 1.5)
-    parts = [draw.box(x, y, *HALF, 6, edge, thick, paint.card), picture.head(x + 8, y + 21, name)]
-    asked = [(t, n) for t, n in enumerate(arrangement.cost) if n]
-    for place, (t, n) in enumerate(asked):
-        left = x + 40 + place * min(46, 144 / len(asked))
-        parts.append(_cactus(paint, left, y + 21, 10, t))
-        parts.append(picture.words(left + 12, y + 21, n, 14))
+def _half(
+    picture: _Picture, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True
+) -> str:
+    """What an Arrangement asks for, and its points; one clicks it to plant it, if it is one's own."""
+    paint, label = picture.paint, f"plant {which}" if own else ""
+    edge, thick = (paint.gold, 3) if label in picture.look.legal else (paint.edge, 1.5)
+    words = draw.title(f"{which}: {_asked_for(arrangement, picture.cards)}")
+    parts = [words, draw.box(x, y, *HALF, 6, edge, thick, paint.card), picture.head(x + 8, y + 21, name)]
+    first = 30 if len(name) < 3 else 18 + 6.2 * len(name)
+    parts.append(_cost(picture, x + first, y + 21, HALF[0] - 30 - first, arrangement, 10))
     end = {"text_anchor": "end", "font_weight": "bold"}
     parts.append(picture.words(x + HALF[0] - 10, y + 21, arrangement.points, 18, **end))
-    return draw.target(action, *parts)
+    return draw.target(picture.look, label, *parts)
+
+
+def _cost(
+    picture: _Picture, x: float, y: float, width: float, arrangement: Arrangement, radius: float
+) -> str:
+    """The cacti that an Arrangement asks for, from x to the right, with their number if it is not 1; smaller if there are many."""
+    asked = [(t, n) for t, n in enumerate(arrangement.cost) if n]
+    radius *= min(1.0, width / sum(radius * (4.2 if n > 1 else 2.7) for _, n in asked))
+    parts = []
+    for t, n in asked:
+        parts.append(_cactus(picture.paint, x + radius, y, radius, t))
+        if n > 1:
+            parts.append(picture.words(x + 2.25 * radius, y, n, max(12, 1.3 * radius)))
+        x += radius * (4.2 if n > 1 else 2.7)
+    return draw.tag("g", *parts)
 
 
 def _cactus(paint: Palette, x: float, y: float, radius: float, t: int, faint: bool = False) -> str:

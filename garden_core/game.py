@@ -457,7 +457,7 @@ class Game(ABC):
             state: a state record.
             seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
             legal: mark what the player to move may do, for this player and onlookers: what one clicks for an action has its
-                number as `data-action`.
+                number as `data-action` and its description as title.
             last: the last decision, seat and action, whose place is marked.
             dark: light on dark.
             compact: for a width of about 400 pixels.
@@ -469,7 +469,8 @@ class Game(ABC):
         self.check_seat(seat)
         may = legal and seat in (None, state["current_player"])
         offered = {self.labels[action]: action for action in self._legal_actions(state)} if may else {}
-        look = Look(offered, dark=dark, compact=compact, names=names)
+        says = {label: self.describe(state, action) for label, action in offered.items()}
+        look = Look(offered, dark=dark, compact=compact, names=names, says=says)
         if last is not None:
             by, action = as_seat(last[0], self.num_players), as_integer(last[1], "the last action")
             if not 0 <= action < self.num_actions:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-NOTHING: Mapping[str, int] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Look(NamedTuple):
@@ -28,6 +29,7 @@ class Look(NamedTuple):
         dark: light on dark.
         compact: for a width of about 400 pixels.
         names: places bear the names that labels use for them.
+        says: by label, what the actions that are marked do, in words.
     """
 
     legal: Mapping[str, int] = NOTHING
@@ -36,11 +38,16 @@ class Look(NamedTuple):
     dark: bool = False
     compact: bool = False
     names: bool = False
+    says: Mapping[str, str] = NOTHING
 
 
 LOOK = Look()
 """What a picture looks like by default."""
 FONT = "Lato, 'Helvetica Neue', Arial, sans-serif"
+LAST: Mapping[str, Any] = MappingProxyType(
+    {"fill": "none", "stroke_width": 2.5, "stroke_dasharray": "6 3", "data_last": 1}
+)
+"""Attributes of the edge around what the last action changed."""
 
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> str:
@@ -65,11 +72,16 @@ def title(words: object) -> str:
     return tag("title", _escaped(words))
 
 
-def target(action: int | None, *children: str) -> str:
-    """What one clicks for an action: its number is `data-action`. A plain group where there is no action."""
-    if action is None:
+def target(look: Look, label: str, *children: str) -> str:
+    """What one clicks for the action with this label: its number is `data-action`, its title says what it does.
+
+    Titles of parts inside give way to that one. A plain group where the action is not marked.
+    """
+    if label not in look.legal:
         return tag("g", *children)
-    return tag("g", *children, data_action=action, tabindex=0, role="button")
+    inside = re.sub("<title>[^<]*</title>", "", "".join(children))
+    words = title(look.says.get(label, label))
+    return tag("g", words, inside, data_action=look.legal[label], tabindex=0, role="button")
 
 
 def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | None) -> str:

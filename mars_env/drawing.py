@@ -29,10 +29,12 @@ class Palette(NamedTuple):
     rock: str
     free: str  # an empty hex that can be reached
     gold: str  # what can be chosen
+    last: str  # what the last action changed
     flowers: tuple[str, ...] = ("#2f6fb5", "#f0bd27", "#ffffff", "#6f737a", "#c8322a", "#2a7d40")
     letters: tuple[str, ...] = ("#ffffff", "#33302d", "#33302d", "#ffffff", "#ffffff", "#ffffff")
     ground: tuple[str, ...] = ("#cbdef2", "#fbebb4", "#ffffff", "#d4d6da", "#f6cbc5", "#c8e6ca")
     livery: tuple[str, ...] = ("#6b3fa0", "#b85000", "#00737b", "#b02a72", "#4a3624")
+    on_livery: str = "#ffffff"
 
 
 LIGHT = Palette(
@@ -45,6 +47,7 @@ LIGHT = Palette(
     rock="#c99f7f",
     free="#f7e9db",
     gold="#8a5a00",
+    last="#0b61c4",
 )
 DARK = Palette(
     ink="#f3ece4",
@@ -56,7 +59,10 @@ DARK = Palette(
     rock="#8a6a52",
     free="#84644d",
     gold="#ffd166",
-    ground=("#2c4a6b", "#6b571c", "#8d8580", "#3f4348", "#6e2b27", "#24512f"),
+    last="#8cc2ff",
+    livery=("#9d7cff", "#d9903a", "#1fcfe8", "#f56696", "#e9e1d6"),
+    on_livery="#14170f",
+    ground=("#2c4a6b", "#6b571c", "#6b6560", "#3f4348", "#6e2b27", "#24512f"),
 )
 
 
@@ -75,15 +81,18 @@ class Layout(NamedTuple):
     large: int
 
 
-def _layout(compact: bool, num_players: int) -> Layout:
+def _layout(compact: bool, num_players: int, lines: int) -> Layout:
+    """Where the parts lie for so many players and lines of the status."""
     if not compact:
-        return Layout(920, 640, (640, 26), (640, 92), 1, (644, 590), (28, 616), 12, 15, 26)
-    below = 654 + -(-num_players // 2) * (COMPACT_CARD[1] + 8) + 22  # two cards in a row
-    return Layout(628, below + 112, (28, 604), (18, 654), 2, (30, below + 44), (22, below), 18, 20, 30)
+        return Layout(920, 640, (640, 26), (640, 92), 1, (644, 590), (28, 636 - 20 * lines), 12, 15, 26)
+    below = 658 + -(-num_players // 2) * (COMPACT_CARD[1] + 8) + 22  # two cards in a row
+    legend = below + 18 + 26 * lines
+    return Layout(628, legend + 68, (28, 614), (18, 658), 2, (30, legend), (22, below), 18, 20, 30)
 
 
 CARD, COMPACT_CARD = (252, 88), (292, 118)
 SIZE = 31  # of a hex, from its centre to a corner
+DASHES = "5 3"  # of edges for a second gardener
 MIDDLE = (314, 296)  # of the board
 PETALS = (5, 8, 6, 4, 7, 3)
 PIPS = {
@@ -107,9 +116,14 @@ def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
     Returns:
         An SVG document, 920 x 640 or, compact, 628 wide, that needs nothing from outside.
     """
-    at = _layout(look.compact, snapshot["num_players"])
+    lines = textwrap.wrap(_status(snapshot, team), 56 if look.compact else 76)
+    at = _layout(look.compact, snapshot["num_players"], len(lines))
     picture = _Picture(snapshot, look, DARK if look.dark else LIGHT, at)
-    status = draw.text(*at.status, _status(snapshot, team), at.middle, fill=picture.paint.ink)
+    x, y = at.status
+    status = "".join(
+        draw.text(x, y + 1.3 * at.middle * number, line, at.middle, fill=picture.paint.ink)
+        for number, line in enumerate(lines)
+    )
     cards = [_card(picture, player) for player in range(snapshot["num_players"])]
     parts = (_board(picture), _dice(picture), *cards, _legend(picture), status)
     return draw.document(at.width, at.height, *parts, background=picture.paint.paper)
@@ -259,10 +273,6 @@ class _Picture(NamedTuple):
         """The smallest size of words."""
         return 16.0 if self.look.compact else 12.5
 
-    def action(self, label: str) -> int | None:
-        """Return the number of an action that is marked."""
-        return self.look.legal.get(label)
-
 
 def _centre(q: int, r: int) -> tuple[float, float]:
     return MIDDLE[0] + SIZE * sqrt(3) * (q + r / 2), MIDDLE[1] + SIZE * 1.5 * r
@@ -279,26 +289,36 @@ def _edge(colour: str, fill: str = "none") -> dict[str, Any]:
 
 def _board(picture: _Picture) -> str:
     snapshot, paint, look = picture.snapshot, picture.paint, picture.look
-    last = _last_hexes(snapshot, look.last)
-    parts = [] if look.compact else _rim(paint)
+    last = _last_hexes(snapshot, look)
+    parts, marks = [] if look.compact else _rim(paint), []
     for at in HEXES:
-        x, y = _centre(*at)
         shown = _hex(picture, at)
         if at in last:
-            shown += _hexagon(x, y, SIZE - 6, **_edge(paint.ink), stroke_dasharray="2 4")
-        first = picture.action("hex {},{}".format(*at))
-        parts.append(draw.target(first, shown))
-        second = picture.action("second hex {},{}".format(*at))
-        if second is not None:  # clicked in the middle, the first gardener's around it
-            ring = _hexagon(x, y, SIZE - 12, **_edge(paint.ink, paint.free if first is None else "none"))
-            parts.append(
-                draw.target(second, ring.replace("/>", ' stroke-dasharray="4 3" pointer-events="all"/>'))
+            marks.append(
+                _hexagon(*_centre(*at), SIZE - 2.4, stroke=paint.last, **draw.LAST, pointer_events="none")
             )
+        first, second = ("{} {},{}".format(which, *at) for which in ("hex", "second hex"))
+        if first in look.legal and second in look.legal:
+            parts += [shown, _half_hex(picture, at, first), _half_hex(picture, at, second)]
+        else:
+            parts.append(draw.target(look, second if second in look.legal else first, shown))
     parts += [_badge(picture, group) for group in _groups(snapshot) if len(group) > 1]
     if snapshot["phase"] != "place" and _targets(look.legal)[1]:
         words = "solid edge: first gardener, dashed: second"
-        parts.append(draw.text(28, 576, words, picture.layout.small, fill=paint.faint))
-    return draw.tag("g", *parts)
+        parts.append(draw.text(28, 574, words, picture.layout.small, fill=paint.faint))
+    return draw.tag("g", *parts, *marks)
+
+
+def _half_hex(picture: _Picture, at: Hex, label: str) -> str:
+    """Where one clicks a hex that both gardeners can go to: its upper half for the first, its lower half for the second."""
+    x, y = _centre(*at)
+    second = label.startswith("second")
+    size, down = SIZE - 2.4, 1 if second else -1
+    side, corner = size * sqrt(3) / 2, down * size / 2
+    half = [(x - side, y + 0.8 * down), (x - side, y + corner), (x, y + 2 * corner)]
+    half += [(x + side, y + corner), (x + side, y + 0.8 * down)]
+    edge = _edge(picture.paint.gold) | ({"stroke_dasharray": DASHES} if second else {})
+    return draw.target(picture.look, label, draw.polygon(half, **edge, pointer_events="all"))
 
 
 def _rim(paint: Palette) -> list[str]:
@@ -320,7 +340,8 @@ def _hex(picture: _Picture, at: Hex) -> str:
     flower = next((colour for q, r, colour in snapshot["flowers"] if (q, r) == at), None)
     gardener = next(((player, name) for place, player, name in _gardeners(snapshot) if place == at), None)
     waiting, peak = [*at] == snapshot["pending"], [*at] in snapshot["peaks"]
-    chosen = picture.action("hex {},{}".format(*at)) is not None
+    first, second = ("{} {},{}".format(which, *at) in picture.look.legal for which in ("hex", "second hex"))
+    chosen = first or second
     ground = paint.rock if peak else paint.free if chosen else paint.sand
     parts = [_hexagon(x, y, SIZE - 1, fill=ground if flower is None else paint.ground[flower])]
     if at == (0, 0):
@@ -330,20 +351,31 @@ def _hex(picture: _Picture, at: Hex) -> str:
         snow = [(x - 7, y - 6), (x, y - 17), (x + 7, y - 6), (x, y - 2)]
         parts.append(draw.polygon([(x - 19, y + 13), (x, y - 17), (x + 19, y + 13)], fill="#5d4636"))
         parts.append(draw.polygon(snow, fill="#ffffff"))
-    if chosen and snapshot["phase"] != "place":  # any free hex is a target then: no edges
-        parts.append(_hexagon(x, y, SIZE - 2.4, **_edge(paint.gold)))
+    if first != second and snapshot["phase"] != "place":  # any free hex is a target then: no edges
+        parts.append(
+            _hexagon(x, y, SIZE - 2.4, **_edge(paint.gold), stroke_dasharray=DASHES if second else None)
+        )
     if waiting:
         parts.append(_hexagon(x, y, SIZE - 2.4, **_edge(paint.ink, paint.card)))
         parts.append(draw.text(x + 14, y, "?", 20, text_anchor="middle", font_weight="bold", fill=paint.ink))
     aside, beside = waiting or flower is not None, 16 if picture.look.compact else 14
+    up = 9 if picture.look.names else 0  # the coordinates stand below
     if flower is not None:
-        parts.append(_flower(picture, *((x - 10, y - 8, beside) if gardener else (x, y, 19)), flower))
+        parts.append(
+            _flower(picture, *((x - 10, y - 8, beside) if gardener else (x, y - up / 2, 19)), flower)
+        )
     if gardener:
-        place = (x - 7, y, beside) if waiting else (x + 9, y + 7, beside) if aside else (x, y, 16)
+        place = (
+            (x - 7, y - up, beside) if waiting else (x + 9, y + 7 - up, beside) if aside else (x, y - up, 16)
+        )
         parts.append(_gardener(picture, *place, *gardener))
     if picture.look.names:
         parts.append(_coordinates(picture, x, y, at))
-    return draw.tag("g", draw.title(f"hex {at[0]},{at[1]}"), *parts)
+    words = [f"hex {at[0]},{at[1]}"]
+    words += ["centre"] * (at == (0, 0)) + ["peak"] * peak
+    words += [f"{COLOURS[flower]} flower"] if flower is not None else []
+    words += [f"gardener of player_{gardener[0]}"] if gardener else []
+    return draw.tag("g", draw.title(", ".join(words)), *parts)
 
 
 def _coordinates(picture: _Picture, x: float, y: float, at: Hex) -> str:
@@ -384,14 +416,14 @@ def _badge(picture: _Picture, group: set[Hex]) -> str:
     )
 
 
-def _last_hexes(snapshot: dict[str, Any], last: str) -> set[Hex]:
-    """Where the last action was: the hex that it names, or those where a gardener stands on the flower it planted."""
-    first, second = _targets([last] if last else [])
-    if not last.startswith("plant "):
+def _last_hexes(snapshot: dict[str, Any], look: Look) -> set[Hex]:
+    """Where the last action was: the hex that it names, or those where its player's gardeners stand on such a flower."""
+    first, second = _targets([look.last] if look.last else [])
+    if not look.last.startswith("plant "):
         return first | second
-    colour = COLOURS.index(last.removeprefix("plant "))
+    colour = COLOURS.index(look.last.removeprefix("plant "))
     flowers = {(q, r) for q, r, planted in snapshot["flowers"] if planted == colour}
-    return flowers & {at for at, _, _ in _gardeners(snapshot)}
+    return flowers & {at for at, player, _ in _gardeners(snapshot) if player == look.by}
 
 
 def _flower(picture: _Picture, x: float, y: float, radius: float, colour: int) -> str:
@@ -417,8 +449,9 @@ def _flower(picture: _Picture, x: float, y: float, radius: float, colour: int) -
 def _gardener(picture: _Picture, x: float, y: float, radius: float, player: int, name: str) -> str:
     """A gardener: a disc with its player's number, and its own behind it where each has two."""
     size, paint = max(picture.least, radius * (1.2 if len(name) == 1 else 1)), picture.paint.livery[player]
-    return draw.tag("circle", cx=x, cy=y, r=radius, fill=paint, stroke="#ffffff", stroke_width=2) + draw.text(
-        x, y, name, size, text_anchor="middle", font_weight="bold", fill="#ffffff"
+    ink = picture.paint.on_livery
+    return draw.tag("circle", cx=x, cy=y, r=radius, fill=paint, stroke=ink, stroke_width=2) + draw.text(
+        x, y, name, size, text_anchor="middle", font_weight="bold", fill=ink
     )
 
 
@@ -427,17 +460,17 @@ def _dice(picture: _Picture) -> str:
     values = picture.snapshot["dice"]
     words = "Dice on the table" if values else "No dice on the table"
     parts = [draw.text(x, y, words, max(13, picture.layout.small), fill=paint.faint)]
-    left, top = (x + 190, y - 17) if picture.look.compact else (x, y + 16)
+    side = 40 if picture.look.compact else 34
+    left, top = (x + 190, y - side / 2) if picture.look.compact else (x, y + 16)
     for number, value in enumerate(values):
-        corner = left + 41.5 * number
-        action = picture.action(f"give up die {value}")
-        edge, thick = (paint.ink, 1.5) if action is None else (paint.gold, 3)
-        shown = [draw.box(corner, top, 34, 34, 7, edge, thick, "#ffffff")]
+        corner = left + (side + 7.5) * number
+        label = f"give up die {value}" if value not in values[:number] else ""  # equal dice are one action
+        edge, thick = (paint.gold, 3) if label in picture.look.legal else (paint.ink, 1.5)
+        shown = [draw.title(f"die {value}"), draw.box(corner, top, side, side, 7, edge, thick, "#ffffff")]
         for a, b in PIPS[value]:
-            shown.append(
-                draw.tag("circle", cx=corner + 17 + 9 * a, cy=top + 17 + 9 * b, r=3.2, fill="#33302d")
-            )
-        parts.append(draw.target(action, *shown))
+            middle = corner + side / 2 + 9 * a, top + side / 2 + 9 * b
+            shown.append(draw.tag("circle", cx=middle[0], cy=middle[1], r=3.2, fill="#33302d"))
+        parts.append(draw.target(picture.look, label, *shown))
     return draw.tag("g", *parts)
 
 
@@ -465,23 +498,21 @@ def _card(picture: _Picture, player: int) -> str:
             fill=paint.ink,
         ),
     ]
+    if picture.look.last.startswith("give up") and picture.look.by == player:
+        parts.append(draw.tag("circle", cx=x + 26, cy=head, r=19, stroke=paint.last, **draw.LAST))
     step, below = (width - 16) / len(COLOURS), y + height - (30 if picture.look.compact else 24)
     size = 0.62 * layout.small if picture.look.compact else 0.75 * layout.small
     for colour, count in enumerate(snapshot["stocks"][player]):
         across = x + 10 + size + step * colour
-        action = picture.action(f"plant {COLOURS[colour]}") if moving else None
-        shown = [_flower(picture, across, below, 1.15 * size, colour)]
-        if action is not None:
-            ring = {
-                "x": across - 1.5 * size,
-                "y": below - 1.6 * size,
-                "width": step - 2,
-                "height": 3.2 * size,
-            }
-            shown.insert(0, draw.tag("rect", **ring, rx=6, fill="none", stroke=paint.gold, stroke_width=2.6))
+        label = f"plant {COLOURS[colour]}" if moving else ""
+        shown = [draw.title(f"{COLOURS[colour]} flowers left: {count}")]
+        if label in picture.look.legal:
+            place = across - 1.5 * size, below - 1.8 * size, step - 2, 3.6 * size
+            shown.append(draw.box(*place, 6, paint.gold, 2.6, paint.card))
         ink = paint.ink if count else paint.faint
+        shown.append(_flower(picture, across, below, 1.15 * size, colour))
         shown.append(draw.text(across + 1.4 * size, below, count, layout.small, fill=ink))
-        parts.append(draw.target(action, *shown))
+        parts.append(draw.target(picture.look, label, *shown))
     return draw.tag("g", *parts)
 
 

@@ -32,7 +32,7 @@ def test_pictures_of_a_whole_game(seed, tmp_path):
         if now["decisions"] % 7 == 0 or table.over:
             for seat in (None, *range(options["num_players"])):
                 page, picture = table.game.text(table.state, seat), table.game.svg(table.state, seat)
-                assert ElementTree.fromstring(picture).get("viewBox") == "0 0 1100 990"
+                assert ElementTree.fromstring(picture).get("viewBox") == "0 0 1100 1000"
                 assert "href" not in picture
                 assert "url(" not in picture
                 assert page.isascii()
@@ -171,5 +171,37 @@ def test_what_can_be_done_stands_out():
 
 def test_pixels():
     pixels = to_pixels(Table(num_players=4).deal(0).game.svg(Table(num_players=4).deal(0).state))
-    assert pixels.shape == (990, 1100, 3)
+    assert pixels.shape == (1000, 1100, 3)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+
+
+def test_what_the_last_action_changed_is_marked():
+    """Wherever an action leads, and if it leaves no trace, at its player's name."""
+    table, rng, seen = Table(num_players=3).deal(4), random.Random(4), set()
+    while not table.over:
+        player, label = table.now["current_player"], choose("busy", rng, table.legal)
+        action = table.game.labels.index(label)
+        table.take(label)
+        seen.add(label.split()[0])
+        marks = table.game.svg(table.state, last=(player, action)).count("data-last")
+        both = (
+            label.startswith("assign") and -1 not in table.now["tasks"][player]
+        )  # the last task goes by itself
+        assert marks == 1 + both, label
+    assert seen >= {"assign", "flower", "walk", "bed", "advance", "resolve", "use", "sell", "pass"}
+
+
+def test_the_last_action_is_marked_at_the_one_who_took_it():
+    table = position(coins=[6, 6], gardeners=[(1, 1), (1, 1)], gardens=[{(1, 1): 1}, {(1, 1): 1}])
+    bed = table.game.labels.index("bed 1,1")
+    one, other = (table.game.svg(table.state, last=(player, bed)) for player in (0, 1))
+    assert one != other
+    assert one.count("data-last") == other.count("data-last") == 1
+
+
+def test_places_bear_their_names_on_demand():
+    table = position(coins=[6, 6])
+    plain, named = (words(table.game.svg(table.state, names=names)) for names in (False, True))
+    assert not {"0,0", "1,2", "4,3"} & set(plain)
+    assert {"0,0", "1,2", "4,3"} <= set(named)
+    assert named.count("3") == plain.count("3") + 2  # the lowest space of this column and the next

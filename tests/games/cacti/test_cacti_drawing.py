@@ -140,3 +140,24 @@ def test_pixels():
     pixels = to_pixels(table.game.svg(table.state))
     assert pixels.shape == (724, 980, 3)
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_what_the_last_action_changed_is_marked(compact):
+    seen = set()
+    for seed in range(8):
+        table, rng = Table().deal(seed), random.Random(seed)
+        while not table.over:
+            player, label = table.now["current_player"], choose("uniform", rng, table.legal)
+            table.take(label)
+            last = player, table.game.labels.index(label)
+            seen.add(label.split()[0])
+            assert table.game.svg(table.state, last=last, compact=compact).count("data-last") == 1, label
+    assert seen == {"grow", "plant", "special", "take", "leave"}
+
+
+def test_arrangements_bear_their_names_on_demand():
+    table = position(middle=[0], nurseries=[[], []], hands=[["starting"], [4]])
+    plain, named = (words(table.game.svg(table.state, names=names)) for names in (False, True))
+    assert "4" in plain
+    assert {"4 upper", "4 lower", "starting"} <= set(named)

@@ -139,10 +139,16 @@ def test_reachable_hexes_have_an_edge():
 
 def test_the_last_action_is_marked():
     state, _ = CASES["move"]
-    ring = 'stroke-dasharray="2 4"'
+    ring = 'data-last="1"'
     assert ring not in drawing.svg(state)
-    for last, many in (("hex 2,-3", 1), ("second hex 0,1", 1), ("plant blue", 1), ("give up die 3", 0)):
-        assert drawing.svg(state, look=Look(last=last)).count(ring) == many, last
+    for last, by, many in (
+        ("hex 2,-3", 0, 1),
+        ("second hex 0,1", 0, 1),
+        ("plant blue", 1, 1),  # where a gardener of this player stands on a blue flower
+        ("plant blue", 0, 0),
+        ("give up die 3", 0, 1),
+    ):
+        assert drawing.svg(state, look=Look(last=last, by=by)).count(ring) == many, last
 
 
 def test_places_bear_their_names_on_demand():
