@@ -714,7 +714,7 @@ def _track(scene: Scene, number: int, x: float, y: float, width: float) -> str:
     parts = [_edges(scene, nodes, places, y + 31, TRACK - 35)]
     for place in range(len(nodes)):
         label = next((label for label, to in targets.items() if to == place), "")
-        low = y + TRACK / 2 < places[place][1] < y + TRACK - 28  # its pieces fit below it
+        low = y + 80 < places[place][1] < y + TRACK - 28  # in a lower way, and its pieces fit below it
         drawn = _node(scene, number, place, places[place], bool(label), low)
         if label:
             way, aside = ("upper", -20) if label == "advance upper" else ("lower", 21)

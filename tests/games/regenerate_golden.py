@@ -1,12 +1,16 @@
-"""Write the golden playthroughs anew, after a change that is meant to change games: python tests/games/regenerate_golden.py.
+"""Write the golden playthroughs and pictures anew, after a change that is meant to change games or pictures.
 
-Each file tells one game: options, seed, then at each decision who is to move, a digest of all seats' views, every
-so often the whole state, the legal actions, the one taken, and what was paid for it. Read the diff in review.
+The command: python tests/games/regenerate_golden.py [pictures]; with the word, pictures alone.
+
+Each playthrough tells one game: options, seed, then at each decision who is to move, a digest of all seats' views, every
+so often the whole state, the legal actions, the one taken, and what was paid for it. Each picture shows a position of one
+of these games, with a line for each element of the SVG. Read the diff in review, and look at the pictures.
 """
 
 import hashlib
 import json
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +32,33 @@ VARIANTS = {  # file name: game, options, seed
     "mars_3_players_peaks_planes": ("mars", {"num_players": 3, "peaks": 2, "view": "planes"}, 4),
     "mars_cooperative_1": ("mars", {"num_players": 1, "cooperative": True}, 5),
     "mars_cooperative_4_margin": ("mars", {"num_players": 4, "cooperative": True, "reward": "margin"}, 6),
+}
+
+PICTURES = {  # file name: playthrough, decision (-1: the end), how it is drawn
+    "botanicus_assign_4_players_dark": ("botanicus_4_players_margin", 5, {"legal": True, "dark": True}),
+    "botanicus_start_compact_names": (
+        "botanicus_2_players",
+        78,
+        {"seat": 1, "legal": True, "compact": True, "names": True},
+    ),
+    "botanicus_track": ("botanicus_2_players", 37, {"legal": True}),
+    "botanicus_choose": ("botanicus_2_players", 65, {"legal": True}),
+    "botanicus_plant": ("botanicus_2_players", 77, {"legal": True}),
+    "botanicus_walk": ("botanicus_2_players", 105, {"legal": True}),
+    "botanicus_end": ("botanicus_2_players", -1, {}),
+    "cacti_opening": ("cacti", 0, {"seat": 0, "legal": True}),
+    "cacti_response_names": ("cacti", 12, {"legal": True, "names": True}),
+    "cacti_plant_compact": ("cacti_margin", 14, {"legal": True, "compact": True}),
+    "cacti_last_card_dark": ("cacti", 23, {"legal": True, "dark": True}),
+    "cacti_end": ("cacti", -1, {}),
+    "cacti_end_compact": ("cacti_margin", -1, {"compact": True}),
+    "mars_place": ("mars_2_players", 1, {"legal": True}),
+    "mars_move": ("mars_2_players", 54, {"legal": True}),
+    "mars_plant_5_players_compact": ("mars_5_players", 40, {"legal": True, "compact": True}),
+    "mars_give_up_peaks_dark": ("mars_3_players_peaks_planes", 90, {"legal": True, "dark": True}),
+    "mars_2_gardeners_names": ("mars_2_gardeners_special", 90, {"legal": True, "names": True}),
+    "mars_end_5_players": ("mars_5_players", -1, {}),
+    "mars_end_cooperative_compact": ("mars_cooperative_4_margin", -1, {"compact": True}),
 }
 
 
@@ -71,12 +102,38 @@ def mixed_play(seed):
     return choose
 
 
-def main():
+def path_of(file, name, kind):
+    """Where a playthrough, .txt, or a picture, .svg, of a game is stored."""
+    return GAMES / name / "golden" / f"{file}.{kind}"
+
+
+def drawn(source, decision, look):
+    """The picture of a position of a stored playthrough, the last decision marked, with a line for each element."""
+    name, options, seed = VARIANTS[source]
+    lines = path_of(source, name, "txt").read_text(encoding="utf-8").splitlines()
+    taken = [line.removeprefix("taken: ") for line in lines if line.startswith("taken: ")]
+    batch = Batch(make(name, **options), 1, autoreset=False)
+    batch.reset(seed)
+    last = None
+    for label in taken[: decision if decision >= 0 else None]:
+        last = int(batch.current_player[0]), batch.game.labels.index(label)
+        batch.step([last[1]])
+    return batch.game.svg(batch.states[0], last=last, **look).replace("><", ">\n<") + "\n"
+
+
+def write_playthroughs():
     for file, (name, options, seed) in VARIANTS.items():
         lines = playthrough(name, options, seed, mixed_play(seed))
-        path = GAMES / name / "golden" / f"{file}.txt"
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        path_of(file, name, "txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_pictures():
+    for file, (source, decision, look) in PICTURES.items():
+        path = path_of(file, VARIANTS[source][0], "svg")
+        path.write_text(drawn(source, decision, look), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] != ["pictures"]:
+        write_playthroughs()
+    write_pictures()

@@ -1,10 +1,10 @@
-"""Whole games go as they went when the files in the games' folders golden were written; see regenerate_golden.py."""
+"""Games go and look as they did when the files in the games' folders golden were written; see regenerate_golden.py."""
 
 import itertools
 import json
 
 import pytest
-from regenerate_golden import GAMES, VARIANTS, playthrough
+from regenerate_golden import GAMES, PICTURES, VARIANTS, drawn, path_of, playthrough
 
 FILES = sorted(GAMES.glob("*/golden/*.txt"))
 
@@ -23,3 +23,16 @@ def test_a_golden_game_goes_as_it_went(path):
     played = playthrough(name, options, seed, lambda batch: next(taken))
     for number, (expected, line) in enumerate(itertools.zip_longest(lines, played), 1):
         assert line == expected, f"{path.name}, line {number}"
+
+
+def test_every_picture_has_its_file():
+    assert {path.stem for path in GAMES.glob("*/golden/*.svg")} == set(PICTURES)
+
+
+@pytest.mark.parametrize("file", PICTURES)
+def test_a_golden_picture_looks_as_it_did(file):
+    source, decision, look = PICTURES[file]
+    expected = path_of(file, VARIANTS[source][0], "svg").read_text(encoding="utf-8").splitlines()
+    lines = drawn(source, decision, look).splitlines()
+    for number, (one, other) in enumerate(itertools.zip_longest(expected, lines), 1):
+        assert other == one, f"{file}.svg, line {number}; if it is meant: regenerate_golden.py pictures"
