@@ -698,15 +698,14 @@ def _track(scene: Scene, number: int, x: float, y: float, width: float) -> str:
     view, paint, name = scene.view, scene.paint, TRACKS[number]
     nodes = scene.tables.track(name)
     moving = bool(view["hand_action"]) and view["hand_action"][0] == name
-    label = f"resolve {name}" if view["asked"] == "start" else ""
+    whole = f"resolve {name}" if view["asked"] == "start" else ""
+    offered = whole in scene.look.legal
+    edge = paint.ink if moving else None
     head = [
-        _box(scene, x, y, width, TRACK, fill=paint.panel, edge=paint.ink if moving else None, corner=8),
+        _box(scene, x, y, width, TRACK, fill=paint.panel, edge=edge, corner=8, offered=offered),
         icon(name, x + 19, y + 15, 20, paint),
         _words(x + 34, y + 15, f"{name} track", 13, paint.ink, bold=True),
     ]
-    if label in scene.look.legal:
-        head[0] = _box(scene, x, y, width, TRACK, fill=paint.panel, offered=True, corner=8)
-        head = [_target(scene, label, *head)]
     if name in PRIZES:
         head.append(_prizes(scene, name, x + width - 10, y + 15))
     places = _places(scene, nodes, x + 10, y + 31, width - 20, TRACK - 35)
@@ -721,7 +720,7 @@ def _track(scene: Scene, number: int, x: float, y: float, width: float) -> str:
             name = _name(scene, places[place][0], places[place][1] + aside, way)
             drawn = _target(scene, label, drawn, name)
         parts.append(drawn)
-    return draw.tag("g", *head, *parts)
+    return _target(scene, whole, *head, *parts)
 
 
 def _prizes(scene: Scene, name: str, right: float, y: float) -> str:

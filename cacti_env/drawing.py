@@ -286,6 +286,10 @@ def _middle(picture: _Picture, x: float, y: float) -> str:
         label = f"grow {picture.cards.types[t]}"
         stands_out = label in picture.look.legal
         drawn = [_card(picture, x + 66 * (place + i), y + 14, t, stands_out) for i in range(n)]
+        if stands_out:  # between the cards one can click too
+            left, wide = x + 66 * place, 66 * (n - 1) + CARD[0]
+            gaps = {"x": left, "y": y + 14, "width": wide, "height": CARD[1]}
+            drawn.insert(0, draw.tag("rect", **gaps, fill="none", pointer_events="all"))
         parts.append(draw.target(picture.look, label, *drawn) if drawn else "")
         place += n
     for empty in range(place, MIDDLE):
