@@ -74,9 +74,18 @@ def page(
         for (before, _), (_, last) in itertools.pairwise(shown)
         if last is not None
     ]
+    # Positions differ little: a picture is a list of numbers, each of an element that is kept once.
+    pieces: dict[str, int] = {}
+
+    def numbers(**form: bool) -> list[list[int]]:
+        drawn = (game.svg(state, seat, last=last, **form, **look) for state, last in shown)
+        split = (re.findall("<[^<]*", svg) for svg in drawn)
+        return [[pieces.setdefault(piece, len(pieces)) for piece in parts] for parts in split]
+
     film = {
-        "wide": [game.svg(state, seat, last=last, **look) for state, last in shown],
-        "narrow": [game.svg(state, seat, last=last, compact=True, **look) for state, last in shown],
+        "wide": numbers(),
+        "narrow": numbers(compact=True),
+        "pieces": list(pieces),
         "moves": moves,
         "scores": [game.scores(state) for state, _ in shown],
         "estimates": estimates,

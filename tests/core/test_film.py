@@ -27,7 +27,10 @@ def played(name, seed=1, **options):
 
 def film_of(text):
     packed = re.search(r'<script type="text/plain" id="film">([^<]*)</script>', text)[1]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+    film = json.loads(gzip.decompress(base64.b64decode(packed)))
+    for form in ("wide", "narrow"):
+        film[form] = ["".join(film["pieces"][number] for number in numbers) for numbers in film[form]]
+    return film
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +59,12 @@ def test_a_page_shows_every_position(cacti):
     assert film["wide"][3] == cacti.game.svg(list(cacti.states())[3], last=list(cacti.decisions())[3][1])
     assert all(ElementTree.fromstring(each) is not None for each in film["wide"] + film["narrow"])
     assert all(move.startswith("player_") for move in film["moves"])
+
+
+def test_a_page_of_a_long_game_is_small():
+    replay = played("botanicus", num_players=4)
+    pictures = sum(len(replay.game.svg(state)) for state in replay.states())
+    assert len(page(replay)) < pictures / 50
 
 
 def test_a_seat_sees_nothing_hidden_in_the_pictures(cacti):
