@@ -5,7 +5,6 @@ import json
 import shutil
 import sys
 
-import numpy as np
 import pytest
 import tyro
 from processes import python
@@ -127,17 +126,6 @@ def test_calibration(tmp_path, monkeypatch):
     assert [found["values_by"] for found in measurements] == ["network", "before", "playouts"]
     for found in measurements:
         assert all(len(found[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
-    from benchmarks import calibration
-
-    games = [
-        {"values": np.array([[1.0], [0], [-1], [1]] * 5), "outcomes": np.array([1.0, 0, -1, -1] * 5)}
-    ] * 2
-    found = calibration.by_fifths(games, 0)
-    assert found["mean_value"] == [0.25] * 6
-    assert found["mean_outcome"] == [-0.25] * 6
-    assert found["correlation"] == pytest.approx(
-        [np.corrcoef([1, 0, -1, 1], [1, 0, -1, -1])[0, 1]] * 6, abs=1e-4
-    )
 
 
 def test_learning_takes_finished_runs_as_they_are(tmp_path):

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tyro
 
+from garden_agents.evaluation.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import load_agent
-from garden_core.batch import Batch
 from garden_core.film import picture, save_film, save_page
 from garden_core.replay import Replay
 
@@ -65,7 +64,7 @@ def main(arguments: Arguments) -> None:
         if a.picture is not None:
             picture(game, state, a.picture, a.width, seat=a.seat, dark=a.dark)
         if a.page is not None:
-            estimates = None if a.judge is None else _estimates(replay, states, a.judge)
+            estimates = None if a.judge is None else _estimates(replay, a.judge)
             save_page(replay, a.page, seat=a.seat, estimates=estimates, dark=a.dark)
         if a.film is not None:
             save_film(replay, a.film, a.seat, a.width, dark=a.dark)
@@ -106,20 +105,13 @@ def _step(replay: Replay, states: list[Any], seat: int | None) -> None:
                 return
 
 
-def _estimates(replay: Replay, states: list[Any], judge: str) -> list[list[float]]:
-    """Return what a network expects in each position: for each seat the chance of the first place, as it counts a tie.
+def _estimates(replay: Replay, judge: str) -> list[list[float]]:
+    """Return what the network `judge` expects in each position.
 
     Raises:
         ValueError: for an agent that is no network, or one that does not value seats.
     """
-    game = replay.game
-    agent = load_agent(judge, game)
+    agent = load_agent(judge, replay.game)
     if not isinstance(agent, NetworkAgent) or agent.value_target != "seats":
         raise ValueError(f"--judge must be a network that values every seat, not {judge}")
-    batch = Batch(game, len(states), autoreset=False)
-    batch.reset(0)
-    batch.set_states(np.arange(len(states)), states)
-    values = agent.evaluate(batch.observation, batch.action_mask)[1]
-    chances = (values * (game.num_players - 1) + 1) / game.num_players
-    by_seat = [np.roll(row, seat) for row, seat in zip(chances, batch.current_player, strict=True)]
-    return [[round(float(chance), 3) for chance in row] for row in by_seat]
+    return chances(agent, replay)

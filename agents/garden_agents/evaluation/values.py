@@ -1,0 +1,154 @@
+"""What networks expect, and what comes of it: chances of the first place, values held against outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.search.tree import first_places
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.replay import Replay
+
+__all__ = ["FIFTHS", "Noted", "by_fifths", "chances", "fifths", "first_place_values", "noted"]
+
+FIFTHS = 5
+
+
+class Noted(NamedTuple):
+    """A game and its D decisions for which there was more than one legal action.
+
+    Attributes:
+        values: float32 (D, agents), each agent's value for the player to move.
+        outcomes: float64 (D,), that player's outcome on the same scale; zeros if nobody plays against anybody.
+        actions: int64 (D,), what was chosen.
+        states: state records (D,), before the decisions.
+        end: state records (1,), as the game ended.
+    """
+
+    values: np.ndarray
+    outcomes: np.ndarray
+    actions: np.ndarray
+    states: np.ndarray
+    end: np.ndarray
+
+
+def noted(
+    game: Game,
+    agents: Sequence[NetworkAgent],
+    games: int,
+    seed: int,
+    on_finished: Callable[[int], object] | None = None,
+) -> list[Noted]:
+    """Play games of the first agent against itself, and note what all agents expect.
+
+    Args:
+        game: the game with its options.
+        agents: the networks; the first one plays.
+        games: number of games.
+        seed: seed of the games.
+        on_finished: called after each step of all games with the number of games that it ended.
+
+    Raises:
+        ValueError: if an agent's answer is not finite.
+    """
+    batch = Batch(game, games, autoreset=False)
+    batch.reset(seed)
+    values: list[list[np.ndarray]] = [[] for _ in batch.all_rows]
+    actions: list[list[int]] = [[] for _ in batch.all_rows]
+    states: list[list[np.ndarray]] = [[batch.states[:0].copy()] for _ in batch.all_rows]
+    while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
+        seen, masks = batch.observation[rows], batch.action_mask[rows]
+        expected = [agent.evaluate(seen, masks)[1].reshape(len(rows), -1)[:, 0] for agent in agents]
+        chosen = agents[0](batch, rows)
+        for i in np.flatnonzero(masks.sum(1, dtype=np.int64) > 1):
+            row = rows[i]
+            values[row].append(np.array([value[i] for value in expected]))
+            actions[row].append(int(chosen[i]))
+            states[row].append(batch.states[row : row + 1].copy())
+        batch.step(chosen, rows)
+        if on_finished is not None:
+            on_finished(int((batch.terminated[rows] | batch.truncated[rows]).sum()))
+    found = []
+    for row in batch.all_rows:
+        before = np.concatenate(states[row])
+        outcomes = first_place_values(game, batch.states[row])[before["current_player"]]
+        shape = len(before), len(agents)
+        found.append(
+            Noted(
+                np.array(values[row], np.float32).reshape(shape),
+                outcomes,
+                np.array(actions[row], np.int64),
+                before,
+                batch.states[row : row + 1].copy(),
+            )
+        )
+    return found
+
+
+def first_place_values(game: Game, state: np.ndarray) -> np.ndarray:
+    """Return the outcome of every seat of a finished game, float64 (max players,), as `first_places` counts it.
+
+    Zeros if nobody plays against anybody.
+    """
+    final, points = np.zeros(game.max_players, np.float32), np.zeros(game.max_players, np.int32)
+    if game.num_players > 1 and not game.cooperative:
+        first_places(state, game.params[0], final, points)
+    return final.astype(float)
+
+
+def fifths(decisions: int) -> np.ndarray:
+    """Return int64 (decisions,): in which fifth of the game, 0 to 4, each of its decisions is."""
+    return np.arange(decisions) * FIFTHS // max(decisions, 1)
+
+
+def by_fifths(values: Sequence[np.ndarray], outcomes: Sequence[np.ndarray]) -> dict[str, list[float]]:
+    """Return means and correlation of values and outcomes, over all decisions and then by fifths of the game.
+
+    Args:
+        values: of each game what was expected, float (D,).
+        outcomes: of each game what came of it, float (D,).
+
+    Returns:
+        "mean_value", "mean_outcome" and "correlation", each of six numbers; NaN where there is none.
+    """
+    value, outcome = np.concatenate(values), np.concatenate(outcomes)
+    fifth = np.concatenate([fifths(len(game)) for game in outcomes])
+    parts = [fifth >= 0, *(fifth == k for k in range(FIFTHS))]
+    return {
+        "mean_value": [_mean(value[part]) for part in parts],
+        "mean_outcome": [_mean(outcome[part]) for part in parts],
+        "correlation": [_correlation(value[part], outcome[part]) for part in parts],
+    }
+
+
+def _mean(x: np.ndarray) -> float:
+    return round(float(x.mean()), 4) if len(x) else np.nan
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    if not len(x) or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return np.nan
+    return round(float(np.corrcoef(x, y)[0, 1]), 4)
+
+
+def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
+    """Return what a network expects in each position of a game: every seat's chance of the first place, to three digits.
+
+    Raises:
+        ValueError: if the network does not value every seat.
+    """
+    if agent.value_target != "seats":
+        raise ValueError("the network must be one that values every seat")
+    game, states = replay.game, list(replay.states())
+    batch = Batch(game, len(states), autoreset=False)
+    batch.reset(0)
+    batch.states[:] = states
+    batch.refresh()
+    values = agent.evaluate(batch.observation, batch.action_mask)[1]
+    shares = (values * (game.num_players - 1) + 1) / game.num_players
+    by_seat = [np.roll(row, seat) for row, seat in zip(shares, batch.current_player, strict=True)]
+    return [[round(float(share), 3) for share in row] for row in by_seat]

@@ -1,0 +1,68 @@
+"""Values of networks held against outcomes."""
+
+import math
+
+import garden_agents
+import numpy as np
+import pytest
+from garden_agents.evaluation.matches import places
+from garden_agents.evaluation.values import by_fifths, chances, fifths, first_place_values, noted
+
+from garden_core import make
+from garden_core.policies import RandomPolicy
+from garden_core.replay import record
+
+
+@pytest.fixture(scope="module")
+def agent():
+    found = garden_agents.load("cacti")
+    found.sampled = True
+    return found
+
+
+def test_games_are_noted_from_the_seat_that_decides(agent):
+    game, finished = make("cacti"), []
+    games = noted(game, [agent, agent], 12, 3, finished.append)
+    assert sum(finished) == len(games) == 12
+    for played in games:
+        assert len(played.values) == len(played.outcomes) == len(played.actions) == len(played.states) > 5
+        won = places(game, played.end)[0] == 0
+        seats = played.states["current_player"]
+        tied = won.all()
+        np.testing.assert_array_equal(played.outcomes, 0 if tied else np.where(won[seats], 1, -1))
+        np.testing.assert_array_equal(played.values[:, 0], played.values[:, 1])
+        for state, action in zip(played.states, played.actions, strict=True):
+            legal = game.legal_labels(state)
+            assert len(legal) > 1
+            assert game.labels[action] in legal
+
+
+def test_means_and_correlation_by_fifths():
+    values, outcomes = [np.array([1.0, 0, -1, 1] * 5)] * 2, [np.array([1.0, 0, -1, -1] * 5)] * 2
+    found = by_fifths(values, outcomes)
+    assert found["mean_value"] == [0.25] * 6
+    assert found["mean_outcome"] == [-0.25] * 6
+    assert found["correlation"] == pytest.approx(
+        [np.corrcoef([1, 0, -1, 1], [1, 0, -1, -1])[0, 1]] * 6, abs=1e-4
+    )
+    assert fifths(7).tolist() == [0, 0, 1, 2, 2, 3, 4]
+
+
+def test_what_there_is_none_of_is_nan():
+    found = by_fifths([np.array([0.5])], [np.array([1.0])])
+    assert found["mean_value"][:2] == [0.5, 0.5]
+    assert all(map(math.isnan, found["mean_outcome"][2:] + found["correlation"]))
+
+
+def test_a_team_has_no_first_place():
+    game = make("mars", num_players=1, cooperative=True)
+    state = game.new_states(1)[0]
+    assert not first_place_values(game, state).any()
+
+
+def test_chances_of_all_seats(agent):
+    replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], 5)
+    found = np.array(chances(agent, replay))
+    assert found.shape == (len(replay.actions) + 1, 2)
+    np.testing.assert_allclose(found.sum(1), 1, atol=2e-3)
+    assert found[-2, int(np.argmax(replay.scores))] > 0.9
