@@ -17,17 +17,16 @@ import msgspec
 import tyro
 
 from garden_agents.cluster import LOCAL
+from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_core.checks import one_line, short
 from garden_core.data import DataFile, parsed, read
-from garden_core.files import read_regular
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
 __all__ = [
-    "CONFIG",
     "METHODS",
     "TRAINERS",
     "TrainingArguments",
@@ -37,8 +36,6 @@ __all__ = [
     "plain",
 ]
 
-CONFIG = "config.toml"
-CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
@@ -210,24 +207,14 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     return folder, arguments, game, shlex.join(words)
 
 
-class _Config(msgspec.Struct):
-    """The part of config.toml that resuming a run needs."""
-
-    arguments: dict[str, Any]
-    data_files: dict[str, str] = {}
-
-
 def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
     """Return a run's arguments, and its data files by option."""
+    config = read_config(path)
     try:
-        content = parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT)
-        config = msgspec.convert(content, _Config)
         unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
         if unknown:
             raise ValueError(f"unknown arguments {', '.join(map(short, sorted(unknown)))}")
         arguments = msgspec.convert(config.arguments, kind, dec_hook=lambda form, value: form(value))
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no config of this training method: {one_line(error)}") from None
     files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}

@@ -26,15 +26,15 @@ from tqdm import tqdm
 
 from garden_agents.evaluation.matches import meet, places, play, scores, table
 from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.evaluation.run_files import CONFIG, EVALUATIONS, METRICS, RESULTS, TEAM, read_rows
 from garden_agents.networks import NETWORK
 from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.registry import load_agent
-from garden_agents.training.arguments import CONFIG, TrainingArguments, plain
+from garden_agents.training.arguments import TrainingArguments, plain
 from garden_core.batch import Batch
-from garden_core.checks import one_line
-from garden_core.files import read_regular, write_atomically
+from garden_core.files import write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, ask
 from garden_core.replay import record
@@ -42,9 +42,6 @@ from garden_core.replay import record
 __all__ = ["Interrupted", "Interruption", "Run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-METRICS, EVALUATIONS = "metrics.csv", "evaluations.csv"
-TABLE_LIMIT = 30_000_000  # largest size of metrics.csv and evaluations.csv, bytes
-TEAM = "team"  # the panel of a cooperative game, which has no opponents
 
 
 class Interrupted(KeyboardInterrupt):
@@ -167,7 +164,9 @@ class Run:
         """
         for name in (METRICS, EVALUATIONS):
             needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
-            rows = [row for row in _read(self.folder / name, needed) if float(row["decisions"]) <= decisions]
+            rows = [
+                row for row in read_rows(self.folder / name, needed) if float(row["decisions"]) <= decisions
+            ]
             if rows:
                 text = io.StringIO()
                 writer = csv.DictWriter(text, rows[0])
@@ -184,8 +183,10 @@ class Run:
             self.seconds_before = seconds
 
     def write_config(self, arguments: TrainingArguments) -> None:
-        """Write config.toml: the arguments, the game and the versions of the packages."""
+        """Write config.toml: the command, the arguments, the game and the versions of the packages."""
         config = {
+            "command": self.command,
+            "trainer": arguments.trainer,
             "arguments": plain(arguments),
             "game": {
                 "name": self.game.name,
@@ -292,7 +293,7 @@ class Run:
                     )
             print(table(results))
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
-        write_atomically(self.folder / "evaluation.json", json.dumps(report, indent=1).encode())
+        write_atomically(self.folder / RESULTS, json.dumps(report, indent=1).encode())
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
         names = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
@@ -318,26 +319,3 @@ class Run:
             right.set(xlabel="minutes of training")
             if self.panel and not self.game.cooperative:
                 left.legend(title="against")
-
-
-def _read(path: Path, needed: set[str]) -> list[dict[str, str]]:
-    """Return the rows of a CSV file of numbers; no rows if there is no file.
-
-    Raises:
-        ValueError: if one of the columns `needed` is missing, or a value is no number.
-    """
-    if not path.exists():
-        return []
-    try:
-        text = io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline="")
-        rows = list(csv.DictReader(text))
-        if rows and None in rows[-1].values():  # an incomplete last line, as a crash leaves it
-            rows.pop()
-        for row in rows:
-            if not needed <= row.keys():
-                raise ValueError("a column is missing")
-            for value in row.values():
-                float(value)
-    except (TypeError, ValueError, csv.Error) as error:
-        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
-    return rows

@@ -1,0 +1,100 @@
+"""The files of a training run that tell how it went. Anybody may have written them, so they are read with care."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from garden_core.checks import one_line
+from garden_core.data import parsed
+from garden_core.files import read_regular
+
+__all__ = [
+    "CONFIG",
+    "EVALUATIONS",
+    "METRICS",
+    "RESULTS",
+    "TEAM",
+    "Config",
+    "read_config",
+    "read_rows",
+]
+
+CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
+RESULTS = "evaluation.json"
+"""The final evaluation."""
+TEAM = "team"
+"""The panel of a cooperative game, which has no opponents."""
+CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
+TABLE_LIMIT = 30_000_000  # largest size of metrics.csv and evaluations.csv, bytes
+
+
+class Config(msgspec.Struct):
+    """What config.toml holds.
+
+    Attributes:
+        arguments: the training's arguments by name.
+        data_files: content of the game's own data files by option.
+        game: the game's "name", "options" and the digest of its "data".
+        versions: versions by package.
+        command: the command that repeats the run; "" in older files.
+        trainer: "ppo", "sb3" or "expert-iteration"; "" in older files.
+    """
+
+    arguments: dict[str, Any]
+    data_files: dict[str, str] = {}
+    game: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    command: str = ""
+    trainer: str = ""
+
+
+def read_config(path: Path) -> Config:
+    """Return what a run's config.toml holds.
+
+    Raises:
+        ValueError: if it cannot be read, is larger than 2 MB, or is no config of a run.
+    """
+    try:
+        return msgspec.convert(parsed(read_regular(path, CONFIG_LIMIT).decode(), CONFIG_LIMIT), Config)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no config of a training run: {one_line(error)}") from None
+
+
+def read_rows(path: Path, needed: Collection[str], most: int | None = None) -> list[dict[str, str]]:
+    """Return the rows of a CSV file of numbers, by column; no rows if there is no file.
+
+    Args:
+        path: the file.
+        needed: columns that it must have.
+        most: with more rows than these, so many that are spread evenly, the last one among them; all if None.
+
+    Raises:
+        ValueError: if a column is missing, a value is no number, or the file is larger than 30 MB.
+        OSError: if it cannot be read.
+    """
+    if not path.exists():
+        return []
+    try:
+        lines = list(io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline=""))
+        count = len(lines) - 1
+        if most is not None and count > most:
+            lines = [lines[0], *(lines[(i + 1) * count // most] for i in range(most))]
+        rows = list(csv.DictReader(lines))
+        if rows and None in rows[-1].values():  # an incomplete last line, as a crash leaves it
+            rows.pop()
+        for row in rows:
+            if not set(needed) <= row.keys():
+                raise ValueError("a column is missing")
+            for value in row.values():
+                float(value)
+    except (TypeError, ValueError, csv.Error) as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
+    return rows
