@@ -53,12 +53,12 @@ LAST: Mapping[str, Any] = MappingProxyType(
 def tag(name: str, *children: str, **attributes: str | float | None) -> str:
     """The element `name` around children that are SVG already; words go through `text` or `title`, which escape them.
 
-    `font_size=9` is written font-size="9"; an attribute that is None is left out.
+    `font_size=9` is written font-size="9", and `class_` class; an attribute that is None is left out.
     """
     start = name
     for key, value in attributes.items():
         if value is not None:
-            start += f' {key.replace("_", "-")}="{_escaped(value)}"'
+            start += f' {key.rstrip("_").replace("_", "-")}="{_escaped(value)}"'
     return f"<{start}>{''.join(children)}</{name}>" if children else f"<{start}/>"
 
 

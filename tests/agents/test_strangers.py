@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pig import Pig
 from processes import ROOT, environment, garden_here
 
 from garden_core import make
@@ -57,6 +58,15 @@ def test_a_game_of_ones_own_is_trained_played_and_compared(own_run, tmp_path):
     for seats, more in ((["random", "greedy"], ["--save", saved]), (["human", "greedy"], [])):
         assert garden_here("play", "pig:Pig", "--seats", *seats, *more)[1] is None
     assert Replay.load(saved, game="pig:Pig").game.name == "pig"
+
+
+def test_a_report_of_a_game_of_ones_own(own_run, tmp_path):
+    output = tmp_path / "report.html"
+    assert garden_here("report", own_run, "--output", output, "--games", 3, "--game", "pig:Pig")[1] is None
+    text = output.read_text()
+    assert "3 of the best network" in text
+    assert all(f"<td>{label}</td>" in text for label in Pig().labels)
+    assert "has no picture" in text
 
 
 def test_resume_runs_no_code_that_the_config_names(own_run, trap):

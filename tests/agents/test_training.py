@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import load_agent
@@ -55,6 +56,12 @@ def test_a_run_leaves_everything(small_run):
     assert [r["opponent"] for r in results] == ["random", "greedy"]
     assert all(r["games"] == 6 and len(r["by_seat"]) == 2 for r in results)
     assert [int(row["decisions"]) for row in rows_of(small_run / "metrics.csv")] == [512, 1024]
+    report = page(small_run, games=2)
+    assert "This training is finished." in report
+    assert "<dt>trainer</dt><dd>sb3</dd>" in report
+    assert "<code>garden train mars --trainer sb3" in report
+    assert report.count("<iframe") == 3
+    assert all("<td>" in part or "<svg" in part or "<iframe" in part for part in report.split("<h2>")[1:])
     evaluations = rows_of(small_run / "evaluations.csv")
     assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy"]
     assert float(evaluations[-1]["decisions"]) == 1024

@@ -62,8 +62,9 @@ def noted(
     states: list[list[np.ndarray]] = [[batch.states[:0].copy()] for _ in batch.all_rows]
     while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
         seen, masks = batch.observation[rows], batch.action_mask[rows]
-        expected = [agent.evaluate(seen, masks)[1].reshape(len(rows), -1)[:, 0] for agent in agents]
-        chosen = agents[0](batch, rows)
+        chosen, own = agents[0].decide(batch, rows)
+        expected = [own, *(agent.evaluate(seen, masks)[1] for agent in agents[1:])]
+        expected = [value.reshape(len(rows), -1)[:, 0] for value in expected]
         for i in np.flatnonzero(masks.sum(1, dtype=np.int64) > 1):
             row = rows[i]
             values[row].append(np.array([value[i] for value in expected]))

@@ -119,7 +119,14 @@ class NetworkAgent:
         Raises:
             ValueError: if the weights are so large that the logits are not finite.
         """
-        logits, _ = self._outputs(batch.flat[rows])
+        return self._chosen(self._outputs(batch.flat[rows])[0], batch, rows)
+
+    def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return actions as a call does, and the values of the same positions as `evaluate` does, asking the network once."""
+        logits, raw = self._outputs(batch.flat[rows])
+        return self._chosen(logits, batch, rows), expected_values(raw, self.value_target)
+
+    def _chosen(self, logits: np.ndarray, batch: Batch, rows: np.ndarray) -> np.ndarray:
         masks = batch.action_mask[rows]
         if not self.sampled:
             return np.where(masks != 0, logits, -np.inf).argmax(1)

@@ -1,0 +1,69 @@
+"""Parts of a page: texts, tables, figures and sections, as HTML. What strangers may have written goes through `words`."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from garden_agents.evaluation.charts import percent, swatch
+from garden_core.checks import one_line
+
+__all__ = ["NothingError", "duration", "facts", "figure", "legend", "section", "share", "table", "words"]
+
+
+class NothingError(Exception):
+    """Why a section has no content, as plain text."""
+
+
+def words(value: object, limit: int = 300) -> str:
+    """Return a value as escaped text on one line, cut after `limit` characters."""
+    try:
+        text = str(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits
+        text = "…"
+    return html.escape(one_line(text, limit))
+
+
+def section(heading: str, make: Callable[[], str]) -> str:
+    """Return a section with the content that `make` returns, or the reason if it raises NothingError."""
+    try:
+        content = make()
+    except NothingError as error:
+        content = f'<p class="quiet">{words(error, 600)}</p>'
+    return f"<section>\n<h2>{heading}</h2>\n{content}\n</section>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML already."""
+    first = "".join(f"<th>{cell}</th>" for cell in head)
+    body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="table"><table><tr>{first}</tr>\n{body}</table></div>'
+
+
+def facts(named: Mapping[str, str]) -> str:
+    """Return a list of names and values that are HTML already; empty values are left out."""
+    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{value}</dd>' for name, value in named.items() if value)}</dl>"
+
+
+def figure(caption: str, chart: str) -> str:
+    """Return a chart with its caption, HTML already."""
+    return f"<figure><figcaption>{caption}</figcaption>{chart}</figure>"
+
+
+def legend(names: Sequence[str]) -> str:
+    """Return the names of a chart's lines, HTML already, each beside its line."""
+    items = "".join(f"<li>{swatch(i)}{name}</li>" for i, name in enumerate(names))
+    return f'<ul class="legend">{items}</ul>'
+
+
+def share(part: float) -> str:
+    """Return a share from 0 to 1 for a table's cell, in percent and as the cell's tint."""
+    text = percent(part) if part >= 0.005 or not part else "&lt;1%"
+    return f'<span class="tint" style="--share:{part:.3f}">{text}</span>' if part else "–"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

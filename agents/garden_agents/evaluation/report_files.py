@@ -1,0 +1,283 @@
+"""What the files of a training run tell: its settings, the final evaluation, curves. Sections of a report."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from garden_agents.evaluation.charts import Line, count, line_chart, number, percent
+from garden_agents.evaluation.matches import Result, wilson
+from garden_agents.evaluation.page_parts import NothingError, duration, facts, figure, legend, table, words
+from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
+from garden_core.checks import one_line
+from garden_core.files import is_file, read_regular
+
+__all__ = ["Recorded", "evaluations", "final", "progress", "settings", "state"]
+
+EXPLOIT = "exploit.json"
+RESULTS_LIMIT = 1_000_000  # largest size of a file of results, bytes
+MOST_ROWS, MOST_EVALUATIONS = 4000, 200  # of the tables that are looked at
+MOST_COLUMNS, MOST_AGENTS, MOST_RESULTS = 40, 12, 100
+BINS = 200  # points of a curve
+LARGEST, LEAST = 1e15, 1e-30  # numbers beyond are not drawn, smaller ones are 0
+
+
+class _Results(msgspec.Struct):
+    """A file of results."""
+
+    results: list[Result]
+    decisions: int = 0
+
+
+@dataclass
+class Recorded:
+    """What a run has written down so far.
+
+    Attributes:
+        config: its config.
+        metrics, evaluations: the columns of its tables, float64 of the same length, NaN for what cannot be drawn.
+        results: of the final evaluation, and of a best response.
+        errors: what is wrong with a file, by its name.
+    """
+
+    config: Config
+    metrics: dict[str, np.ndarray]
+    evaluations: dict[str, np.ndarray]
+    results: list[_Results]
+    errors: dict[str, str]
+
+    @classmethod
+    def of(cls, folder: Path, config: Config) -> Recorded:
+        """Read the files in a run's folder; those that are missing or damaged leave their part empty."""
+        found = cls(config, {}, {}, [], {})
+        found.metrics = found._columns(folder / METRICS, MOST_ROWS)
+        found.evaluations = found._columns(folder / EVALUATIONS, MOST_EVALUATIONS)
+        for path in (folder / RESULTS, folder / EXPLOIT):
+            if is_file(path):
+                try:
+                    content = read_regular(path, RESULTS_LIMIT)
+                    found.results.append(msgspec.json.decode(content, type=_Results))
+                except OSError as error:
+                    found.errors[path.name] = f"{path.name} cannot be read: {error.strerror}"
+                except (ValueError, RecursionError) as error:
+                    found.errors[path.name] = f"{path.name} is damaged: {error}"
+        return found
+
+    def _columns(self, path: Path, most: int) -> dict[str, np.ndarray]:
+        try:
+            rows = read_rows(path, ("decisions", "seconds"), most)
+        except OSError as error:
+            self.errors[path.name] = f"{path.name} cannot be read: {error.strerror}"
+            return {}
+        except ValueError as error:
+            self.errors[path.name] = str(error)
+            return {}
+        columns = {name: np.array([float(row[name]) for row in rows]) for name in (rows[0] if rows else ())}
+        columns = {name: np.where(np.abs(x) <= LARGEST, x, np.nan) for name, x in columns.items()}
+        columns = {name: np.where(np.abs(x) < LEAST, 0.0, x) for name, x in columns.items()}
+        if columns:
+            placed = (columns["decisions"] >= 0) & (columns["seconds"] >= 0)
+            columns = {name: x[placed] for name, x in columns.items()}
+        return columns if columns and placed.any() else {}
+
+    @property
+    def decisions(self) -> float:
+        """Decisions learned from so far."""
+        return max(
+            (float(part["decisions"][-1]) for part in (self.metrics, self.evaluations) if part), default=0.0
+        )
+
+    @property
+    def panel(self) -> list[str]:
+        """Names of the agents that evaluations were played against."""
+        return [name for name in self.evaluations if name not in ("decisions", "seconds")][:MOST_AGENTS]
+
+    @property
+    def best(self) -> float | None:
+        """Decisions after which the network was kept: with the highest mean rate, the latest of equal ones."""
+        if not self.panel:
+            return None
+        means = np.mean([self.evaluations[name] for name in self.panel], axis=0)
+        highest = np.flatnonzero(means == np.max(means[np.isfinite(means)], initial=-np.inf))
+        return float(self.evaluations["decisions"][highest[-1]]) if len(highest) else None
+
+    @property
+    def num_players(self) -> int | None:
+        """Number of players, if the config says so."""
+        options = self.config.game.get("options")
+        return _whole(options.get("num_players") if isinstance(options, dict) else None, 1, 1000)
+
+    @property
+    def panel_games(self) -> int | None:
+        """Games against each agent in an evaluation, if the config says so."""
+        games = _whole(self.config.arguments.get("panel_games"), 1, 10**9)
+        if games is None or self.num_players is None or self.panel == [TEAM]:
+            return games
+        return -(-games // self.num_players) * self.num_players
+
+
+def _whole(value: object, low: int, high: int) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
+
+
+def state(found: Recorded) -> str:
+    """Return a sentence on how far the training is."""
+    if found.results and found.results[0].decisions >= found.decisions:
+        return "This training is finished."
+    return "This training is running, or was interrupted."
+
+
+def settings(found: Recorded) -> str:
+    """Return the game and the settings of the training, and how long it took."""
+    config, arguments = found.config, found.config.arguments
+    named = {
+        "game": words(arguments.get("game", "")),
+        "options": _listed(config.game.get("options", {})),
+        "trainer": words(config.trainer),
+        "seed": words(arguments.get("seed", "")),
+    }
+    if found.metrics:
+        limit = arguments.get("minutes")
+        of = f" of {duration(60 * limit)}" if isinstance(limit, int | float) and 0 < limit <= 1e7 else ""
+        named["training time"] = f"{duration(found.metrics['seconds'][-1])}{of}"
+    if found.decisions:
+        named["decisions"] = f"{found.decisions:,.0f}"
+    if found.best is not None:
+        named["best network"] = f"kept after {found.best:,.0f} decisions"
+    named["versions"] = _listed(config.versions)
+    named["command"] = f"<code>{words(config.command, 2000)}</code>" if config.command else ""
+    rows = [(words(key, 60), words(value)) for key, value in itertools.islice(arguments.items(), 200)]
+    return f"{facts(named)}\n<details><summary>all arguments</summary>{table(('argument', 'value'), rows)}</details>"
+
+
+def _listed(values: Any) -> str:
+    """Return names and values of a config, without those that are empty."""
+    pairs = itertools.islice(values.items(), 60) if isinstance(values, dict) else ()
+    return ", ".join(f"{words(key, 60)} {words(value, 100)}" for key, value in pairs if value != "")
+
+
+def final(found: Recorded) -> str:
+    """Return the table of the final evaluation."""
+    rows = [
+        (
+            words(r.agent, 60),
+            words(r.opponent, 60),
+            f"{r.games:,}",
+            f"{r.win_rate:.1%}",
+            f"{r.interval[0]:.1%} … {r.interval[1]:.1%}",
+            f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
+            ", ".join(percent(won) for won in r.by_seat[:20]),
+        )
+        for file in found.results
+        for r in file.results[:MOST_RESULTS]
+    ]
+    wrong = "; ".join(found.errors[name] for name in (RESULTS, EXPLOIT) if name in found.errors)
+    if not rows:
+        raise NothingError(wrong or "There is none; it is played at the end of a training, if at all.")
+    head = ("agent", "against", "games", "win rate", "95 % interval", "mean scores", "win rate by seat")
+    return table(head, rows) + (f'<p class="quiet">{words(wrong)}</p>' if wrong else "")
+
+
+def evaluations(found: Recorded) -> str:
+    """Return the curves of the evaluations, over decisions and over time."""
+    if not found.panel:
+        raise NothingError(found.errors.get(EVALUATIONS, "There was no evaluation yet."))
+    team, players, games = found.panel == [TEAM], found.num_players, found.panel_games
+    decisions, seconds = found.evaluations["decisions"], found.evaluations["seconds"]
+    rows = [[f"{d:,.0f}", duration(s)] for d, s in zip(decisions, seconds, strict=True)]
+    lines = []
+    for name in found.panel:
+        line, texts = _rates(found.evaluations[name], None if team else games, team)
+        for row, text in zip(rows, texts, strict=True):
+            row.append(text)
+        notes = [f"{one_line(name, 60)}: {row[-1]} after {row[0]} decisions, {row[1]}" for row in rows]
+        lines.append(line._replace(x=decisions, notes=notes))
+    level = None
+    if players is not None and players > 1 and not team:
+        level = 1 / players, f"chance, {percent(1 / players)}"
+    form, span = (number, None) if team else (percent, (0.0, 1.0))
+    over_time = [line._replace(x=seconds / 60) for line in lines]
+    charts = (
+        line_chart(lines, "decisions", count, form, span, level),
+        line_chart(over_time, "minutes of training", number, form, span, level),
+    )
+    names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in found.panel]
+    about = "The bands are 95 % intervals (Wilson)" if games and not team else ""
+    about += ("; each evaluation plays" if about else "Each evaluation plays") + (
+        f" the same {games:,} deals" if games else " the same deals"
+    )
+    figures = "".join(figure(*each) for each in zip(("over decisions", "over time"), charts, strict=True))
+    return (
+        f'<p class="quiet">{about}.</p>{legend(names)}<div class="charts two">{figures}</div>'
+        f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), rows)}</details>"
+    )
+
+
+def _rates(rates: np.ndarray, games: int | None, team: bool) -> tuple[Line, list[str]]:
+    """Return a line of win rates with its band, without x, and each of them in words."""
+    if team:
+        return Line(rates, rates), [f"{rate:.3g}" if np.isfinite(rate) else "–" for rate in rates]
+    rates = np.where((rates >= 0) & (rates <= 1), rates, np.nan)
+    shown = [f"{rate:.1%}" if np.isfinite(rate) else "–" for rate in rates]
+    if games is None:
+        return Line(rates, rates), shown
+    ends = [wilson(rate * games, games) if np.isfinite(rate) else (np.nan, np.nan) for rate in rates]
+    low, high = np.array(ends).T
+    texts = [
+        f"{text} ({a:.0%} … {b:.0%})" if np.isfinite(a) else text
+        for text, a, b in zip(shown, low, high, strict=True)
+    ]
+    return Line(rates, rates, low, high), texts
+
+
+def progress(found: Recorded) -> str:
+    """Return a curve of each column of the progress log."""
+    columns = found.metrics
+    if not columns:
+        raise NothingError(found.errors.get(METRICS, "Nothing was learned yet."))
+    n = len(columns["decisions"])
+    ends = np.append(_starts(n)[1:], n) - 1
+    x, seconds = columns["decisions"][ends], columns["seconds"][ends]
+    taken, spent = np.diff(x, prepend=0.0), np.diff(seconds, prepend=0.0)
+    speed = np.divide(taken, spent, out=np.full(len(x), np.nan), where=(spent > 0) & (taken >= 0))
+    figures = [_curve("decisions per second", Line(x, speed))]
+    ahead = {name: y for name, y in columns.items() if name.startswith("ahead_of_") and np.isfinite(y).any()}
+    done = {"decisions", "seconds", "decisions_per_second", *ahead}
+    for name, y in itertools.islice(columns.items(), MOST_COLUMNS):
+        if name not in done and np.isfinite(y).any():
+            figures.append(_curve(words(name.replace("_", " "), 60), Line(x, *_binned(y))))
+    if ahead:
+        names = [words(name.removeprefix("ahead_of_"), 60) for name in ahead][:MOST_AGENTS]
+        lines = [Line(x, _binned(y)[0]) for y in ahead.values()][:MOST_AGENTS]
+        chart = line_chart(lines, "decisions", count, percent, (0.0, 1.0))
+        figures.append(figure(f"recent share of games finished ahead of{legend(names)}", chart))
+    note = '<p class="quiet">A line is the mean of some rows of the log, its band their range.</p>'
+    return f'{note if n > len(x) else ""}<div class="charts">{"".join(figures)}</div>'
+
+
+def _curve(name: str, line: Line) -> str:
+    finite = line.y[np.isfinite(line.y)]
+    last = f" <small>at the end {number(float(f'{finite[-1]:.3g}'))}</small>" if len(finite) else ""
+    return figure(f"{name}{last}", line_chart([line], "decisions", count, number))
+
+
+def _starts(n: int) -> np.ndarray:
+    """Return where the runs begin that n rows are divided into, int64 (up to 200,)."""
+    bins = min(n, BINS)
+    return np.arange(bins) * n // bins
+
+
+def _binned(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean, the lowest and the highest number of each run of rows; NaN where there is none."""
+    starts, finite = _starts(len(y)), np.isfinite(y)
+    counts = np.add.reduceat(finite.astype(float), starts)
+    counts[counts == 0] = np.nan
+    mean = np.add.reduceat(np.where(finite, y, 0), starts) / counts
+    low = np.minimum.reduceat(np.where(finite, y, np.inf), starts)
+    high = np.maximum.reduceat(np.where(finite, y, -np.inf), starts)
+    return mean, np.where(np.isnan(mean), np.nan, low), np.where(np.isnan(mean), np.nan, high)

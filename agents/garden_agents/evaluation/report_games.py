@@ -1,0 +1,242 @@
+"""How the network of a training run plays: actions, scores, values, sample games. Sections of a report."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from garden_agents.evaluation.charts import bars, count, points
+from garden_agents.evaluation.matches import places, shares_of, wilson
+from garden_agents.evaluation.page_parts import NothingError, facts, figure, section, share, table, words
+from garden_agents.evaluation.run_files import CONFIG, Config
+from garden_agents.evaluation.values import FIFTHS, Noted, by_fifths, chances, fifths, noted
+from garden_agents.networks import NETWORK
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.registry import make_game
+from garden_core import film
+from garden_core.checks import one_line
+from garden_core.data import DataFile
+from garden_core.files import is_file
+from garden_core.game import Game
+from garden_core.policies import GreedyPolicy, Policy
+from garden_core.replay import record
+
+__all__ = ["sections"]
+
+SEED = 4_000_000  # of the games, which neither training nor evaluations use
+BINS = 10  # of values
+PARTS = ("1st fifth", "2nd", "3rd", "4th", "5th")
+HEADING = "How the network plays"
+
+
+def sections(
+    folder: Path,
+    config: Config,
+    games: int,
+    code: str | None,
+    dark: bool,
+    on_finished: Callable[[int], object] | None,
+) -> list[str]:
+    """Play games of the run's best network against itself, and return the sections about them.
+
+    If that cannot be done, there is one section that says why. Arguments as those of `report.page`.
+    """
+    try:
+        game = _game(config, code, folder / CONFIG)
+        if not is_file(folder / NETWORK):
+            raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
+        agent = NetworkAgent.load(folder, game, SEED, sampled=True)
+        played = noted(game, [agent], games, SEED, on_finished)
+    except (ValueError, TypeError) as error:
+        reason = str(error)
+
+        def nothing() -> str:
+            raise NothingError(f"No games were played: {reason}.")
+
+        return [section(HEADING, nothing)]
+    return [
+        section(HEADING, lambda: _play(game, played)),
+        section("Values and outcomes", lambda: _calibration(game, agent, played)),
+        section("Sample games", lambda: _samples(game, agent, dark)),
+    ]
+
+
+def _game(config: Config, code: str | None, path: Path) -> Game:
+    """Return the game of a run, its cap on decisions no higher than the game's default.
+
+    Raises:
+        ValueError, TypeError: for a game that is not installed, code that `code` does not name, or options of another.
+    """
+    name, options = config.arguments.get("game"), config.arguments.get("options", {})
+    players = config.arguments.get("num_players")
+    plain = isinstance(options, dict) and all(isinstance(text, str) for text in options.values())
+    if not (isinstance(name, str) and plain and (players is None or isinstance(players, int))):
+        raise ValueError(f"{CONFIG} names no game")
+    if ":" in name and name != code:
+        raise ValueError(f"the game is code, {one_line(name, 100)}; to run it, name it with --game")
+    files = {key: DataFile(f"{one_line(key, 60)} in {path}", text) for key, text in config.data_files.items()}
+    game = make_game(name, players, options, files)
+    cap = next(option.default for option in game.options if option.name == "max_decisions")
+    if game.option_values["max_decisions"] > cap:  # a stranger's game might go on for hours
+        game = type(game)(**{**game.arguments, "max_decisions": cap})
+    return game
+
+
+# --- how it plays ---
+
+
+def _play(game: Game, played: Sequence[Noted]) -> str:
+    ends = np.concatenate([each.end for each in played])
+    lengths, cut = ends["decisions"], float((ends["truncated"] != 0).mean())
+    choices = np.mean([len(each.actions) for each in played])
+    about = {
+        "games": f"{len(played):,} of the best network against itself, actions drawn by their probabilities",
+        "decisions in a game": f"{lengths.mean():.1f} on average, {lengths.min()} to {lengths.max()}; "
+        f"{choices:.1f} of them with more than one legal action",
+        "cut at the cap": f"{cut:.1%} of the games" if cut else "",
+    }
+    return f"{facts(about)}{_seats(game, ends)}{_actions(game, played)}{_scores(game, ends)}"
+
+
+def _seats(game: Game, ends: np.ndarray) -> str:
+    """Return the win rates by seat; nothing where nobody plays against anybody."""
+    if game.cooperative or game.num_players < 2:
+        return ""
+    rows = []
+    for seat, wins in enumerate(shares_of(places(game, ends)).sum(0)):
+        low, high = wilson(float(wins), len(ends))
+        name = f"player_{seat}, who begins" if seat == 0 else f"player_{seat}"
+        rows.append((name, f"{wins / len(ends):.1%}", f"{low:.1%} … {high:.1%}"))
+    return f"<h3>Win rate by seat</h3>{table(('seat', 'win rate', '95 % interval'), rows)}"
+
+
+def _actions(game: Game, played: Sequence[Noted]) -> str:
+    """Return the shares of each kind of action: of the game's blocks of actions, or by the first word of their labels."""
+    kinds = [part.meaning for part in game.action_parts for _ in range(part.size)]
+    kinds = kinds or [label.partition(" ")[0] for label in game.labels]
+    names = list(dict.fromkeys(kinds))
+    chosen = np.array([names.index(kind) for kind in kinds])[
+        np.concatenate([each.actions for each in played])
+    ]
+    fifth = np.concatenate([fifths(len(each.actions)) for each in played])
+    counts = np.zeros((len(names), 1 + FIFTHS))
+    np.add.at(counts, (chosen, 0), 1)
+    np.add.at(counts, (chosen, 1 + fifth), 1)
+    shares = counts / np.maximum(counts.sum(0), 1)
+    rows = [(words(name, 120), *map(share, row)) for name, row in zip(names, shares.tolist(), strict=True)]
+    return (
+        "<h3>Actions by fifths of the game</h3>"
+        '<p class="quiet">Shares of the decisions with more than one legal action.</p>'
+        f"{table(('kind of action', 'all', *PARTS), rows)}"
+    )
+
+
+def _scores(game: Game, ends: np.ndarray) -> str:
+    """Return how scores come about: means of their parts, of first places and of others."""
+    sheets = [game.score_sheet(game.snapshot(end)) for end in ends]
+    first = places(game, ends) == 0
+    if game.cooperative:
+        first[:] = True
+    names = list(dict.fromkeys(name for sheet in sheets for parts in sheet for name in parts))
+    values = np.array([[[parts.get(name, 0) for name in names] for parts in sheet] for sheet in sheets])
+    values = np.concatenate([values, values.sum(2, keepdims=True)], 2)
+    won, lost = values[first].mean(0), values[~first].mean(0) if not first.all() else None
+    labels = [*(words(name, 60) for name in names), "all"]
+    if lost is None:
+        rows = [(label, f"{mean:.1f}") for label, mean in zip(labels, won, strict=True)]
+        return f"<h3>How scores come about</h3>{table(('part', 'mean'), rows)}"
+    compared = [
+        (label, f"{a:.1f}", f"{b:.1f}", f"{a - b:+.1f}")
+        for label, a, b in zip(labels, won, lost, strict=True)
+    ]
+    head = ("part", "mean of first places", "of others", "difference")
+    return f"<h3>How scores come about</h3>{table(head, compared)}"
+
+
+# --- values ---
+
+
+def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> str:
+    """Return what the network expected beside what came of it: a reliability diagram, means and correlations."""
+    if game.cooperative or game.num_players < 2:
+        raise NothingError(
+            "In this game nobody plays against anybody, so there are no first places to expect."
+        )
+    if agent.value_target not in ("seats", "outcome"):
+        raise NothingError(
+            f"The network's values are no chances of the first place, but of {agent.value_target}."
+        )
+    values = [each.values[:, 0] for each in played]
+    outcomes = [each.outcomes for each in played]
+    value, outcome = np.concatenate(values), np.concatenate(outcomes)
+    if not len(value):
+        raise NothingError("There was no decision with more than one legal action.")
+    span = -1 / (game.num_players - 1), 1.0
+    edges = np.linspace(*span, BINS + 1)
+    at = np.clip(np.searchsorted(edges, value, "right") - 1, 0, BINS - 1)
+    counts = np.bincount(at, minlength=BINS)
+    some = np.flatnonzero(counts)
+    x, y = (np.bincount(at, part, BINS)[some] / counts[some] for part in (value, outcome))
+    notes = [
+        f"expected {a:+.2f}, came {b:+.2f}: {n:,} decisions"
+        for a, b, n in zip(x, y, counts[some], strict=True)
+    ]
+    ranges = [
+        f"{low:+.2f} to {high:+.2f}: {n:,} decisions"
+        for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    diagram = points(x, y, counts[some], notes, span, ("value", "mean outcome"))
+    spread = bars(counts.astype(float), ranges, span, "value", count)
+    found = by_fifths(values, outcomes)
+    rows = [
+        (name, *(f"{round(each, 2) + 0.0:+.2f}" if np.isfinite(each) else "–" for each in found[key]))
+        for name, key in (
+            ("mean value", "mean_value"),
+            ("mean outcome", "mean_outcome"),
+            ("correlation", "correlation"),
+        )
+    ]
+    scale = "1 for a sole first place, 0 for all players together"
+    return (
+        f"<p class=\"quiet\">At each decision the network's value for the player to move, and at the end that player's "
+        f"outcome: {scale}. Decisions of one game share their outcome, so few games say little.</p>"
+        f'<div class="charts two">{figure("mean outcome by value; on the line values mean what they say", diagram)}'
+        f"{figure('decisions by value', spread)}</div>"
+        f"<h3>By fifths of the game</h3>{table(('', 'all', *PARTS), rows)}"
+    )
+
+
+# --- games to look at ---
+
+
+def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
+    """Return games of the network, which plays its most likely actions: against itself, and against greedy play."""
+    network: Policy = NetworkAgent(agent.network, agent.value_target)
+    n, greedy = game.num_players, GreedyPolicy(SEED)
+    lineups = {"the network against itself": [network] * n}
+    if n > 1 and not game.cooperative:
+        last = "greedy begins against the network" if n == 2 else "the network comes last, against greedy"
+        lineups["the network begins against greedy"] = [network] + [greedy] * (n - 1)
+        lineups[last] = [greedy] * (n - 1) + [network]
+    try:
+        return "\n".join(
+            _sample(game, agent, name, seats, SEED + number, dark)
+            for number, (name, seats) in enumerate(lineups.items())
+        )
+    except ValueError as error:  # it has no picture, or the network's answer is not finite
+        raise NothingError(f"{error}.") from None
+
+
+def _sample(
+    game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int, dark: bool
+) -> str:
+    """Return a game of these policies, to be opened: a page of its own, which reaches nothing of this one."""
+    replay = record(game, seats, seed)
+    estimates = chances(agent, replay) if agent.value_target == "seats" and game.num_players > 1 else None
+    page = film.page(replay, estimates=estimates, dark=dark)
+    about = f"{name}: {' : '.join(map(str, replay.scores))} after {len(replay.actions)} decisions"
+    frame = f'<iframe sandbox="allow-scripts" title="{about}" data-page="{html.escape(page)}"></iframe>'
+    return f"<details><summary>{about}</summary>{frame}</details>"

@@ -1,0 +1,403 @@
+"""`garden report`: what the page of a run shows, also of a run that a stranger made or that is not finished."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from colours import contrast
+from garden_agents.evaluation import report_games
+from garden_agents.evaluation.charts import Line, bars, count, line_chart, number, percent
+from garden_agents.evaluation.matches import wilson
+from garden_agents.evaluation.plots import COLOURS
+from garden_agents.evaluation.report import TEMPLATE, page, save
+from garden_agents.evaluation.run_files import read_rows
+from processes import garden_here, python
+from written_runs import CONFIG, EVALUATIONS, METRICS, write_run
+
+from garden_core import make
+from garden_core.replay import Replay
+
+BAD = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+
+
+class Elements(HTMLParser):
+    """The elements of a page, their attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, name, attributes):
+        self.found.append((name, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def named(self, name):
+        return [attributes for found, attributes in self.found if found == name]
+
+
+def sections(text):
+    """The sections of a page by heading."""
+    return dict(re.findall(r"<section>\n<h2>(.*?)</h2>\n(.*?)\n</section>", text, re.DOTALL))
+
+
+def rows(text):
+    """The cells of all rows of tables, as text."""
+    return [
+        [html.unescape(re.sub("<.*?>", "", cell)) for cell in re.findall(r"<td>(.*?)</td>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", text)
+    ]
+
+
+@pytest.fixture
+def run(tmp_path):
+    return write_run(tmp_path / "my-run")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The page of a finished run, with games."""
+    return page(write_run(tmp_path_factory.mktemp("runs") / "whole"), games=60)
+
+
+# --- what the files hold ---
+
+
+def test_settings_and_final_evaluation(run):
+    text = page(run, games=0)
+    assert "<h1>cacti: my-run</h1>" in text
+    assert "This training is finished." in text
+    facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text))
+    assert facts["game"] == "cacti"
+    assert facts["trainer"] == "ppo"
+    assert facts["seed"] == "7"
+    assert facts["decisions"] == "3,000"
+    assert facts["training time"] == "2 s of 2 min 0 s"
+    assert facts["best network"] == "kept after 3,000 decisions"  # of equal means the latest
+    assert "garden train cacti --minutes 2.0" in facts["command"]
+    assert ["panel_games", "31"] in rows(text)
+    final = rows(sections(text)["Final evaluation"])[1]
+    shown = ["network", "greedy", "600", "91.0%", "88.5% … 93.0%", "21.2 : 5.5", "94%, 88%"]
+    assert final == shown
+
+
+def test_curves_of_evaluations(run):
+    found = sections(page(run, games=0))["Evaluations during the training"]
+    low, high = wilson(0.875 * 32, 32)  # 31 games are rounded up, so that seats are shared equally
+    assert rows(found)[2] == ["2,000", "1 min 0 s", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
+    assert "the same 32 deals" in found
+    assert found.count("chance, 50%") == 2
+    for chart in re.findall(r"<figure>.*?</figure>", found):
+        assert chart.count('class="band ') == chart.count('class="line ') == 2
+        assert chart.count("<circle") == 6
+    assert re.findall("<figcaption>(.*?)</figcaption>", found) == ["over decisions", "over time"]
+
+
+def test_curves_of_the_log(run):
+    found = sections(page(run, games=0))["Progress"]
+    captions = [re.sub("<.*?>", "", each) for each in re.findall("<figcaption>(.*?)</figcaption>", found)]
+    assert captions == [
+        "decisions per second at the end 2000",  # of the last part, not since the beginning
+        "policy loss at the end -0.125",
+        "recent share of games finished ahead ofrandom",
+    ]
+
+
+def test_a_team_has_no_chance_line(run):
+    (run / "evaluations.csv").write_text("decisions,seconds,team\n1000,30,-1.5\n2000,60,2.25\n")
+    found = sections(page(run, games=0))["Evaluations during the training"]
+    assert rows(found)[1:] == [["1,000", "30 s", "-1.5"], ["2,000", "1 min 0 s", "2.25"]]
+    assert "chance" not in found
+    assert "band" not in found
+
+
+def test_a_run_that_goes_on(run):
+    (run / "evaluation.json").unlink()
+    (run / "metrics.csv").write_text(METRICS + "4000,3.0,13")  # a line that is being written
+    text = page(run, games=0)
+    assert "running, or was interrupted" in text
+    assert "There is none" in sections(text)["Final evaluation"]
+    assert ">3,000<" in text
+    (run / "evaluations.csv").unlink()
+    (run / "metrics.csv").unlink()
+    (run / "network.safetensors").unlink()
+    found = sections(page(run, games=1))
+    assert "no evaluation yet" in found["Evaluations during the training"]
+    assert "Nothing was learned yet" in found["Progress"]
+    assert "no network.safetensors yet" in found["How the network plays"]
+    assert "Sample games" not in found
+
+
+def test_a_long_log_is_thinned_out(run):
+    (run / "metrics.csv").write_text(
+        "decisions,seconds,loss\n" + "".join(f"{i},{i},{i % 2}\n" for i in range(1, 10_001))
+    )
+    thin = read_rows(run / "metrics.csv", ("decisions",), 4000)
+    assert len(thin) == 4000
+    assert thin[-1]["decisions"] == "10000"
+    text = page(run, games=0)
+    assert "<dd>10,000</dd>" in text
+    assert len(text) < 100_000
+
+
+def test_a_best_response(run):
+    shown = {
+        "agent": "network",
+        "results": [{**json.loads((run / "evaluation.json").read_text())["results"][0]}],
+    }
+    shown["results"][0]["agent"] = "best response"
+    (run / "exploit.json").write_text(json.dumps(shown))
+    assert [row[0] for row in rows(sections(page(run, games=0))["Final evaluation"])[1:]] == [
+        "network",
+        "best response",
+    ]
+
+
+def test_the_page_of_the_files_needs_neither_torch_nor_matplotlib(run):
+    code = "import sys; from garden_agents.evaluation.report import page; page(sys.argv[1], games=0); print(*sys.modules)"
+    loaded = set(python("-c", code, run).stdout.split())
+    assert not loaded & {"torch", "matplotlib", "PIL", "cacti_env"}
+
+
+# --- games of the network ---
+
+
+def test_the_same_run_makes_the_same_page(run):
+    assert page(run, games=4) == page(run, games=4)
+
+
+def test_how_the_network_plays(whole):
+    found = sections(whole)["How the network plays"]
+    table = {row[0]: row[1:] for row in rows(found) if row}
+    begins, other = (float(table[seat][0].rstrip("%")) for seat in ("player_0, who begins", "player_1"))
+    assert begins + other == pytest.approx(100, abs=0.11)
+    kinds = [table[part.meaning] for part in make("cacti").action_parts]
+    numbers = np.array([[float(cell.strip("<%").replace("–", "0")) for cell in kind] for kind in kinds])
+    np.testing.assert_allclose(numbers.sum(0), 100, atol=3)
+    assert numbers[-1, 1:5].max() == 0  # the opening card is taken in the last turn
+    assert numbers[-1, 5] > 0
+    parts = [float(table[part][2]) for part in ("planted", "special", "bonus", "left_over")]
+    assert sum(parts) == pytest.approx(float(table["all"][2]), abs=0.21)
+    assert float(table["all"][2]) > 0
+
+
+def test_values_beside_outcomes(whole):
+    found = sections(whole)["Values and outcomes"]
+    table = {row[0]: [float(cell) for cell in row[1:]] for row in rows(found) if row}
+    assert table["correlation"][5] > table["correlation"][1]
+    assert abs(table["mean outcome"][0]) < 0.2
+    diagram, spread = re.findall("<figure>.*?</figure>", found)
+    counted = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) decisions</title>", spread)]
+    assert len(counted) == 10
+    assert sum(counted) == sum(
+        int(n.replace(",", "")) for n in re.findall(r"([\d,]+) decisions</title>", diagram)
+    )
+    played = float(re.search(r"([\d.]+) of them with more than one legal action", whole)[1])
+    assert sum(counted) == pytest.approx(60 * played, abs=3.1)
+
+
+def test_sample_games_can_be_replayed(whole, tmp_path):
+    frames = Elements(whole).named("iframe")
+    assert len(frames) == 3
+    for i, frame in enumerate(frames):
+        assert frame["sandbox"] == "allow-scripts"
+        assert "srcdoc" not in frame  # it is loaded when it is opened
+        path = tmp_path / f"{i}.html"
+        path.write_text(frame["data-page"])
+        replay = Replay.load(path)
+        assert replay.ended == "terminated"
+        assert " : ".join(map(str, replay.scores)) in frame["title"]
+    assert len(whole) < 1_000_000
+
+
+def test_games_are_counted_while_they_are_played(run):
+    ended = []
+    page(run, games=5, on_finished=ended.append)
+    assert sum(ended) == 5
+
+
+# --- strangers ---
+
+
+def test_nothing_that_a_file_says_becomes_markup(tmp_path):
+    run = write_run(tmp_path / "<b>run & co")
+    text = json.dumps(BAD)
+    config = CONFIG.replace('"cacti"', text).replace('"ppo"', text).replace('"0.1.0"', text)
+    config = config.replace("num_players = 2", f"num_players = 2\n{text} = {text}")
+    (run / "config.toml").write_text(config.replace('"garden train', f"{text[:-1]}"))
+    column = '"' + BAD.replace('"', '""') + '"'
+    (run / "metrics.csv").write_text(METRICS.replace("policy_loss", column).replace("random", column, 1))
+    (run / "evaluations.csv").write_text(EVALUATIONS.replace("greedy", column))
+    (run / "evaluation.json").write_text((run / "evaluation.json").read_text().replace('"greedy"', text))
+    found = page(run, games=1)
+    assert found.count("&lt;img") > 10
+    elements = Elements(found)
+    assert not elements.named("img") + elements.named("b")
+    assert len(elements.named("script")) == 1
+    for name, attributes in elements.found:
+        assert not {"src", "href", "srcdoc"} & attributes.keys()
+        assert not [key for key in attributes if key.startswith("on")], name
+    policy = next(each for each in elements.named("meta") if "http-equiv" in each)
+    assert policy["content"].startswith("default-src 'none'; ")
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "evaluations.csv", "evaluation.json", "network.safetensors"])
+@pytest.mark.parametrize("content", [b"\0\xff", b"{}", b"decisions,seconds\n1,x\n", None], ids=repr)
+def test_a_damaged_file_costs_its_own_section(run, name, content):
+    heading = {
+        "metrics.csv": "Progress",
+        "evaluations.csv": "Evaluations during the training",
+        "evaluation.json": "Final evaluation",
+        "network.safetensors": "How the network plays",
+    }
+    before = sections(page(run, games=2))
+    (run / name).unlink()
+    if content is None:
+        (run / name).mkdir()
+    else:
+        (run / name).write_bytes(content)
+    after = sections(page(run, games=2))
+    assert [key for key in after if after[key] != before[key]] == [heading[name]]
+    assert after[heading[name]].startswith('<p class="quiet">')
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["1e300,1e300,1e300,-1e300", "0,0,5e-324,1", "nan,1,1,1", "-5,1,1,1", "0,0,0,0", "1e15,1e-30,1,1"],
+)
+def test_numbers_out_of_all_bounds(run, line):
+    for name in ("metrics.csv", "evaluations.csv"):
+        for more in ("", "10,10,0.5,0.5\n", "10,10,0,0\n"):
+            (run / name).write_text(f"decisions,seconds,loss,other\n{line}\n{more}")
+            text = page(run, games=0)
+            assert not re.search(r'[ "](nan|inf)[ "]', text.partition("</style>")[2])
+
+
+def test_a_game_that_is_code_is_run_only_if_it_is_named(run, trap):
+    (run / "config.toml").write_text(CONFIG.replace('game = "cacti"', 'game = "trap:Pig"'))
+    found = sections(page(run, games=1))["How the network plays"]
+    assert "the game is code, trap:Pig; to run it, name it with --game" in found
+    page(run, games=1, game="pig:Pig")
+    assert not trap.exists()
+    assert "holds a network for" in sections(page(run, games=1, game="trap:Pig"))["How the network plays"]
+    assert trap.exists()
+
+
+def test_a_run_cannot_make_games_longer(run, monkeypatch):
+    caps = []
+
+    def caught(game, *_):
+        caps.append(game.option_values["max_decisions"])
+        raise ValueError("enough")
+
+    monkeypatch.setattr(report_games, "noted", caught)
+    for cap in ("2000000000", "9"):
+        options = f'[arguments.options]\nmax_decisions = "{cap}"'
+        (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options))
+        assert "No games were played: enough" in page(run, games=1)
+    assert caps == [make("cacti").option_values["max_decisions"], 9]
+
+
+def test_a_cap_that_was_lower_is_kept(run):
+    options = '[arguments.options]\nmax_decisions = "9"'
+    (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options))
+    assert "100.0% of the games" in sections(page(run, games=2))["How the network plays"]
+
+
+# --- the command ---
+
+
+def test_the_command_writes_the_page_into_the_folder(run, tmp_path):
+    printed, message = garden_here("report", run, "--games", 0)
+    assert message is None
+    assert printed == f"{run / 'report.html'}: 0.0 MB\n"
+    assert (run / "report.html").read_text() == page(run, games=0)
+    garden_here("report", run, "--games", 2, "--dark", "--output", tmp_path / "dark.html")
+    assert (tmp_path / "dark.html").read_text() == page(run, games=2, dark=True)
+    assert '<html lang="en" class="dark">' in (tmp_path / "dark.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "message"),
+    [
+        (lambda run: None, ["--games", "-1"], "error: games must be 0 to 10,000, not -1"),
+        (lambda run: (run / "config.toml").unlink(), [], "config.toml cannot be read: No such file"),
+        (
+            lambda run: (run / "config.toml").write_text("[["),
+            [],
+            "config.toml is no config of a training run",
+        ),
+        (lambda run: None, ["--output", "/nowhere/at/all.html", "--games", "0"], "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_takes_one_line(run, change, words, message):
+    change(run)
+    _, found = garden_here("report", run, *words)
+    assert found.startswith("error: ")
+    assert message in found
+    assert "\n" not in found
+    assert not (run / "report.html").exists()
+
+
+def test_a_folder_that_is_none(tmp_path):
+    with pytest.raises(ValueError, match="nowhere is no folder of a training run"):
+        save(tmp_path / "nowhere")
+    assert not list(tmp_path.iterdir())
+
+
+# --- charts ---
+
+
+def test_a_gap_parts_a_line():
+    y = np.array([1.0, 2, np.nan, 3, 4, np.nan, 5])
+    chart = line_chart([Line(np.arange(7.0), y, y - 1, y + 1)], "decisions", count, number)
+    assert chart.count('class="line ') == chart.count('class="band ') == 3
+    assert chart.count("<circle") == 1  # a point alone would not be seen
+    assert "nan" not in chart
+
+
+def test_few_numbers_far_out_do_not_hide_the_others():
+    y = np.r_[-1000.0, np.linspace(0, 1, 200)]
+    chart = line_chart([Line(np.arange(201.0), y)], "decisions", count, number)
+    ticks = [float(tick) for tick in re.findall(r'text-anchor="end"[^>]*>([-\d.]+)<', chart)]
+    assert min(ticks) > -1
+    assert max(ticks) == 1
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -3.5, 1e-9])
+def test_a_level_line_has_room(value):
+    chart = line_chart([Line(np.arange(3.0), np.full(3, value))], "decisions", count, number)
+    ticks = [float(tick) for tick in re.findall(r'text-anchor="end"[^>]*>([-\d.e]+)<', chart)]
+    assert min(ticks) < value < max(ticks)
+
+
+def test_bars_have_the_heights_of_their_numbers():
+    chart = bars(np.array([1.0, 4, 0]), ["a", "b<", "c"], (-1, 1), "value", count)
+    heights = [float(height) for height in re.findall(r'height="([\d.]+)" class="bar', chart)]
+    assert heights[0] * 4 == pytest.approx(heights[1], abs=0.1)
+    assert heights[2] == 0
+    assert "<title>b&lt;</title>" in chart
+
+
+def test_numbers_in_short():
+    assert [count(x) for x in (0, 950, 1000, 1_250_000, 3e9)] == ["0", "950", "1k", "1.25M", "3G"]
+    assert [number(x) for x in (0.30000000000000004, -0.125, 12_500)] == ["0.3", "-0.125", "12.5k"]
+    assert percent(0.375) == "38%"
+
+
+def test_colours_are_those_of_plots_and_can_be_told_from_the_page():
+    style = TEMPLATE.read_text()
+    pairs = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", style)
+    named = {name: (light, dark) for name, light, dark in pairs}
+    assert tuple(named[f"c{i}"][0] for i in range(6)) == COLOURS
+    dark_page = named["page"][1]
+    assert all(contrast(named[f"c{i}"][1], dark_page) > 4.5 for i in range(6))
+    assert contrast(named["quiet"][1], dark_page) > 4.5
+    assert contrast(named["quiet"][0], "#ffffff") > 4.5
