@@ -239,7 +239,7 @@ def _yardsticks(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Pat
 
 def _connect_four() -> Any:
     if importlib.util.find_spec("pygame") is None:
-        print(f"{CONNECT_FOUR} is not measured; it needs: pip install pygame")
+        print(f"{CONNECT_FOUR} is not measured; it needs: pip install pygame-ce")
         return None
     import pettingzoo
 

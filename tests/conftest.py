@@ -1,9 +1,12 @@
 """What tests of several rooms use."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows that nobody sees, also where there is no screen
 
 MARK = "import pathlib\npathlib.Path({!r}).touch()\n"
 
