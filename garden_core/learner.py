@@ -7,6 +7,8 @@ seat was paid in between: a loss that an opponent's move brings about reaches th
 from __future__ import annotations
 
 import contextlib
+import operator
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -18,8 +20,19 @@ from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, requ
 from garden_core.game import Game
 from garden_core.jit import compiled, records
 from garden_core.loops import Rows, deal_row, refresh
-from garden_core.policies import BUILT_IN, FORFEIT, Policy, Scratch, ask, choose, policy_name, scratch
-from garden_core.rng import bounded, next_float, seed_rng
+from garden_core.policies import (
+    BUILT_IN,
+    FORFEIT,
+    Policy,
+    Scratch,
+    ask,
+    choose,
+    choose_rows,
+    policy_name,
+    scratch,
+)
+from garden_core.recorder import Recorder
+from garden_core.rng import bounded, game_seed, next_float, seed_rng
 from garden_core.threads import share
 
 __all__ = ["AUTORESETS", "Learner", "Opponent"]
@@ -58,6 +71,8 @@ class Learner:
             with reward -1, for algorithms that know no masks.
         max_steps: end a game after so many decisions of the learner, without paying anything beyond (`truncated`); None
             for no end but the game's own.
+        record: a folder that gets a replay of each game in which the learner is asked, also of those that a reset or
+            `close` cuts short (`garden_core.recorder.Recorder`). The same games are played, more slowly.
 
     Attributes:
         batch: the games; its `states` may be read at any time.
@@ -91,6 +106,7 @@ class Learner:
         threads: int = 1,
         illegal: str = "raise",
         max_steps: int | None = None,
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
         check_illegal(illegal)
         if max_steps is not None and as_integer(max_steps, "max_steps", "at least 1") < 1:
@@ -121,9 +137,14 @@ class Learner:
         self.final_seats = np.zeros(n, np.int64)
         self.final_drawn = np.zeros((n, game.num_players), np.int16)
         self._seat = -1 if seat == "random" else int(seat)
-        kinds = [BUILT_IN.index(o) if isinstance(o, str) else OUTSIDE for o in self.opponents]
+        self._recorder = None if record is None else Recorder(game, record)
+        self._present: list[_Game | None] = [None] * n  # the games in play, while they are recorded
+        self._past: list[tuple[int, _Game, Any]] = []  # rows, games and last states, to be written
+        outside = self._recorder is not None  # so that each decision is seen here
+        kinds = [OUTSIDE if outside or not isinstance(o, str) else BUILT_IN.index(o) for o in self.opponents]
         self._kinds = np.array(kinds, np.int64)
         self._records = records(n, _record_dtype(game.max_players))
+        self._records["last_action"] = -1
         self._generators = np.zeros((n, 4), np.uint64)
         self._cumulative = np.zeros(len(self.opponents))
         self.set_weights(weights)
@@ -192,6 +213,7 @@ class Learner:
         """
         with self._undone_on_error():
             rows = self.batch.number_games(seed, rows)
+            self._cut_short(rows)
             self.rewards[rows] = 0
             self.terminated[rows] = False
             self.truncated[rows] = False
@@ -200,6 +222,8 @@ class Learner:
             self._play(rows, np.zeros(len(rows), np.int64))
             self.batch.dealt = True
             self._play_outside()
+        if self._past:
+            self._write()
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take the learner's action in every row, or in `rows` alone, and let the others move until it is asked again.
@@ -233,6 +257,22 @@ class Learner:
             self._play_outside()
             if self.max_steps is not None:
                 self._truncate()
+        if self._past:
+            self._write()
+
+    def close(self) -> None:
+        """Record the games in play as far as they went, if games are recorded.
+
+        Raises:
+            OSError: if a replay cannot be written.
+        """
+        self._cut_short(self.batch.all_rows)
+        self._write()
+
+    def last_decision(self, row: int) -> tuple[int, int] | None:
+        """Return the last decision in the game now in `row`, seat and action; None before the first."""
+        record = self._records[row]
+        return (int(record["last_seat"]), int(record["last_action"])) if record["last_action"] >= 0 else None
 
     def _forfeiting(self, actions: Any, rows: np.ndarray, acting: np.ndarray) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64, with FORFEIT for the illegal ones among indexes `acting`."""
@@ -252,6 +292,7 @@ class Learner:
         if not len(rows):
             return
         self.truncated[rows] = True
+        self._cut_short(rows)
         self.batch.last_states[rows] = self.batch.states[rows]
         self._final[rows] = self.batch.flat[rows]
         self.final_seats[rows], self.final_drawn[rows] = self.seats[rows], self.drawn[rows]
@@ -275,13 +316,13 @@ class Learner:
             self._kept = [array.copy() for array in arrays]
         for kept, array in zip(self._kept, arrays, strict=True):
             np.copyto(kept, array)
-        dealt = self.dealt
+        dealt, present, past = self.dealt, self._present[:], self._past[:]
         try:
             yield
         except BaseException:
             for kept, array in zip(self._kept, arrays, strict=True):
                 np.copyto(array, kept)
-            self.batch.dealt = dealt
+            self.batch.dealt, self._present, self._past = dealt, present, past
             raise
 
     @property
@@ -302,6 +343,8 @@ class Learner:
         )
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
+        if self._recorder is not None:
+            before, episodes = self._records[rows], self.batch.episodes[rows]
         seats, autoreset = self._seats, AUTORESETS.index(self.autoreset)
 
         def play(part: slice, index: int) -> None:
@@ -317,6 +360,8 @@ class Learner:
             )
 
         share(play, len(rows), self.batch.threads)
+        if self._recorder is not None:
+            self._note(rows, actions, before, episodes)
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
@@ -328,12 +373,80 @@ class Learner:
             if not len(rows):
                 return
             asked = self._records["opponent"][rows, self.batch.current_player[rows]]
-            for index in np.unique(asked):
+            indexes = np.unique(asked).tolist()
+            inside = [
+                i for i in indexes if isinstance(self.opponents[i], str)
+            ]  # only while games are recorded
+            for index in inside or indexes:
                 asking = rows[asked == index]
                 policy = self.opponents[index]
-                assert callable(policy)
-                name = f"opponent {index} ({policy_name(policy)})"
-                self._play(asking, ask(policy, self.batch, asking, name))
+                if isinstance(policy, str):
+                    self._play(asking, self._choose(BUILT_IN.index(policy), asking))
+                else:
+                    name = f"opponent {index} ({policy_name(policy)})"
+                    self._play(asking, ask(policy, self.batch, asking, name))
+
+    def _choose(self, kind: int, rows: np.ndarray) -> np.ndarray:
+        """Return what the built-in policy `kind` does in `rows`, as it would have done in compiled code."""
+        batch, actions = self.batch, np.zeros(len(rows), np.int64)
+        choose_rows(
+            kind,
+            batch.states,
+            self.game.params,
+            rows,
+            batch.action_mask,
+            self._generators,
+            actions,
+            *self._scratches[0],
+        )
+        return actions
+
+    # --- recording ---
+
+    def _note(self, rows: np.ndarray, actions: np.ndarray, before: np.ndarray, episodes: np.ndarray) -> None:
+        """Note decisions and ends of recorded games.
+
+        Args:
+            rows, actions: what was played.
+            before, episodes: `_records` and `batch.episodes` of these rows before that.
+        """
+        batch = self.batch
+        for i, row in enumerate(rows.tolist()):
+            game, dealt = self._present[row], batch.episodes[row] != episodes[i]
+            if before["status"][i] in (OVER, DUE):
+                dealt = True
+            elif game is not None:
+                if actions[i] != FORFEIT:
+                    game = game._replace(actions=(*game.actions, int(actions[i])))
+                over = dealt or self._records["status"][row] == OVER
+                if over and not before["opening"][i]:
+                    self._past.append((row, game, batch.last_states[row].copy()))
+                self._present[row] = None if over else game
+            if dealt:
+                seed = game_seed(batch.seeds[row], batch.seed_rows[row], batch.episodes[row])
+                self._present[row] = _Game(int(seed), ())
+
+    def _cut_short(self, rows: np.ndarray) -> None:
+        """Note that recorded games end here as far as they went."""
+        if self._recorder is not None:
+            for row in rows.tolist():
+                game, self._present[row] = self._present[row], None
+                if game is not None:
+                    self._past.append((row, game, self.batch.states[row].copy()))
+
+    def _write(self) -> None:
+        """Write the recorded games that are over, row by row."""
+        past, self._past = sorted(self._past, key=operator.itemgetter(0)), []
+        for _, game, state in past:
+            assert self._recorder is not None
+            self._recorder.save(*game, state)
+
+
+class _Game(NamedTuple):
+    """A game that is recorded: the seed of its deal, and its decisions."""
+
+    seed: int
+    actions: tuple[int, ...]
 
 
 def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Opponent]:
@@ -358,10 +471,12 @@ def _record_dtype(max_players: int) -> np.dtype:
         [
             ("owed", "f8"),  # paid to the learner's seat and not yet delivered
             ("seat", "i8"),
-            ("steps", "i8"),  # decisions of the learner in the game
+            ("steps", "i4"),  # decisions of the learner in the game
+            ("last_action", "i4"),  # the last decision in the game, -1 before the first
             ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
             ("tried", "i2"),  # games passed over since the learner was last asked
             ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
+            ("last_seat", "i1"),  # who took the last decision
             ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
         ],
         align=True,
@@ -413,6 +528,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
     record.owed = 0.0
     record.opening = 1
     record.steps = 0
+    record.last_action = -1
 
 
 @compiled
@@ -428,6 +544,8 @@ def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
         n = kernels.legal_actions(state, params, mask)
         action = choose(kind, state, params, mask, n, scratch, rng_state)
         kernels.apply_action(state, params, action)
+        record.last_seat = player
+        record.last_action = action
         record.owed += state.rewards[record.seat]
     return OVER
 
@@ -560,6 +678,8 @@ def play_rows(
             record.owed = FORFEITED
         else:
             record.steps += record.status == ASKED
+            record.last_seat = rows.states[row].current_player
+            record.last_action = actions[i]
             kernels.apply_action(rows.states[row], params[0], actions[i])
             record.owed += rows.states[row].rewards[record.seat]
         _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)

@@ -1,0 +1,97 @@
+"""Recording: the games of an environment as replays in a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from garden_core.checks import short
+from garden_core.game import Game
+from garden_core.replay import Replay, ReplayError
+
+__all__ = ["Recorder"]
+
+_NAME = re.compile(r"game-(\d+)\.json")
+
+
+class Recorder:
+    """Writes games as `game-000001.json` and so on, after the highest number in the folder; no file is overwritten.
+
+    Args:
+        game: the game.
+        folder: is made if it is missing.
+
+    Raises:
+        TypeError: for anything but a path.
+        ValueError: for the path of a file.
+        OSError: for a folder that cannot be made or read.
+    """
+
+    def __init__(self, game: Game, folder: str | os.PathLike[str]) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            raise TypeError(f"record must be the path of a folder, or None, not {short(folder)}")
+        self.game = game
+        self.folder = Path(folder).absolute()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise ValueError(f"record must be a folder, and a file is in the way: {short(folder)}") from None
+        names = map(_NAME.fullmatch, os.listdir(self.folder))
+        self._number = max((int(name[1]) for name in names if name), default=0)
+        self._warned = False
+
+    def save(self, seed: int, actions: Sequence[int], state: Any) -> None:
+        """Write a game, unless nothing was decided in it.
+
+        A game that these decisions do not lead to is not written, with a warning the first time.
+
+        Args:
+            seed: uint64 of the deal.
+            actions: every decision.
+            state: the state record that they led to.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
+        if not actions:
+            return
+        try:
+            replay = Replay.of(self.game, seed, [self.game.labels[action] for action in actions])
+        except ReplayError:
+            self._leave_out()
+            return
+        if deque(replay.states(), maxlen=1)[0].tobytes() != state.tobytes():
+            self._leave_out()
+            return
+        path = self._new_file()
+        try:
+            replay.save(path)
+        except BaseException:
+            path.unlink()
+            raise
+
+    def _leave_out(self) -> None:
+        """Warn, once, of a game that cannot be a replay."""
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
+                "but a position was put in (set_state, set_states)",
+                stacklevel=2,
+            )
+
+    def _new_file(self) -> Path:
+        """Make an empty file with the next number that is free, also for others who record here."""
+        while True:
+            self._number += 1
+            path = self.folder / f"game-{self._number:06d}.json"
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return path
