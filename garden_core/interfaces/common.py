@@ -9,7 +9,9 @@ import numpy as np
 from gymnasium import spaces
 
 from garden_core.checks import short
+from garden_core.display import Display
 from garden_core.game import Game
+from garden_core.svg import to_pixels
 
 __all__ = ["check_render_mode", "pixels", "render", "spaces_of"]
 
@@ -22,27 +24,40 @@ def spaces_of(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
 def check_render_mode(mode: str | None) -> None:
     """Raise ValueError for a render mode that there is not."""
     if not (mode is None or (isinstance(mode, str) and mode in ("ansi", "rgb_array", "human"))):
-        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {short(mode)}")
+        raise ValueError(f"render_mode must be None, 'ansi', 'rgb_array' or 'human', not {short(mode)}")
 
 
-def render(game: Game, state: Any, mode: str | None, seat: int | None) -> str | np.ndarray | None:
-    """Return the text or the pixels of a position, as much of it as `seat` may see; warn without a mode."""
-    game.check_seat(seat)
+def render(
+    game: Game,
+    state: Any,
+    mode: str | None,
+    seat: int | None,
+    last: tuple[int, int] | None = None,
+    display: Display | None = None,
+    fps: float | None = None,
+) -> str | np.ndarray | None:
+    """Return the text or the pixels of a position, or show them in "human"; warn without a mode.
+
+    Args:
+        game, state, mode: what is rendered, and how.
+        seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
+        last: the last decision, seat and action, which pictures mark.
+        display, fps: for "human", where it is shown and how often the picture may change in a second.
+    """
     if mode == "ansi":
         return game.text(state, seat)
     if mode == "rgb_array":
-        return pixels(game, state, seat)
-    if mode == "human":
-        raise ValueError("render_mode='human' is not available yet; use 'ansi' or 'rgb_array'")
+        return pixels(game, state, seat, last)
+    if mode == "human" and display is not None:
+        display.show(game.svg(state, seat, last=last), fps)
+        return None
     gymnasium.logger.warn(
         "render() was called without a render mode; choose one when the environment is made: "
-        "render_mode='ansi' or 'rgb_array'"
+        "render_mode='ansi', 'rgb_array' or 'human'"
     )
     return None
 
 
-def pixels(game: Game, state: Any, seat: int | None) -> np.ndarray:
-    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see."""
-    from garden_core.svg import to_pixels  # loads the libraries for pictures
-
-    return to_pixels(game.svg(state, seat))
+def pixels(game: Game, state: Any, seat: int | None, last: tuple[int, int] | None) -> np.ndarray:
+    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see; `last` as for `render`."""
+    return to_pixels(game.svg(state, seat, last=last))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from garden_core.checks import as_integer, as_seed, as_seeds, require_reset, short
+from garden_core.display import Display
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, render, spaces_of
 from garden_core.learner import Learner, Opponent
@@ -25,8 +27,7 @@ _MODES = {
 }
 _NAMES = [mode.value for mode in _MODES]
 
-
-_METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}
+_METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}
 
 
 class Env(gymnasium.Env):
@@ -45,7 +46,11 @@ class Env(gymnasium.Env):
         seat: the learner's seat, or "random" to draw it for each game.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1,
             for algorithms that know no masks.
-        render_mode: "ansi", "rgb_array" or None.
+        render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
+            window (pygame, the extra `human`) or below the cell of a notebook, `metadata["render_fps"]` a second at most.
+            A window that its user closes stays closed until `close`, and the game goes on.
+        record: a folder, made if missing, that gets a replay of each game (`garden_core.replay`), as game-000001.json and
+            so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
         **options: the game's options.
 
     Raises:
@@ -62,13 +67,18 @@ class Env(gymnasium.Env):
         seat: int | Literal["random"] = "random",
         illegal: str = "raise",
         render_mode: str | None = None,
+        record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
         check_render_mode(render_mode)
         self.render_mode = render_mode
+        self.metadata = dict(_METADATA)
         self.observation_space, self.action_space = spaces_of(self.game)
-        self.learner = Learner(self.game, 1, opponents, weights, seat, "disabled", illegal=illegal)
+        self.learner = Learner(
+            self.game, 1, opponents, weights, seat, "disabled", illegal=illegal, record=record
+        )
+        self._display = Display(self.game.title)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,10 +87,14 @@ class Env(gymnasium.Env):
 
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1, or an opponent that answers wrongly.
+            ImportError: if there is to be a window, and no pygame.
+            OSError: if a replay cannot be written.
         """
         number = None if seed is None else int(as_seed(seed))
         self.learner.reset(number)
         super().reset(seed=number)
+        if self.render_mode == "human":
+            self.render()
         return self.learner.observation[0].copy(), self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -90,10 +104,13 @@ class Env(gymnasium.Env):
             ValueError: after the end, or for an illegal action unless that ends the game; it names the label, and
                 nothing has changed.
             RuntimeError: before the first reset.
+            OSError: if a replay cannot be written; the step was taken.
         """
         learner = self.learner
         require_reset(learner.dealt, "step")
         learner.step(np.array([as_integer(action, "an action")]))
+        if self.render_mode == "human":
+            self.render()
         over = bool(learner.terminated[0])
         return learner.observation[0].copy(), float(learner.rewards[0]), over, False, self._info()
 
@@ -116,14 +133,35 @@ class Env(gymnasium.Env):
         return self.game.snapshot(self.learner.batch.states[0])
 
     def render(self) -> Any:
-        """Return what the learner's seat may see, as text or pixels; without a render mode None, with a warning.
+        """Return what the learner's seat may see, as text or as pixels with the last decision marked.
+
+        With "human" it is shown, which resets and steps do by themselves; None is returned. Without a render mode None,
+        with a warning.
 
         Raises:
             RuntimeError: before the first reset.
+            ImportError: if there is to be a window, and no pygame.
         """
-        require_reset(self.learner.dealt, "render")
-        seat = int(self.learner.seats[0])
-        return render(self.game, self.learner.batch.states[0], self.render_mode, seat)
+        learner = self.learner
+        require_reset(learner.dealt, "render")
+        return render(
+            self.game,
+            learner.batch.states[0],
+            self.render_mode,
+            int(learner.seats[0]),
+            learner.last_decision(0),
+            self._display,
+            self.metadata["render_fps"],
+        )
+
+    def close(self) -> None:
+        """Close the window, and record the game in play as far as it went, where there are such.
+
+        Raises:
+            OSError: if a replay cannot be written.
+        """
+        self._display.close()
+        self.learner.close()
 
     def _info(self) -> dict[str, Any]:
         learner = self.learner
@@ -150,10 +188,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         threads: largest number of threads that play the games (`garden_core.Batch`).
         max_episode_steps: truncate a game after so many decisions of the learner, as Gymnasium's TimeLimit does; None
             for never.
-        opponents, weights, seat, illegal, render_mode, **options: as in `Env`.
+        render_mode: "ansi", "rgb_array" or None; a picture or text of each row.
+        opponents, weights, seat, illegal, record, **options: as in `Env`. Replays are numbered in the order in which games
+            end, those of one step row by row.
     """
 
-    metadata = Env.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = _METADATA | {"render_modes": ["ansi", "rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
@@ -168,16 +208,22 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         threads: int = 1,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
         check_render_mode(render_mode)
+        if render_mode == "human":
+            raise ValueError(
+                "render_mode='human' shows one game, in Env; use 'rgb_array' here, and "
+                "gymnasium.wrappers.vector.HumanRendering for a window with all of them"
+            )
         if not (isinstance(autoreset_mode, str | AutoresetMode) and autoreset_mode in (*_MODES, *_NAMES)):
             raise ValueError(
                 f"autoreset_mode must be one of {', '.join(map(repr, _NAMES))}, not {short(autoreset_mode)}"
             )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = Env.metadata | {"autoreset_mode": self.autoreset_mode}
+        self.metadata = VectorEnv.metadata | {"autoreset_mode": self.autoreset_mode}
         self.learner = Learner(
             self.game,
             num_envs,
@@ -188,6 +234,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             threads,
             illegal,
             max_episode_steps,
+            record,
         )
         self.num_envs = self.learner.num_envs
         self.render_mode = render_mode
@@ -204,6 +251,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             ValueError: for a reset mask that is not bool (num_envs,), a seed outside 0 … 2**64 - 1, or not as many
                 seeds as environments, or options that are no dict.
+            OSError: if a replay cannot be written.
         """
         if not (options is None or isinstance(options, dict)):
             raise ValueError(f"options must be a dict, not {short(options)}")
@@ -226,6 +274,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             ValueError: for an illegal action unless that ends the game, or with DISABLED for a row that is over; it
                 names the row, and nothing has changed.
             RuntimeError: before the first reset.
+            OSError: if a replay cannot be written; the step was taken.
         """
         learner = self.learner
         learner.step(actions)
@@ -252,7 +301,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._own(self.learner.action_mask)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture or text of each row, as its learner's seat may see it; None without a render mode.
+        """Return a text, or a picture with the last decision marked, of each row, as its learner's seat may see it.
+
+        None without a render mode, with a warning.
 
         Raises:
             RuntimeError: before the first reset.
@@ -261,10 +312,24 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         require_reset(learner.dealt, "render")
         rows = range(self.num_envs if self.render_mode else 1)  # without a mode, one warning is enough
         frames = [
-            render(self.game, learner.batch.states[row], self.render_mode, int(learner.seats[row]))
+            render(
+                self.game,
+                learner.batch.states[row],
+                self.render_mode,
+                int(learner.seats[row]),
+                learner.last_decision(row),
+            )
             for row in rows
         ]
         return tuple(frames) if self.render_mode else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Record the games in play as far as they went, where games are recorded; `close` calls it.
+
+        Raises:
+            OSError: if a replay cannot be written.
+        """
+        self.learner.close()
 
     def _own(self, array: np.ndarray) -> np.ndarray:
         return array.copy() if self.copy else array

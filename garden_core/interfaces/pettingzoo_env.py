@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import os
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +16,12 @@ from pettingzoo import AECEnv
 from garden_core import loops
 from garden_core.batch import why_illegal
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
+from garden_core.display import Display
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, render
+from garden_core.recorder import Recorder
 from garden_core.registry import as_game
+from garden_core.rng import game_seed
 
 __all__ = ["GardenEnv", "env"]
 
@@ -33,14 +37,18 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     Args:
         game: a game, a Game class or the name of an installed game.
-        render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)) or None. "human" is accepted, and explained
-            when rendered.
+        render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
+            window (pygame, the extra `human`) or below the cell of a notebook, `metadata["render_fps"]` a second at most.
+            A window that its user closes stays closed until `close`, and the game goes on.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game
             with reward -1 for the offender and 0 for the others, as PettingZoo's classic games do.
+        record: a folder, made if missing, that gets a replay of each game (`garden_core.replay`), as game-000001.json and
+            so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
         **options: the game's options, unless `game` is a game already.
 
     Raises:
-        TypeError, ValueError: for options as the game does; for render modes and `illegal` not listed.
+        TypeError, ValueError: for options as the game does; for render modes and `illegal` not listed; for a `record`
+            that is no folder.
     """
 
     def __init__(
@@ -48,6 +56,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         game: Game | type[Game] | str,
         render_mode: str | None = None,
         illegal: str = "raise",
+        record: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -58,7 +67,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.illegal = illegal
         self.metadata = {
             "name": f"{self.game.name}_v{self.game.version}",
-            "render_modes": ["ansi", "rgb_array"],
+            "render_modes": ["ansi", "rgb_array", "human"],
             "is_parallelizable": False,
             "render_fps": 2,
         }
@@ -86,6 +95,12 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._seed: np.uint64 | None = None
         self._episode = np.uint64(0)
         self._dealt = False
+        self._recorder = None if record is None else Recorder(self.game, record)
+        self._display = Display(self.game.title)
+        self._view: int | None = None  # the seat whose view the display shows
+        self._decisions: list[tuple[str, int]] | None = (
+            None  # of the game in play, by whom; None: not followed
+        )
 
     def observation_space(self, agent: str) -> spaces.Space:
         """Return the agent's observation space, the same object at every call."""
@@ -102,9 +117,13 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1.
+            ImportError: if there is to be a window, and no pygame.
+            OSError: if a replay cannot be written.
         """
-        if seed is not None:
-            self._seed, self._episode = as_seed(seed), np.uint64(0)
+        number = None if seed is None else as_seed(seed)
+        self._record_running()
+        if number is not None:
+            self._seed, self._episode = number, np.uint64(0)
         elif self._seed is None:
             self._seed = np.uint64(secrets.randbits(64))
         elif self._dealt:
@@ -119,6 +138,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
         self.agent_selection = self.possible_agents[self.states["current_player"][0]]
+        self._decisions = [] if self._follows() else None
+        if self.render_mode == "human":
+            self.render(self._view)
 
     def observe(self, agent: str) -> Observation:
         """Return what `agent` sees, at any time, also when its game is over.
@@ -148,6 +170,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             ValueError: for an illegal action; it names the agent, the action's label and some legal ones, and
                 nothing has changed. Not with `illegal="terminate"`.
             RuntimeError: before the first reset, or when every agent has left.
+            OSError: if a replay cannot be written; the step was taken.
         """
         require_reset(self._dealt, "step")
         if not self.agents:
@@ -172,6 +195,28 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self.terminations = dict.fromkeys(self.agents, bool(self.states["terminated"][0]))
             self.truncations = dict.fromkeys(self.agents, bool(self.states["truncated"][0]))
         self.agent_selection = self.possible_agents[-1 - player if over else player]
+        if self._decisions is not None:
+            self._decisions.append((agent, chosen))
+            if over:
+                self._record()
+            if self.render_mode == "human":
+                self.render(self._view)
+
+    def _follows(self) -> bool:
+        """Whether somebody asks for the decisions of a game."""
+        return self._recorder is not None or self.render_mode in ("rgb_array", "human")
+
+    def _record(self) -> None:
+        """Write the game as far as it went, if games are recorded."""
+        if self._recorder is not None and self._decisions is not None:
+            seed = game_seed(self._seed, np.uint64(0), self._episode)
+            self._recorder.save(int(seed), [action for _, action in self._decisions], self.states[0])
+
+    def _record_running(self) -> None:
+        """Write a game that is not over, which one that is over was."""
+        if self.agents and not any((*self.terminations.values(), *self.truncations.values())):
+            self._record()
+        self._decisions = None
 
     def _play(self, action: int) -> int:
         """Take a legal action, or deal; return who is to move, p, or -1 - p if the game is over."""
@@ -187,6 +232,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.rewards[agent] = -1.0
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, True)
+        self._record()
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Return what `agent_selection` sees, was paid since its last step, and whether its game is over.
@@ -218,23 +264,46 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return self.game.snapshot(self.states[0])
 
     def render(self, seat: int | None = None) -> str | np.ndarray | None:
-        """Return the position as text or picture, as `render_mode` says; what `seat` may see (None: all).
+        """Return the position as text, or as a picture with the last decision marked, as `render_mode` says.
 
-        Warns, and returns None, without a render mode.
+        With "human" the picture is shown, which resets and steps do by themselves; None is returned. Without a render mode
+        None, with a warning.
+
+        Args:
+            seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all. With "human" resets
+                and steps go on showing the view of the last call, at first an onlooker's.
 
         Raises:
-            ValueError: for a seat that does not exist, and for the render mode "human", which is not available yet.
+            ValueError: for a seat that does not exist, or a picture of a game that has none.
             RuntimeError: before the first reset.
+            ImportError: if there is to be a window, and no pygame.
         """
         require_reset(self._dealt, "render")
-        return render(self.game, self.states[0], self.render_mode, seat)
+        self.game.check_seat(seat)
+        self._view = seat
+        fps: Any = self.metadata["render_fps"]
+        return render(
+            self.game, self.states[0], self.render_mode, seat, self._last_decision(), self._display, fps
+        )
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Close the window, and record the game in play as far as it went, where there are such.
+
+        Raises:
+            OSError: if a replay cannot be written.
+        """
+        self._display.close()
+        self._record_running()
 
     def _repr_svg_(self) -> str | None:
         require_reset(self._dealt, "_repr_svg_")
-        return self.game.svg(self.states[0])
+        return self.game.svg(self.states[0], last=self._last_decision())
+
+    def _last_decision(self) -> tuple[int, int] | None:
+        if not self._decisions:
+            return None
+        agent, action = self._decisions[-1]
+        return self._seats[agent], action
 
     def get_state(self) -> dict[str, Any]:
         """Return the game in progress, for `set_state`; picklable, independent of this environment.
@@ -246,6 +315,9 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what `get_state` of an environment with an equal game returned, on the same build of the rules.
+
+        A game that was recorded, or drawn, from its deal on, where the state was got, is recorded here too; another one is
+        not, with a warning when it is over. The game that was in play here is given up, and not recorded.
 
         Raises:
             ValueError: for anything else, a state of other options or one that was changed included; nothing has
@@ -268,6 +340,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             raise ValueError("this state was changed after get_state() returned it")
         for name, value in kept.items():
             setattr(self, name, value)
+        self._decisions = (self._decisions or []) if self._follows() else None
 
     def _identity(self) -> dict[str, Any]:
         """What two environments must share to exchange states."""
@@ -298,6 +371,7 @@ _IN_PROGRESS = (
     "truncations",
     "infos",
     "_skip_agent_selection",
+    "_decisions",
 )
 
 

@@ -169,7 +169,7 @@ class GardenVecEnv(VecEnv):
         return super().render(mode)
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """Return a picture of each row as its learner's seat may see it (None without "rgb_array").
+        """Return a picture of each row, with the last decision marked, as its learner's seat may see it (None without "rgb_array").
 
         Raises:
             RuntimeError: before the first reset.
@@ -177,8 +177,11 @@ class GardenVecEnv(VecEnv):
         require_reset(self.learner.dealt, "get_images")
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
-        states, seats = self.learner.batch.states, self.learner.seats
-        return [pixels(self.game, state, int(seat)) for state, seat in zip(states, seats, strict=True)]
+        learner = self.learner
+        return [
+            pixels(self.game, learner.batch.states[row], int(learner.seats[row]), learner.last_decision(row))
+            for row in range(self.num_envs)
+        ]
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
         """Return the rows that are meant (None: all); ValueError or IndexError for what are none."""

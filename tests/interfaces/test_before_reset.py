@@ -50,7 +50,8 @@ def refused(owner, calls):
 def test_nothing_can_be_seen_or_done_before_the_first_reset(game, mode):
     refused(GardenEnv(game, render_mode=mode), PETTINGZOO)
     refused(Env(game, render_mode=mode), GYMNASIUM)
-    refused(VectorEnv(game, num_envs=2, render_mode=mode), VECTOR)
+    if mode != "human":
+        refused(VectorEnv(game, num_envs=2, render_mode=mode), VECTOR)
     refused(Batch(game, 2), BATCH)
     refused(Learner(game, 2), {"step": lambda learner: learner.step([0, 0])})
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from importlib.util import find_spec
 
 import gymnasium
 import numpy as np
@@ -13,6 +14,7 @@ from gymnasium.wrappers import TimeLimit
 
 import garden_core
 from cacti_env import Cacti
+from garden_core.interfaces import gymnasium_env
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.learner import FORFEITED, Learner
 from mars_env import Mars
@@ -21,13 +23,14 @@ MODES = list(AutoresetMode)
 
 
 @pytest.mark.parametrize("name", garden_core.list_games())
-def test_checks_of_gymnasium_and_stable_baselines(name):
+def test_checks_of_gymnasium_and_stable_baselines(name, monkeypatch):
+    monkeypatch.setitem(gymnasium_env._METADATA, "render_fps", 1000)
     env = gymnasium.make(
         f"{name}_env:garden/{name.capitalize()}-v0", illegal="terminate", render_mode="rgb_array"
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*not a lossless|.*the `render_modes`|.*int8|.*-D observ")
-        check_env(env.unwrapped)
+        check_env(env.unwrapped, skip_render_check=find_spec("pygame") is None)  # of all render modes
         sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
         warnings.filterwarnings("ignore", message="Your observation|The action space")
         sb3.check_env(Env(name, illegal="terminate"))

@@ -233,10 +233,6 @@ def test_gymnasium_rendering():
     env = gymnasium.make("garden/Mars-v0", render_mode="rgb_array")
     env.reset(seed=0)
     assert env.render().dtype == np.uint8
-    env = gymnasium_env.Env(Mars(), render_mode="human")
-    env.reset(seed=0)
-    with pytest.raises(ValueError, match="human"):
-        env.render()
 
 
 @pytest.mark.parametrize(

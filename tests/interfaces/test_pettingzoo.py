@@ -259,7 +259,16 @@ def test_pettingzoo_seed(name, options):
 @each_table
 def test_pettingzoo_render(name, options):
     if has_picture(make(name)):
-        render_test(lambda render_mode: pettingzoo_env.env(name, render_mode=render_mode, **options))
+        pytest.importorskip("pygame")
+
+        def env_fn(render_mode):
+            env = pettingzoo_env.env(name, render_mode=render_mode, **options)
+            env.metadata["render_fps"] = 1000
+            if options:  # a window for each game is enough
+                env.metadata["render_modes"].remove("human")
+            return env
+
+        render_test(env_fn)
         return
     env = pettingzoo_env.env(name, render_mode="ansi", **options)
     env.reset(seed=1)

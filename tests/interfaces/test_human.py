@@ -1,0 +1,235 @@
+"""Pictures of environments: `render_mode="human"`, and the last decision marked wherever a picture is drawn."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from pig import Pig
+
+from cacti_env import Cacti
+from garden_core import svg
+from garden_core.display import Display
+from garden_core.interfaces import gymnasium_env
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.replay import Replay
+from mars_env import Mars
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What displays were asked to show: pictures with their frames a second."""
+    found = []
+    monkeypatch.setattr(Display, "show", lambda self, picture, fps: found.append((picture, fps)))
+    return found
+
+
+def legal(mask):
+    return int(np.flatnonzero(mask)[-1])
+
+
+def move(env):
+    """Take a legal action for whoever is to move; return who, and the action."""
+    agent = env.agent_selection
+    action = legal(env.observe(agent)["action_mask"])
+    env.step(action)
+    return env.possible_agents.index(agent), action
+
+
+# --- PettingZoo ---
+
+
+def test_resets_and_steps_show_what_an_onlooker_sees(shown):
+    env = GardenEnv(Cacti, render_mode="human")
+    env.reset(seed=1)
+    expected, last = [env.game.svg(env.states[0])], None
+    for _ in range(4):
+        last = move(env)
+        expected.append(env.game.svg(env.states[0], last=last))
+    env.metadata["render_fps"] = 7
+    assert env.render() is None
+    assert shown == [*((picture, 2) for picture in expected), (expected[-1], 7)]
+    assert len(set(expected)) == 5
+
+
+def test_a_seat_that_was_asked_for_stays_in_view(shown):
+    env = GardenEnv(Cacti, render_mode="human")
+    env.reset(seed=1)
+    env.render(seat=1)
+    last = move(env)
+    assert shown[-1][0] == env.game.svg(env.states[0], 1, last=last) != env.game.svg(env.states[0], last=last)
+    with pytest.raises(ValueError, match="seat must be 0 to 1"):
+        env.render(seat=2)
+    env.reset()
+    assert shown[-1][0] == env.game.svg(env.states[0], 1)
+    env.render()
+    env.reset()
+    assert shown[-1][0] == env.game.svg(env.states[0])
+
+
+def test_what_changes_nothing_shows_nothing(shown):
+    env = GardenEnv(Mars, render_mode="human", illegal="terminate")
+    env.reset(seed=1)
+    count = len(shown)
+    env.step(10**6)
+    while env.agents:
+        env.step(None)
+    assert len(shown) == count
+
+
+@pytest.mark.parametrize("draw", [GardenEnv.render, GardenEnv._repr_svg_], ids=["rgb_array", "notebook"])
+def test_the_last_decision_is_marked(draw):
+    env = GardenEnv(Mars, render_mode="rgb_array")
+    painted = svg.to_pixels if draw is GardenEnv.render else str
+    env.reset(seed=1)
+    np.testing.assert_array_equal(draw(env), painted(env.game.svg(env.states[0])))
+    for _ in range(3):
+        last = move(env)
+        marked = painted(env.game.svg(env.states[0], last=last))
+        np.testing.assert_array_equal(draw(env), marked)
+        assert not np.array_equal(marked, painted(env.game.svg(env.states[0])))
+    other = GardenEnv(Mars, render_mode="rgb_array")
+    other.set_state(env.get_state())
+    for each in (other, copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        np.testing.assert_array_equal(draw(each), marked)
+    env.reset()
+    np.testing.assert_array_equal(draw(env), painted(env.game.svg(env.states[0])))
+
+
+# --- Gymnasium ---
+
+
+def first_legal(batch, rows):
+    return batch.action_mask[rows].argmax(1)
+
+
+def test_the_learners_seat_is_shown(shown):
+    env = gymnasium.make("garden/Cacti-v0", seat=1, render_mode="human").unwrapped
+    _, info = env.reset(seed=1)
+    for _ in range(4):
+        state, last = env.learner.batch.states[0], env.learner.last_decision(0)
+        assert shown[-1] == (env.game.svg(state, 1, last=last), 2)
+        _, _, _, _, info = env.step(legal(info["action_mask"]))
+    assert env.render() is None
+    assert len(shown) == 6
+
+
+@pytest.mark.parametrize("opponents", ["random", "greedy", first_legal])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_last_decision_is_that_of_the_game(opponents, seat, tmp_path):
+    plain, recorded = Env(Cacti, opponents, seat=seat), Env(Cacti, opponents, seat=seat, record=tmp_path)
+    movers = set()
+    for number in range(1, 4):
+        found = []
+        for env in (plain, recorded):
+            _, info = env.reset(seed=number)
+            over, learner = False, env.learner
+            found.append([(int(learner.batch.states["decisions"][0]), learner.last_decision(0))])
+            while not over:
+                _, _, over, _, info = env.step(legal(info["action_mask"]))
+                found[-1].append((int(learner.batch.states["decisions"][0]), learner.last_decision(0)))
+        game = list(Replay.load(tmp_path / f"game-{number:06d}.json").decisions())
+        assert found[0] == found[1] == [(count, game[count][1]) for count, _ in found[0]]
+        assert game[found[0][-1][0]] is game[-1]
+        movers |= {last[0] for _, last in found[0][1:]}
+    assert movers == {0, 1}
+
+
+def test_pictures_of_many_games_are_marked():
+    envs = VectorEnv(Mars, 2, render_mode="rgb_array")
+    _, infos = envs.reset(seed=1)
+    envs.step(infos["action_mask"].argmax(1))
+    learner = envs.learner
+    for row, picture in enumerate(envs.render()):
+        state, seat, last = learner.batch.states[row], learner.seats[row], learner.last_decision(row)
+        np.testing.assert_array_equal(picture, svg.to_pixels(envs.game.svg(state, seat, last=last)))
+        assert not np.array_equal(picture, svg.to_pixels(envs.game.svg(state, seat)))
+
+
+def test_an_illegal_action_is_no_decision():
+    env = Env(Mars, seat=0, illegal="terminate")
+    env.reset(seed=1)
+    assert env.learner.last_decision(0) is None
+    env.step(10**6)
+    assert env.learner.last_decision(0) is None
+
+
+# --- windows ---
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    """Windows that nothing waits for."""
+    pytest.importorskip("pygame")
+    monkeypatch.setitem(gymnasium_env._METADATA, "render_fps", 1000)
+
+
+def pettingzoo_env(game):
+    env = GardenEnv(game, render_mode="human")
+    env.metadata["render_fps"] = 1000
+    return env
+
+
+def act(env):
+    """Take a legal action in either kind of environment."""
+    move(env) if isinstance(env, GardenEnv) else env.step(legal(env.action_masks()))
+
+
+each_kind = pytest.mark.parametrize("kind", [pettingzoo_env, lambda game: Env(game, render_mode="human")])
+
+
+@each_kind
+def test_an_environment_with_a_window_is_copied_without(kind, windows):
+    env = kind(Mars)
+    env.reset(seed=1)
+    act(env)
+    window = env._display._screen
+    others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    if isinstance(env, GardenEnv):
+        others.append(kind(Mars))
+        others[-1].set_state(env.get_state())
+    for other in others:
+        assert other._display._screen is None
+        act(other)
+        assert other._display._screen is not None
+        other.close()
+        assert env._display._screen is window
+    act(env)
+    env.close()
+    assert env._display._screen is None
+    env.close()
+
+
+@each_kind
+def test_the_game_goes_on_when_its_window_is_closed(kind, windows):
+    pygame = pytest.importorskip("pygame")
+    env = kind(Mars)
+    env.reset(seed=1)
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=env._display._screen._window))
+    for _ in range(3):
+        act(env)
+    assert env.render() is None
+    env.reset()
+    assert env._display._screen._window is None
+    env.close()
+    env.reset()
+    assert env._display._screen._window is not None
+    env.close()
+
+
+@each_kind
+def test_a_game_without_a_picture_says_so(kind, windows):
+    with pytest.raises(ValueError, match="pig has no picture; use render_mode='ansi'"):
+        kind(Pig).reset(seed=1)
+
+
+def test_many_games_have_no_window():
+    assert "human" not in VectorEnv.metadata["render_modes"]
+    for make_it in (
+        lambda: VectorEnv(Mars, 2, render_mode="human"),
+        lambda: gymnasium.make_vec("garden/Mars-v0", 2, render_mode="human"),
+    ):
+        with pytest.raises(ValueError, match=r"use 'rgb_array' here, and gymnasium\.wrappers\.vector\.Human"):
+            make_it()

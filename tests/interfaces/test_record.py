@@ -1,0 +1,444 @@
+"""`record=`: every game of an environment as a replay that is the game played, and the same games as without."""
+
+import copy
+import pickle
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.wrappers import TimeLimit
+from variants import each_table, own_file, shortened
+
+from cacti_env import Cacti
+from garden_core import make
+from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.learner import AUTORESETS, Learner
+from garden_core.replay import Replay
+from mars_env import Mars, mars_v0
+
+
+def replays(folder):
+    """Return the replays of a folder in the order of their numbers, which have no gap."""
+    paths = sorted(folder.iterdir())
+    assert [path.name for path in paths] == [f"game-{n:06d}.json" for n in range(1, len(paths) + 1)]
+    return [Replay.load(path) for path in paths]
+
+
+def end(replay):
+    *_, last = replay.states()
+    return last.tobytes()
+
+
+def choice(mask, number):
+    legal = np.flatnonzero(mask)
+    return int(legal[number * 7919 % len(legal)])
+
+
+# --- PettingZoo ---
+
+
+def play(env, decisions=10_000):
+    """Play on; return the labels of the actions."""
+    labels = []
+    while len(labels) < decisions and not any((*env.terminations.values(), *env.truncations.values())):
+        action = choice(env.observe(env.agent_selection)["action_mask"], len(labels))
+        labels.append(env.game.labels[action])
+        env.step(action)
+    return tuple(labels)
+
+
+@each_table
+def test_every_game_is_recorded(name, options, tmp_path):
+    env = GardenEnv(name, record=tmp_path, **options)
+    env.reset(seed=3)
+    games = []
+    for decisions in (10_000, 5, 10_000, 0, 4):
+        games.append((play(env, decisions), env.states[0].tobytes(), any(env.terminations.values())))
+        while decisions == 10_000 and env.agents:
+            env.step(None)
+        if decisions != 4:
+            env.reset()
+    env.close()
+    env.close()
+    found = [(each.actions, end(each), each.ended == "terminated") for each in replays(tmp_path)]
+    assert found == [game for game in games if game[0]]
+    assert len(found) == 4
+    env.reset(seed=3)
+    env.close()
+    assert len(replays(tmp_path)) == 4
+
+
+def test_a_finished_game_is_written_at_once(tmp_path):
+    env = mars_v0.env(record=str(tmp_path), max_decisions=7)
+    env.reset(seed=1)
+    play(env, 6)
+    assert not replays(tmp_path)
+    play(env)
+    assert [(each.ended, len(each.actions)) for each in replays(tmp_path)] == [("truncated", 7)]
+
+
+def test_a_game_lost_by_an_illegal_action_is_recorded_as_far_as_it_went(tmp_path):
+    env = GardenEnv(Mars, record=tmp_path, illegal="terminate")
+    env.reset(seed=1)
+    actions = play(env, 9)
+    env.step(10**6)
+    assert [(each.actions, each.ended) for each in replays(tmp_path)] == [(actions, "running")]
+    env.reset()
+    env.step(10**6)
+    env.reset()
+    assert len(replays(tmp_path)) == 1, "nothing was decided in the other game"
+
+
+def test_a_refused_call_records_nothing(tmp_path):
+    env = GardenEnv(Mars, record=tmp_path)
+    env.reset(seed=1)
+    actions = play(env, 3)
+    with pytest.raises(ValueError, match="illegal"):
+        env.step(int(env.last()[0]["action_mask"].argmin()))
+    with pytest.raises(ValueError, match="seed"):
+        env.reset(seed=-1)
+    assert not replays(tmp_path)
+    actions += play(env, 2)
+    env.reset(seed=2)
+    assert [each.actions for each in replays(tmp_path)] == [actions]
+
+
+@pytest.mark.parametrize("way", ["set_state", "copy", "pickle"])
+def test_a_game_that_goes_on_elsewhere_is_recorded_whole(way, tmp_path):
+    env = GardenEnv(Mars, record=tmp_path)
+    env.reset(seed=1)
+    actions = play(env, 9)
+    if way == "set_state":
+        kept = env.get_state()
+        play(env, 5)
+        other = GardenEnv(Mars, record=tmp_path)
+        other.set_state(kept)
+    else:
+        other = copy.deepcopy(env) if way == "copy" else pickle.loads(pickle.dumps(env))
+    actions += play(other)
+    found = replays(tmp_path)
+    assert [(each.actions, end(each)) for each in found] == [(actions, other.states[0].tobytes())]
+
+
+def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
+    plain = GardenEnv(Mars)
+    plain.reset(seed=1)
+    play(plain, 9)
+    env = GardenEnv(Mars, record=tmp_path)
+    env.reset(seed=1)
+    play(env, 9)
+    env.set_state(plain.get_state())
+    with pytest.warns(UserWarning, match=r"a game of mars is not recorded: .*\(set_state, set_states\)"):
+        play(env)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.set_state(plain.get_state())
+        play(env, 2)
+        env.reset()
+        assert not replays(tmp_path)
+        play(env, 3)
+        env.close()
+    assert len(replays(tmp_path)) == 1
+
+
+def test_decisions_of_an_environment_that_does_not_record_are_unknown(tmp_path):
+    """Also of a game whose beginning was recorded."""
+    env = GardenEnv(Mars, record=tmp_path)
+    env.reset(seed=1)
+    play(env, 3)
+    plain = GardenEnv(Mars)
+    plain.set_state(env.get_state())
+    play(plain, 3)
+    env.set_state(plain.get_state())
+    play(env, 2)
+    with pytest.warns(UserWarning, match="not recorded"):
+        env.close()
+    assert not replays(tmp_path)
+
+
+def test_a_finished_game_that_is_set_needs_no_warning(tmp_path):
+    plain = GardenEnv(Cacti)
+    plain.reset(seed=1)
+    play(plain)
+    env = GardenEnv(Cacti, record=tmp_path)
+    while plain.agents:
+        env.set_state(plain.get_state())
+        plain.step(None)
+    env.set_state(plain.get_state())
+    env.set_state(GardenEnv(Cacti).get_state())
+    env.close()
+    assert not replays(tmp_path)
+
+
+def test_a_position_written_into_the_environment_is_left_out(tmp_path):
+    env = GardenEnv(Mars, record=tmp_path)
+    env.reset(seed=1)
+    play(env, 3)
+    env.states["score"][0, 0] += 1
+    with pytest.warns(UserWarning, match="not recorded"):
+        env.reset()
+    assert not replays(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["cacti", "botanicus"])
+def test_own_printed_data_is_in_the_replay(name, tmp_path):
+    option, path = own_file(name)
+    env = GardenEnv(name, record=tmp_path, **{option: path})
+    env.reset(seed=1)
+    play(env, 5)
+    env.close()
+    assert replays(tmp_path)[0].game == env.game
+
+
+def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
+    def full_disk(self, path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Replay, "save", full_disk)
+    for env in (
+        GardenEnv(Cacti, record=tmp_path, max_decisions=1),
+        Env(Cacti, seat=0, record=tmp_path, max_decisions=1),
+    ):
+        env.reset(seed=1)
+        with pytest.raises(OSError, match="No space left"):
+            env.step(2)
+        env.reset()
+
+
+# --- one learner's seat ---
+
+
+def first_legal(batch, rows):
+    return batch.action_mask[rows].argmax(1)
+
+
+POOL = ["random", "greedy", first_legal]
+
+
+def drawing():
+    """A policy whose answers depend on when it was asked for what."""
+    generator = np.random.default_rng(1)
+
+    def draw(batch, rows):
+        return np.array([choice(batch.action_mask[row], generator.integers(1000)) for row in rows])
+
+    return draw
+
+
+class Watch:
+    """What a learner showed in its steps, and its games as far as it can see them."""
+
+    def __init__(self, learner):
+        self.learner, self.shown = learner, []
+        self.own = [[] for _ in range(learner.num_envs)]  # its decisions in the present games
+        self.ends = []  # last states and its decisions of the games that are over
+
+    def reset(self, seed=None, rows=None):
+        self.learner.reset(seed, rows)
+        for row in range(self.learner.num_envs) if rows is None else rows:
+            self.own[row] = []
+        self.note()
+
+    def note(self):
+        learner, batch = self.learner, self.learner.batch
+        names = "observation action_mask rewards terminated truncated capped final_observation seats drawn"
+        seen = {name: getattr(learner, name).tobytes() for name in names.split()}
+        self.shown.append(seen | {"states": batch.states.tobytes(), "last": batch.last_states.tobytes()})
+
+    def step(self, number):
+        learner = self.learner
+        rows = np.flatnonzero(~(learner.terminated | learner.truncated))
+        if learner.autoreset != "disabled":
+            rows = learner.batch.all_rows
+        actions = [choice(learner.action_mask[row], number + row) for row in rows]
+        waiting = learner.autoreset == "next_step", learner.terminated | learner.truncated
+        for row, action in zip(rows.tolist(), actions, strict=True):
+            if not (waiting[0] and waiting[1][row]):
+                self.own[row].append(action)
+        learner.step(np.array(actions), rows)
+        for row in np.flatnonzero(learner.terminated | learner.truncated):
+            if row in rows and self.own[row]:
+                seat = int(learner.final_seats[row])
+                self.ends.append((learner.batch.last_states[row].tobytes(), seat, tuple(self.own[row])))
+                self.own[row] = []
+        self.note()
+
+
+@pytest.mark.parametrize("autoreset", AUTORESETS)
+@pytest.mark.parametrize("max_steps", [None, 4])
+@each_table
+def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_steps, tmp_path):
+    game = shortened(name, 40, **options)
+    learners = [
+        Learner(game, 3, [*POOL, drawing()], autoreset=autoreset, max_steps=max_steps, record=record)
+        for record in (None, tmp_path)
+    ]
+    plain, recorded = watches = [Watch(learner) for learner in learners]
+    for watch in watches:
+        watch.reset(7)
+        for number in range(60):
+            watch.step(number)
+            over = watch.learner.terminated | watch.learner.truncated
+            if autoreset == "disabled" and over.any():
+                watch.reset(rows=np.flatnonzero(over).tolist())
+    assert plain.shown == recorded.shown
+    assert plain.ends == recorded.ends
+    found = []
+    for replay in replays(tmp_path):
+        decisions = [last for _, last in replay.decisions() if last is not None]
+        found.append((end(replay), decisions, replay.ended))
+    assert [each[0] for each in found] == [each[0] for each in plain.ends]
+    for (_, decisions, ended), (_, seat, own) in zip(found, plain.ends, strict=True):
+        assert tuple(action for by, action in decisions if by == seat) == own
+        assert ended in (("running", "terminated", "truncated") if max_steps else ("terminated", "truncated"))
+    assert len(found) >= 3
+    before = [state.tobytes() for state in recorded.learner.batch.states]
+    recorded.learner.close()
+    recorded.learner.close()
+    running = [end(each) for each in replays(tmp_path)[len(found) :]]
+    assert set(running) <= set(before)
+
+
+def test_gymnasium_records_every_episode(tmp_path):
+    env = gymnasium.make("garden/Mars-v0", opponents=POOL, record=tmp_path)
+    ends = []
+    for _ in range(4):
+        _, info = env.reset(seed=None if ends else 3)
+        over, own = False, []
+        while not over:
+            own.append(choice(info["action_mask"], len(own)))
+            _, _, over, _, info = env.step(own[-1])
+        ends.append((env.unwrapped.learner.batch.states[0].tobytes(), info["seat"], own))
+    env.close()
+    for replay, (state, seat, own) in zip(replays(tmp_path), ends, strict=True):
+        decisions = [last for _, last in replay.decisions() if last is not None]
+        assert (end(replay), [action for by, action in decisions if by == seat]) == (state, own)
+
+
+def test_an_episode_that_is_cut_short_is_recorded_as_far_as_it_went(tmp_path):
+    limited = TimeLimit(Env(Mars, seat=0, record=tmp_path), 3)
+    for _ in range(2):
+        _, info = limited.reset(seed=5)
+        truncated = False
+        while not truncated:
+            _, _, _, truncated, info = limited.step(int(info["action_mask"].argmax()))
+    limited.close()
+    first, second = replays(tmp_path)
+    assert first == second
+    assert first.ended == "running"
+    own = [last for _, last in first.decisions() if last and last[0] == 0]
+    assert len(own) == 3
+
+
+def test_an_illegal_action_of_the_learner_is_not_in_the_replay(tmp_path):
+    env = Env(Mars, seat=0, illegal="terminate", record=tmp_path)
+    _, info = env.reset(seed=5)
+    for _ in range(3):
+        _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+    state = env.learner.batch.states[0].tobytes()
+    env.step(10**6)
+    env.reset()
+    assert [(end(each), each.ended) for each in replays(tmp_path)] == [(state, "running")]
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_many_games_are_recorded(mode, tmp_path):
+    envs = gymnasium.make_vec("garden/Cacti-v0", 3, opponents=POOL, autoreset_mode=mode, record=tmp_path)
+    _, infos = envs.reset(seed=1)
+    ended = 0
+    for _ in range(40):
+        _, _, terminated, _, infos = envs.step(infos["action_mask"].argmax(1))
+        ended += terminated.sum()
+        assert [each.ended for each in replays(tmp_path)] == ["terminated"] * ended
+        if mode == "Disabled" and terminated.any():
+            _, infos = envs.reset(options={"reset_mask": terminated})
+    assert ended > 3
+    envs.close()
+    assert {each.ended for each in replays(tmp_path)[ended:]} == {"running"}
+
+
+def test_games_before_the_learner_is_asked_are_left_out(tmp_path):
+    """They are passed over: the learner never sees them."""
+    game = Cacti(max_decisions=1)
+    learner = Learner(game, 1, seat="random", record=tmp_path)
+    learner.reset(2)
+    for count in range(1, 30):
+        learner.step(learner.action_mask.argmax(1))
+        found = replays(tmp_path)
+        assert len(found) == count
+        assert end(found[-1]) == learner.batch.last_states[0].tobytes()
+    assert learner.batch.episodes[0] > 35
+
+
+def test_what_an_opponents_error_undoes_is_not_recorded(tmp_path):
+    failing = []
+
+    def opponent(batch, rows):
+        if failing:
+            raise ArithmeticError
+        return first_legal(batch, rows)
+
+    learner = Learner(
+        Mars(), 2, ["random", opponent], weights=[1, 3], seat=1, record=tmp_path, autoreset="disabled"
+    )
+    learner.reset(1)
+    number = 0
+    while not learner.terminated.any():
+        failing[:] = [True] if number % 2 else []
+        actions = np.array([choice(mask, number) for mask in learner.action_mask])
+        number += 1
+        try:
+            learner.step(actions)
+        except ArithmeticError:
+            failing.clear()
+            learner.step(actions)
+    failing[:] = [True]
+    with pytest.raises(ArithmeticError):
+        learner.reset(4)
+    failing.clear()
+    states = [state.tobytes() for state in learner.batch.states]
+    over = learner.terminated.copy()
+    learner.close()
+    first, *rest = replays(tmp_path)
+    assert end(first) == states[int(over.argmax())]
+    assert [end(each) for each in rest] == [
+        state for state, done in zip(states, over, strict=True) if not done
+    ]
+
+
+def test_positions_that_are_put_in_are_left_out(tmp_path):
+    env = Env(Mars, seat=0, record=tmp_path)
+    env.reset(seed=1)
+    kept = env.learner.batch.states[0].copy()
+    for seed in (2, 3):
+        env.reset(seed=seed)
+        env.learner.batch.set_states([0], [kept])
+        env.step(int(env.action_masks().argmax()))
+        with pytest.warns(UserWarning, match="not recorded") if seed == 2 else warnings.catch_warnings():
+            env.reset()
+    assert not replays(tmp_path)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_records_too(copied, tmp_path):
+    env = Env(Mars, "greedy", seat=0, record=tmp_path)
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    other = copied(env)
+    for each in (env, other):
+        each.step(int(each.action_masks().argmax()))
+        each.close()
+    one, two = replays(tmp_path)
+    assert one == two
+    assert end(one) == env.learner.batch.states[0].tobytes()
+
+
+@pytest.mark.parametrize("kind", [GardenEnv, Env, VectorEnv])
+def test_a_file_is_no_folder(kind, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="record must be a folder, and a file is in the way"):
+        kind(make("mars"), record=tmp_path / "file")
+    with pytest.raises(TypeError, match="record must be the path of a folder, or None, not 5"):
+        kind(make("mars"), record=5)
