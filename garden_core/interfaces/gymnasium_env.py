@@ -331,6 +331,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """
         self.learner.close()
 
+    def __del__(self) -> None:
+        """Leave out the `close` of Gymnasium 1.1, which records no game while Python shuts down."""
+
     def _own(self, array: np.ndarray) -> np.ndarray:
         return array.copy() if self.copy else array
 

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 import warnings
 
 import gymnasium
@@ -357,6 +359,17 @@ def test_many_games_are_recorded(mode, tmp_path):
     assert ended > 3
     envs.close()
     assert {each.ended for each in replays(tmp_path)[ended:]} == {"running"}
+
+
+def test_what_is_deleted_records_nothing(tmp_path):
+    code = (
+        "import gymnasium, mars_env; "
+        f"envs = gymnasium.make_vec('garden/Mars-v0', 2, record={str(tmp_path)!r}); "
+        "_, infos = envs.reset(seed=1); envs.step(infos['action_mask'].argmax(1))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stderr == ""
+    assert not replays(tmp_path)
 
 
 def test_games_before_the_learner_is_asked_are_left_out(tmp_path):
