@@ -982,8 +982,8 @@ def _bed_drawn(scene: Scene, player: int, garden: Garden, bed: int) -> str:
     parts = [draw.box(x, y, garden.bed, height, 6, edge, thick, paint.offered if offered else ground)]
     if level:
         roomy = garden.bed >= 50  # the level stands beside the plant, else below it
-        size, middle = (38, x + garden.bed / 2 - 5) if roomy else (30, x + garden.bed / 2)
-        a, b = (x + garden.bed - 10, y + height - 15) if roomy else (middle, y + height - 7)
+        size, middle = (38, x + garden.bed / 2 - 6.5) if roomy else (30, x + garden.bed / 2)
+        a, b = (x + garden.bed - 9, y + height - 15) if roomy else (middle, y + height - 7)
         parts.append(plant(level, middle, y + (23 if roomy else 18), size, paint))
         parts.append(_words(a, b, LEVELS[level], SMALL, paint.ink, bold=True, anchor="middle"))
     else:

@@ -1,4 +1,4 @@
-"""Update the generated parts of README and docs (tables, pictures, pages of rules): `python docs/generate.py`."""
+"""Update the generated parts of README and docs (tables, pictures of recorded games, pages of rules): `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pictures
 from safetensors import safe_open
 
-from garden_core import Batch, Game, list_games, make
+from garden_core import Game, list_games, make
 from garden_core.game import Part
 from garden_core.interfaces.registration import gymnasium_id, pettingzoo_id
-from garden_core.policies import RandomPolicy
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -529,21 +528,6 @@ def filled(text: str) -> str:
     return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 
 
-def pictures() -> dict[Path, str]:
-    """Return, by file, a picture of each game in the middle of random play, as its second player sees it."""
-    made = {}
-    for game in map(make, own_games()):
-        batch, random = Batch(game, 1, autoreset=False), RandomPolicy(1)
-        batch.reset(2)
-        states = []
-        while not batch.terminated[0]:
-            states.append(batch.states.copy())
-            batch.step(random(batch, np.array([0])))
-        shown = states[len(states) * 2 // 3][0]
-        made[ROOT / "docs" / "pictures" / f"{game.name}.svg"] = game.svg(shown, 1, legal=True)
-    return made
-
-
 def rules() -> dict[Path, str]:
     """Return, by file, the full rules of each game that has them in its package."""
     made = {}
@@ -563,6 +547,6 @@ def pages() -> list[Path]:
 if __name__ == "__main__":
     for page in pages():
         page.write_text(filled(page.read_text()))
-    for path, content in (pictures() | rules()).items():
+    for path, content in (pictures.stills() | rules()).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)

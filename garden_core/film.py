@@ -110,6 +110,7 @@ def save_film(
     seat: int | None = None,
     width: int = 800,
     seconds: float = 0.7,
+    every: int = 1,
     **look: Any,
 ) -> None:
     """Write a GIF or, with the package `av`, an MP4, by the file's name.
@@ -120,10 +121,11 @@ def save_film(
         seat: who looks; None: an onlooker, who sees all.
         width: in pixels.
         seconds: how long each position is shown; the last one three times as long.
+        every: show every so manyth position, counted from the end.
         **look: `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:
-        ValueError: for another kind of file, a width or time that is not positive, or as `Replay.frames`.
+        ValueError: for another kind of file, a width, time or `every` that is not positive, or as `Replay.frames`.
         ImportError: for .mp4 without `av`.
     """
     path = Path(path)
@@ -132,13 +134,17 @@ def save_film(
         raise ValueError(f"a film is .gif or .mp4, not {path.name}")
     if not (width > 0 and seconds > 0):
         raise ValueError(f"width and seconds must be positive, not {width} and {seconds}")
-    write_atomically(path, write(replay.frames(seat, width, **look), seconds))
+    write_atomically(path, write(replay.frames(seat, width, every, **look), seconds))
 
 
 def _gif(pictures: Iterator[np.ndarray], seconds: float) -> bytes:
+    """One palette for all pictures, made from a few of them: what does not change then takes no room."""
     from PIL import Image
 
-    images = [Image.fromarray(each).quantize(128, dither=Image.Dither.NONE) for each in pictures]
+    shown = list(pictures)
+    few = np.concatenate([*shown[:: -(-len(shown) // 5)], shown[-1]])
+    palette = Image.fromarray(few).quantize(method=Image.Quantize.FASTOCTREE)
+    images = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in shown]
     times = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
     out = io.BytesIO()
     images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)

@@ -8,6 +8,7 @@ plays the game again. It imports no code and opens no other file, whatever the f
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import Policy, ask
 from garden_core.rng import game_seed
-from garden_core.svg import to_pixels
+from garden_core.svg import height_of, to_pixels
 
 __all__ = ["FORMAT", "LIMIT", "Replay", "ReplayError", "record"]
 
@@ -96,19 +97,30 @@ class Replay:
             yield state, last
             last = None if label is None else (int(state["current_player"]), index[label])
 
-    def frames(self, seat: int | None = None, width: int | None = None, **look: Any) -> Iterator[np.ndarray]:
+    def frames(
+        self, seat: int | None = None, width: int | None = None, every: int = 1, **look: Any
+    ) -> Iterator[np.ndarray]:
         """Yield a picture of each position, uint8 (H, W, 3), with the last decision marked.
+
+        All are as high as the highest: compact ones grow in some games, and the others are continued below.
 
         Args:
             seat: who looks; None: an onlooker, who sees all.
             width: in pixels; the height follows. None: the picture's own.
+            every: yield every so manyth position, counted from the end.
             **look: `dark`, `compact`, `names` of `Game.svg`.
 
         Raises:
-            ValueError: for a seat that does not exist, or a game that has no picture.
+            ValueError: for a seat that does not exist, an `every` that is not positive, or a game that has no picture.
         """
-        for state, last in self.decisions():
-            yield to_pixels(self.game.svg(state, seat, last=last, **look), width)
+        if every < 1:
+            raise ValueError(f"every must be positive, not {every}")
+        shown = itertools.islice(self.decisions(), len(self.actions) % every, None, every)
+        drawn = [self.game.svg(state, seat, last=last, **look) for state, last in shown]
+        height = len(to_pixels(max(drawn, key=height_of), width))
+        for picture in drawn:
+            pixels = to_pixels(picture, width)
+            yield np.pad(pixels, ((0, height - len(pixels)), (0, 0), (0, 0)), mode="edge")
 
     def content(self) -> dict[str, Any]:
         """Return what a file holds, as plain JSON values."""

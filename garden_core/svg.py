@@ -118,6 +118,12 @@ def document(width: float, height: float, *children: str, background: str = "#ff
     )
 
 
+def height_of(svg: str) -> float:
+    """Return how high a document of `document` is for its width."""
+    width, height = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0]
+    return float(height) / float(width)
+
+
 def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
     """Paint an SVG document: uint8 (H, W, 3); as `to_png`."""
     from PIL import Image

@@ -11,7 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 import generate
+import pictures
 import pig
+from PIL import Image
+
+from garden_core.replay import Replay
 
 PAGES = generate.pages()
 NEEDED = {"clients.md": ("torchrl", "pyspiel")}
@@ -46,8 +50,26 @@ def test_every_generated_table_is_used():
 
 
 def test_pictures_are_current():
-    for path, picture in generate.pictures().items():
+    for path, picture in pictures.stills().items():
         assert path.read_text() == picture, "run: python docs/generate.py"
+
+
+def test_every_game_has_its_pictures_and_they_are_shown():
+    assert set(pictures.SHOWN) == set(generate.own_games())
+    assert set(pictures.FOLDER.iterdir()) == pictures.files(), "run: python docs/pictures.py"
+    text = "".join(page.read_text() for page in PAGES)
+    for path in pictures.files():
+        assert f"pictures/{path.name}" in text, path.name
+
+
+@pytest.mark.parametrize("name", pictures.SHOWN)
+def test_films_are_small_and_show_the_recorded_games(name):
+    shown, path = pictures.SHOWN[name], pictures.FOLDER / f"{name}.gif"
+    assert path.stat().st_size < 1_500_000
+    replay = Replay.load(path.with_suffix(".json"))
+    with Image.open(path) as film:
+        assert film.width == shown.width
+        assert film.n_frames == len(replay.actions) // shown.every + 1
 
 
 def test_pages_of_rules_are_current():
@@ -59,6 +81,6 @@ def test_pages_of_rules_are_current():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for target in re.findall(r'(?:\]\(|(?:href|src|srcset)=")([^)"#]+)[)"#]', page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target

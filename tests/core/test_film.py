@@ -16,6 +16,7 @@ from garden_core import make
 from garden_core.film import page, picture, save_film, save_page
 from garden_core.policies import RandomPolicy
 from garden_core.replay import Replay, ReplayError, record
+from garden_core.svg import to_pixels
 
 DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]
 
@@ -108,6 +109,16 @@ def test_frames(cacti):
     assert {each.dtype for each in shown} == {np.dtype(np.uint8)}
 
 
+def test_frames_are_of_one_height(cacti):
+    shown = list(cacti.frames(width=200, compact=True))
+    assert len({each.shape for each in shown}) == 1
+    states = list(cacti.states())
+    heights = [len(to_pixels(cacti.game.svg(state, compact=True), 200)) for state in states]
+    assert len(set(heights)) > 1
+    assert max(heights) == len(shown[0])
+    assert (shown[0][min(heights) :] == shown[0][-1, 0]).all()
+
+
 def test_a_gif_shows_every_position(cacti, tmp_path):
     save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1)
     with Image.open(tmp_path / "game.gif") as film:
@@ -118,6 +129,26 @@ def test_a_gif_shows_every_position(cacti, tmp_path):
             film.seek(number)
             total += film.info["duration"]
         assert total == 100 * len(cacti.actions) + 300
+
+
+def test_a_film_can_leave_out_positions(cacti, tmp_path):
+    states, shown = list(cacti.decisions()), list(cacti.frames(width=200, every=7))
+    assert len(shown) == len(cacti.actions) // 7 + 1
+    state, last = states[-8]
+    assert (shown[-2] == to_pixels(cacti.game.svg(state, last=last), 200)).all()
+    save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1, every=7)
+    with Image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == len(shown)
+
+
+def test_the_colours_of_a_gif_are_those_of_the_pictures(cacti, tmp_path):
+    save_film(cacti, tmp_path / "game.gif", width=400, every=5)
+    with Image.open(tmp_path / "game.gif") as film:
+        for number, picture in enumerate(cacti.frames(width=400, every=5)):
+            film.seek(number)
+            wrong = np.abs(np.array(film.convert("RGB")).astype(int) - picture).max(2)
+            assert wrong.mean() < 4
+            assert (wrong > 60).mean() < 1e-3
 
 
 def test_an_mp4_shows_every_position(cacti, tmp_path):
@@ -133,7 +164,7 @@ def test_wrong_films_are_refused(cacti, tmp_path):
     for name in ("game.avi", "game"):
         with pytest.raises(ValueError, match=r"a film is \.gif or \.mp4"):
             save_film(cacti, tmp_path / name)
-    for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}):
+    for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}, {"every": 0}):
         with pytest.raises(ValueError, match=r"positive|seat"):
             save_film(cacti, tmp_path / "game.gif", **wrong)
     assert not list(tmp_path.iterdir())

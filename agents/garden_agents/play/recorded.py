@@ -41,6 +41,8 @@ class Arguments:
     """GIF or MP4 file (the latter needs the package av) for a film of the game; no film if not given"""
     width: int = 800
     """width of the film and of a PNG, pixels"""
+    every: int = 1
+    """the film shows every so manyth position, counted from the end"""
     dark: bool = False
     """pictures light on dark"""
     steps: bool = False
@@ -67,7 +69,7 @@ def main(arguments: Arguments) -> None:
             estimates = None if a.judge is None else _estimates(replay, a.judge)
             save_page(replay, a.page, seat=a.seat, estimates=estimates, dark=a.dark)
         if a.film is not None:
-            save_film(replay, a.film, a.seat, a.width, dark=a.dark)
+            save_film(replay, a.film, a.seat, a.width, every=a.every, dark=a.dark)
     except ImportError as error:
         raise SystemExit(f"error: {error}") from error
     except ValueError as error:

@@ -1,0 +1,81 @@
+"""Make the pictures and films that README and docs show, of games between the trained agents: `python docs/pictures.py`.
+
+For each game there are, in docs/pictures: the recorded game (.json), a position of it as a picture, light and dark (.svg), and
+a film of it (.gif). `python docs/generate.py` draws the pictures anew, of the games as they are recorded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from garden_agents.registry import load_agent
+
+from garden_core import make
+from garden_core.film import save_film
+from garden_core.replay import Replay, record
+
+FOLDER = Path(__file__).with_name("pictures")
+
+
+class Shown(NamedTuple):
+    """What is shown of a game.
+
+    Attributes:
+        options: of the game.
+        agent: who plays every seat.
+        seed: of the deal; each seat's agent has a seed of its own.
+        position: the picture's, as its number of decisions.
+        every, width, seconds: of the film, as for `save_film`.
+    """
+
+    options: dict[str, Any]
+    agent: str
+    seed: int
+    position: int
+    every: int
+    width: int
+    seconds: float
+
+
+SHOWN = {
+    "mars": Shown({}, "network-mcts:100", 2, 81, 3, 720, 0.6),
+    "cacti": Shown({}, "network-mcts:100", 8, 18, 1, 720, 1.0),
+    "botanicus": Shown({}, "network", 3, 149, 5, 800, 0.9),
+}
+
+
+def played(name: str) -> Replay:
+    """Return the game that is shown, played now."""
+    shown = SHOWN[name]
+    game = make(name, **shown.options)
+    return record(game, [load_agent(shown.agent, game, seed) for seed in range(game.num_players)], shown.seed)
+
+
+def stills() -> dict[Path, str]:
+    """Return, by file, the pictures of the recorded games: light and dark."""
+    made = {}
+    for name, shown in SHOWN.items():
+        replay = Replay.load(FOLDER / f"{name}.json")
+        state, last = list(replay.decisions())[shown.position]
+        for file, dark in ((f"{name}.svg", False), (f"{name}-dark.svg", True)):
+            made[FOLDER / file] = replay.game.svg(state, legal=True, last=last, dark=dark)
+    return made
+
+
+def files() -> set[Path]:
+    """Return every file that is in the folder."""
+    kinds = (".json", ".svg", "-dark.svg", ".gif")
+    return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in kinds}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, shown in SHOWN.items():
+        replay = played(name)
+        replay.save(FOLDER / f"{name}.json")
+        film = {"width": shown.width, "seconds": shown.seconds, "every": shown.every}
+        save_film(replay, FOLDER / f"{name}.gif", **film)
+        print(f"{name}: {len(replay.actions)} decisions, scores {', '.join(map(str, replay.scores))}")
+    for path, content in stills().items():
+        path.write_text(content)
