@@ -585,6 +585,8 @@ def main(arguments: Arguments) -> None:
         announce("play", arguments.host, listening, server.token, arguments.open)
         print("Ctrl-C ends the server and its games", flush=True)
         if arguments.host not in LOCAL:
-            print("others in your network reach it at this machine's name or address, by the links on the page")
+            print(
+                "others in your network reach it at this machine's name or address, by the links on the page"
+            )
         with contextlib.suppress(KeyboardInterrupt):
             runner(server.app).run(sockets=[listening])
