@@ -98,9 +98,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._recorder = None if record is None else Recorder(self.game, record)
         self._display = Display(self.game.title)
         self._view: int | None = None  # the seat whose view the display shows
-        self._decisions: list[tuple[str, int]] | None = (
-            None  # of the game in play, by whom; None: not followed
-        )
+        self._decisions: list[tuple[str, int]] | None = None  # agents and actions, where these are asked for
 
     def observation_space(self, agent: str) -> spaces.Space:
         """Return the agent's observation space, the same object at every call."""
@@ -316,8 +314,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what `get_state` of an environment with an equal game returned, on the same build of the rules.
 
-        A game that was recorded, or drawn, from its deal on, where the state was got, is recorded here too; another one is
-        not, with a warning when it is over. The game that was in play here is given up, and not recorded.
+        Where games are recorded, this one is if the other environment records or draws too, and so knows it from its deal
+        on; else it is left out, with a warning when it is over. The game that was in play here is given up, and not recorded.
 
         Raises:
             ValueError: for anything else, a state of other options or one that was changed included; nothing has
