@@ -15,24 +15,30 @@ from websockets.sync.client import connect
 
 
 @contextlib.contextmanager
+def running(app):
+    """Run an application in a thread; yield its port."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = runner(app)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+@contextlib.contextmanager
 def serving(*words, **arguments):
     """Serve a new game of `arguments`; yield the Server, with its `port`."""
     arguments = Arguments(*words, **({"seed": 1, "web": True} | arguments))
     server = Server(set_up(arguments)[0], arguments)
-    listening = socket.create_server(("127.0.0.1", 0))
-    server.port = listening.getsockname()[1]
-    running = runner(server.app)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not running.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    try:
+    with running(server.app) as server.port:
         yield server
-    finally:
-        running.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive()
 
 
 def address(server, path="/", **query):

@@ -104,6 +104,14 @@ class Arguments:
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     dark: bool = False
     """light on dark, whatever the browser prefers"""
+    web: bool = False
+    """instead, serve a page that follows the run while it is trained, until Ctrl-C; needs the extra web"""
+    host: str = "127.0.0.1"
+    """address that the page is served at; by default for this machine alone"""
+    port: int = 0
+    """port that the page is served at; 0 for any free one"""
+    open: bool = True
+    """open the served page in the browser"""
 
 
 def main(arguments: Arguments) -> None:
@@ -113,6 +121,11 @@ def main(arguments: Arguments) -> None:
         SystemExit: for a folder that holds no run, arguments that are not valid, or after Ctrl-C.
     """
     a = arguments
+    if a.web:
+        from garden_agents.evaluation import live
+
+        live.serve(a.run, a.game, a.dark, a.host, a.port, a.open)
+        return
     try:
         with tqdm(total=a.games, unit="game", disable=a.games < 1) as bar:
             path = save(a.run, a.output, games=a.games, game=a.game, dark=a.dark, on_finished=bar.update)

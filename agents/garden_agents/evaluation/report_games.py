@@ -11,7 +11,7 @@ import numpy as np
 from garden_agents.evaluation.charts import bars, count, points
 from garden_agents.evaluation.matches import places, shares_of, wilson
 from garden_agents.evaluation.page_parts import NothingError, facts, figure, section, share, table, words
-from garden_agents.evaluation.run_files import CONFIG, Config
+from garden_agents.evaluation.run_files import CONFIG, Config, read_config
 from garden_agents.evaluation.values import FIFTHS, Noted, by_fifths, chances, fifths, noted
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
@@ -22,7 +22,7 @@ from garden_core.data import DataFile
 from garden_core.files import is_file
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
-from garden_core.replay import record
+from garden_core.replay import Replay, record
 
 __all__ = ["sections"]
 
@@ -45,10 +45,7 @@ def sections(
     If that cannot be done, there is one section that says why. Arguments as those of `report.page`.
     """
     try:
-        game = _game(config, code, folder / CONFIG)
-        if not is_file(folder / NETWORK):
-            raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
-        agent = NetworkAgent.load(folder, game, SEED, sampled=True)
+        game, agent = _loaded(folder, config, code)
         played = noted(game, [agent], games, SEED, on_finished)
     except (ValueError, TypeError) as error:
         reason = str(error)
@@ -62,6 +59,18 @@ def sections(
         section("Values and outcomes", lambda: _calibration(game, agent, played)),
         section("Sample games", lambda: _samples(game, agent, dark)),
     ]
+
+
+def _loaded(folder: Path, config: Config, code: str | None) -> tuple[Game, NetworkAgent]:
+    """Return a run's game, and its best network, which draws its actions.
+
+    Raises:
+        ValueError, TypeError: if there is no such network yet, or as `_game`.
+    """
+    game = _game(config, code, folder / CONFIG)
+    if not is_file(folder / NETWORK):
+        raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
+    return game, NetworkAgent.load(folder, game, SEED, sampled=True)
 
 
 def _game(config: Config, code: str | None, path: Path) -> Game:
@@ -230,13 +239,29 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
         raise NothingError(f"{error}.") from None
 
 
+def sample(folder: Path, code: str | None, dark: bool) -> str:
+    """Return a page of one game of the run's best network: it begins against greedy play, or plays alone in a team.
+
+    Raises:
+        ValueError, TypeError: if it cannot be played; arguments as those of `report.page`.
+    """
+    game, agent = _loaded(folder, read_config(folder / CONFIG), code)
+    network: Policy = NetworkAgent(agent.network, agent.value_target)
+    others = network if game.cooperative else GreedyPolicy(SEED)
+    replay = record(game, [network] + [others] * (game.num_players - 1), SEED)
+    return film.page(replay, estimates=_estimates(game, agent, replay), dark=dark)
+
+
+def _estimates(game: Game, agent: NetworkAgent, replay: Replay) -> list[list[float]] | None:
+    return chances(agent, replay) if agent.value_target == "seats" and game.num_players > 1 else None
+
+
 def _sample(
     game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int, dark: bool
 ) -> str:
     """Return a game of these policies, to be opened: a page of its own, which reaches nothing of this one."""
     replay = record(game, seats, seed)
-    estimates = chances(agent, replay) if agent.value_target == "seats" and game.num_players > 1 else None
-    page = film.page(replay, estimates=estimates, dark=dark)
+    page = film.page(replay, estimates=_estimates(game, agent, replay), dark=dark)
     about = f"{name}: {' : '.join(map(str, replay.scores))} after {len(replay.actions)} decisions"
     frame = f'<iframe sandbox="allow-scripts" title="{about}" data-page="{html.escape(page)}"></iframe>'
     return f"<details><summary>{about}</summary>{frame}</details>"

@@ -83,6 +83,8 @@ class TrainingArguments:
     """number of evenly spaced evaluations; if not given one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32
     """games against each agent of the panel in an evaluation"""
+    web: bool = False
+    """show the curves and a game on a page in the browser while it trains; needs the extra web"""
     eval_games: int = 600
     """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
@@ -186,7 +188,9 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
         if not any(value is not None for value in limits.values()):
             limits = {}
-        places = {name: getattr(arguments, name) for name in ("ray", "workers") if hasattr(arguments, name)}
+        places = {
+            name: getattr(arguments, name) for name in ("ray", "workers", "web") if hasattr(arguments, name)
+        }
         arguments = dataclasses.replace(stored, **limits, **places, resume=folder)
     if "reward" in arguments.options:
         raise SystemExit(
@@ -262,7 +266,9 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml holds them: without those that are None, the run's folder and the cluster."""
+    """Return arguments as config.toml holds them: without those that are None, the run's folder, the cluster and the page."""
     values = dataclasses.asdict(arguments)
-    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray")}
+    kept = {
+        key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray", "web")
+    }
     return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}

@@ -151,16 +151,6 @@ def test_the_last_action_is_marked():
         assert drawing.svg(state, look=Look(last=last, by=by)).count(ring) == many, last
 
 
-def test_a_planted_flower_is_marked_where_its_planter_stands():
-    """Not also where another gardener stands on a flower of the same colour."""
-    state = snapshot(gardeners=[[(2, -3)], [(-1, 2)]], flowers=[[2, -3, 1], [-1, 2, 1]])
-    colour = drawing.COLOURS[1]
-    ring = 'stroke-dasharray="2 4"'
-    found = {by: drawing.svg(state, look=Look(last=f"plant {colour}", by=by)) for by in (0, 1, None)}
-    assert [found[by].count(ring) for by in (0, 1, None)] == [1, 1, 2]
-    assert found[0] != found[1]
-
-
 def test_places_bear_their_names_on_demand():
     state, _ = CASES["move"]
     assert "3,-3" not in words(drawing.svg(state))

@@ -1,0 +1,135 @@
+"""A training run on a page that follows it: `garden train … --web`, or `garden report RUN --web` for any run.
+
+The page is served by a process of its own, so that the training loses nothing to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from garden_agents.evaluation import report, report_games
+from garden_agents.evaluation.run_files import CONFIG, EVALUATIONS, METRICS, RESULTS
+from garden_agents.networks import NETWORK
+from garden_agents.serve import HEADERS, announce, application, holds, listen, runner
+
+__all__ = ["serve", "watch"]
+
+HERE = Path(__file__).parent
+OWN_SCRIPTS = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+"""For pages that bring their scripts along and need nothing else."""
+PARENT = 2.0
+"""Seconds between two looks whether the process that started this one is still there."""
+
+
+def watch(folder: Path, game: str) -> None:
+    """Serve a run's page in a process of its own until this process ends."""
+    words = [sys.executable, "-m", "garden_agents", "report", str(folder), "--web"]
+    if ":" in game:
+        words += ["--game", game]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+    atexit.register(process.terminate)
+
+
+def serve(folder: Path, game: str | None, dark: bool, host: str, port: int, open_it: bool) -> None:
+    """Serve a run's page until Ctrl-C, or until the process that started this one ends.
+
+    Args:
+        folder: the run's folder; it may be empty yet.
+        game, dark: as for `report.page`.
+        host, port: where; port 0 for any free one.
+        open_it: open it in the browser.
+
+    Raises:
+        SystemExit: for an address that cannot be had.
+    """
+    parent = os.getppid()
+    with listen(host, port) as listening:
+        token = secrets.token_urlsafe(16)
+        app = pages(folder, token, game, dark, host)
+        server = runner(app)
+
+        announce("watch the training", host, listening, token, open_it)
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_until_parent_ends(parent, server, listening))
+
+
+async def _until_parent_ends(parent: int, server: uvicorn.Server, listening: socket.socket) -> None:
+    async def look() -> None:
+        while os.getppid() == parent:
+            await asyncio.sleep(PARENT)
+        server.should_exit = True
+
+    looking = asyncio.create_task(look())
+    await server.serve(sockets=[listening])
+    looking.cancel()
+
+
+def pages(folder: Path, token: str, game: str | None, dark: bool, host: str) -> Starlette:
+    """Return the application: the page, the report in it, a sample game, and what the run's files look like now."""
+
+    def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answered(request: Request) -> Response:
+            if not holds(token, request.query_params):
+                return Response("the address lacks its token", 403, HEADERS, "text/plain")
+            return await answer(request)
+
+        return answered
+
+    async def page(request: Request) -> Response:
+        return FileResponse(HERE / "live.html", headers=HEADERS)
+
+    async def script(request: Request) -> Response:
+        return FileResponse(HERE / "live.js", headers=HEADERS)
+
+    async def state(request: Request) -> Response:
+        return JSONResponse(_state(folder), headers=HEADERS)
+
+    async def made(make: Callable[[], str]) -> Response:
+        try:
+            return HTMLResponse(
+                await run_in_threadpool(make), headers=HEADERS | {"Content-Security-Policy": OWN_SCRIPTS}
+            )
+        except (ValueError, TypeError) as error:
+            return Response(f"nothing to show yet: {error}", 200, HEADERS, "text/plain")
+
+    async def show_report(request: Request) -> Response:
+        return await made(lambda: report.page(folder, 0, game, dark))
+
+    async def show_game(request: Request) -> Response:
+        return await made(lambda: report_games.sample(folder, game, dark))
+
+    routes = [Route("/live.js", script)] + [
+        Route(path, guarded(answer))
+        for path, answer in {"/": page, "/state": state, "/report": show_report, "/game": show_game}.items()
+    ]
+    return application(routes, host)
+
+
+def _state(folder: Path) -> dict[str, str]:
+    """Return when the run's files were written, and what the page says of it."""
+    written = {}
+    for name in (CONFIG, METRICS, EVALUATIONS, RESULTS, NETWORK):
+        with contextlib.suppress(OSError):
+            written[name] = (folder / name).stat().st_mtime_ns
+    kept = str(written.get(NETWORK, ""))
+    evaluated = NETWORK in written
+    words = "The training is finished." if RESULTS in written else "The training is running."
+    if not evaluated:
+        words += " No network was evaluated yet."
+    return {"files": "-".join(map(str, written.values())), "network": kept, "words": words}
