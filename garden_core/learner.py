@@ -466,21 +466,19 @@ def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Oppon
 
 
 def _record_dtype(max_players: int) -> np.dtype:
-    """Type of what is kept of a row beside its state."""
-    return np.dtype(
-        [
-            ("owed", "f8"),  # paid to the learner's seat and not yet delivered
-            ("seat", "i8"),
-            ("steps", "i4"),  # decisions of the learner in the game
-            ("last_action", "i4"),  # the last decision in the game, -1 before the first
-            ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
-            ("tried", "i2"),  # games passed over since the learner was last asked
-            ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
-            ("last_seat", "i1"),  # who took the last decision
-            ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
-        ],
-        align=True,
-    )
+    """Type of what is kept of a row beside its state; without padding, whose bytes copies leave as they find them."""
+    fields: list[Any] = [
+        ("owed", "f8"),  # paid to the learner's seat and not yet delivered
+        ("seat", "i8"),
+        ("steps", "i4"),  # decisions of the learner in the game
+        ("last_action", "i4"),  # the last decision in the game, -1 before the first
+        ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
+        ("tried", "i2"),  # games passed over since the learner was last asked
+        ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
+        ("last_seat", "i1"),  # who took the last decision
+        ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
+    ]
+    return np.dtype([*fields, ("spare", "u1", (-np.dtype(fields).itemsize % 8,))], align=True)
 
 
 # --- compiled ---

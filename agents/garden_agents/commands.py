@@ -112,9 +112,11 @@ def _arena(words: list[str]) -> None:
 def _report(words: list[str]) -> None:
     import tyro
 
-    from garden_agents.evaluation import report
+    from garden_agents.evaluation.report import Arguments
 
-    report.main(tyro.cli(report.Arguments, args=words, prog="garden report"))
+    arguments = tyro.cli(Arguments, args=words, prog="garden report")
+    shown = importlib.import_module(f"garden_agents.evaluation.{'live' if arguments.web else 'report'}")
+    shown.main(arguments)
 
 
 def _replay(words: list[str]) -> None:

@@ -28,7 +28,7 @@ from garden_agents.evaluation.run_files import CONFIG, EVALUATIONS, METRICS, RES
 from garden_agents.networks import NETWORK
 from garden_agents.serve import HEADERS, announce, application, holds, listen, runner
 
-__all__ = ["serve", "watch"]
+__all__ = ["main", "pages", "watch"]
 
 HERE = Path(__file__).parent
 OWN_SCRIPTS = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -46,25 +46,17 @@ def watch(folder: Path, game: str) -> None:
     atexit.register(process.terminate)
 
 
-def serve(folder: Path, game: str | None, dark: bool, host: str, port: int, open_it: bool) -> None:
-    """Serve a run's page until Ctrl-C, or until the process that started this one ends.
-
-    Args:
-        folder: the run's folder; it may be empty yet.
-        game, dark: as for `report.page`.
-        host, port: where; port 0 for any free one.
-        open_it: open it in the browser.
+def main(arguments: report.Arguments) -> None:
+    """Serve a run's page until Ctrl-C, or until the process that started this one ends; the run may be empty yet.
 
     Raises:
         SystemExit: for an address that cannot be had.
     """
-    parent = os.getppid()
-    with listen(host, port) as listening:
+    a, parent = arguments, os.getppid()
+    with listen(a.host, a.port) as listening:
         token = secrets.token_urlsafe(16)
-        app = pages(folder, token, game, dark, host)
-        server = runner(app)
-
-        announce("watch the training", host, listening, token, open_it)
+        server = runner(pages(a.run, token, a.game, a.dark, a.host))
+        announce("watch the training", a.host, listening, token, a.open)
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_until_parent_ends(parent, server, listening))
 

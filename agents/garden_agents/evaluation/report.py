@@ -121,11 +121,6 @@ def main(arguments: Arguments) -> None:
         SystemExit: for a folder that holds no run, arguments that are not valid, or after Ctrl-C.
     """
     a = arguments
-    if a.web:
-        from garden_agents.evaluation import live
-
-        live.serve(a.run, a.game, a.dark, a.host, a.port, a.open)
-        return
     try:
         with tqdm(total=a.games, unit="game", disable=a.games < 1) as bar:
             path = save(a.run, a.output, games=a.games, game=a.game, dark=a.dark, on_finished=bar.update)
