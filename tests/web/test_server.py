@@ -345,6 +345,19 @@ def test_an_agents_fault_ends_its_game_alone(capsys):
             assert other.wait_turn()
 
 
+def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
+    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+
+        def fails(*_):
+            raise ZeroDivisionError("no ink")
+
+        monkeypatch.setattr(type(next(iter(server.rooms.values())).match.game), "own_svg", fails)
+        assert "cannot be shown: no ink" in page.refused(type="look")
+        monkeypatch.undo()
+        page.send(type="look")
+        assert page.wait("position")["svg"]
+
+
 def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
     room = next(iter(cacti.rooms.values()))
     slow = web._Page(None, room, 0, False)

@@ -71,7 +71,7 @@ class Look(_Message, tag="look"):
 
 
 class Act(_Message, tag="act"):
-    """Take an action; `at` is the number of decisions in the position that was looked at."""
+    """Take an action; `at`, here and below, is the number of the position that was looked at, `Room.changes`."""
 
     at: int
     action: int
@@ -147,7 +147,13 @@ class _Page:
                 self._news.clear()
                 while self._waiting:
                     message = self._waiting.popleft()
-                    await self.socket.send_text(json.dumps(message or self.room.position(self)))
+                    await self.socket.send_text(json.dumps(message or self._position()))
+
+    def _position(self) -> dict[str, Any]:
+        try:
+            return self.room.position(self)
+        except Exception as error:  # noqa: BLE001 — a game can be anybody's code: its fault ends no other game
+            return {"type": "error", "text": f"the position cannot be shown: {one_line(error)}"}
 
 
 class Room:
