@@ -9,6 +9,7 @@ import dis
 import enum
 import functools
 import hashlib
+import logging
 import operator
 import os
 import re
@@ -35,6 +36,7 @@ from numba.core.typed_passes import NativeLowering
 
 __all__ = ["JIT", "compiled", "fingerprint", "records"]
 
+LOG = logging.getLogger(__name__)
 JIT: bool = not numba.config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`: everything then runs as plain Python."""
 
@@ -444,7 +446,8 @@ class _Cache(FunctionCache):
             return super().load_overload(sig, target_context)
         except NameError:
             raise
-        except Exception:  # noqa: BLE001 - damaged bytes unpickle to any error; none is lost, as compiling follows
+        except Exception:  # damaged bytes unpickle to any error; the function is compiled again
+            LOG.debug("compiled code in %s cannot be read", self.cache_path, exc_info=True)
             for path in self._files():
                 with contextlib.suppress(OSError):
                     path.unlink()

@@ -62,7 +62,7 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
         error = None
         try:
             work_on(index, left.pop)
-        except BaseException as raised:  # noqa: BLE001  raised again by the calling thread
+        except BaseException as raised:  # noqa: BLE001 - whatever ends the work, an interruption too, the caller raises
             left.clear()
             error = raised
         finished.append(error)

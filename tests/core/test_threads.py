@@ -1,7 +1,6 @@
 """Rows shared among threads: the same results for any number, after a fork too, and nothing left half done."""
 
 import multiprocessing
-import os
 import threading
 
 import numpy as np
@@ -106,11 +105,11 @@ def test_an_error_waits_for_the_other_threads(failing):
     assert sorted([*done, failing]) == [0, 1, 2]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked on this system")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own():
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_another_process_has_threads_of_its_own(method):
     expected = played(2, 3)
-    with multiprocessing.get_context("fork").Pool(1) as pool:
+    with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.apply_async(played, (2, 3)).get(60) == expected
 
 

@@ -5,18 +5,16 @@ The page is served by a process of its own, so that the training loses nothing t
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
 import os
 import secrets
-import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -33,43 +31,37 @@ __all__ = ["main", "pages", "watch"]
 HERE = Path(__file__).parent
 OWN_SCRIPTS = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """For pages that bring their scripts along and need nothing else."""
-PARENT = 2.0
-"""Seconds between two looks whether the process that started this one is still there."""
 
 
 def watch(folder: Path, game: str) -> None:
-    """Serve a run's page in a process of its own until this process ends."""
-    words = [sys.executable, "-m", "garden_agents", "report", str(folder), "--web"]
-    if ":" in game:
-        words += ["--game", game]
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
-    atexit.register(process.terminate)
+    """Serve a run's page in a process of its own until this process ends, however it ends."""
+    words = [sys.executable, "-m", "garden_agents.evaluation.live", str(folder), game]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    atexit.register(process.stdin.close)
 
 
-def main(arguments: report.Arguments) -> None:
-    """Serve a run's page until Ctrl-C, or until the process that started this one ends; the run may be empty yet.
+def main(arguments: report.Arguments, until_input_ends: bool = False) -> None:
+    """Serve a run's page until Ctrl-C, or until standard input ends; the run may be empty yet.
 
     Raises:
         SystemExit: for an address that cannot be had.
     """
-    a, parent = arguments, os.getppid()
+    a = arguments
     with listen(a.host, a.port) as listening:
         token = secrets.token_urlsafe(16)
         server = runner(pages(a.run, token, a.game, a.dark, a.host))
+
+        def end_with_input() -> None:
+            while os.read(0, 1024):
+                pass
+            server.should_exit = True
+
+        if until_input_ends:
+            threading.Thread(target=end_with_input, daemon=True).start()
         announce("watch the training", a.host, listening, token, a.open)
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_until_parent_ends(parent, server, listening))
-
-
-async def _until_parent_ends(parent: int, server: uvicorn.Server, listening: socket.socket) -> None:
-    async def look() -> None:
-        while os.getppid() == parent:
-            await asyncio.sleep(PARENT)
-        server.should_exit = True
-
-    looking = asyncio.create_task(look())
-    await server.serve(sockets=[listening])
-    looking.cancel()
+            server.run(sockets=[listening])
 
 
 def pages(folder: Path, token: str, game: str | None, dark: bool, host: str) -> Starlette:
@@ -125,3 +117,7 @@ def _state(folder: Path) -> dict[str, str]:
     if not evaluated:
         words += " No network was evaluated yet."
     return {"files": "-".join(map(str, written.values())), "network": kept, "words": words}
+
+
+if __name__ == "__main__":
+    main(report.Arguments(Path(sys.argv[1]), game=sys.argv[2]), until_input_ends=True)

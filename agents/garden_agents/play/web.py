@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import logging
 import secrets
 import time
 from collections import deque
@@ -53,6 +54,7 @@ PAGES = 16
 AGENTS = ("network", "network-mcts:100", "greedy", "mcts:100", "mcts:400", "mcts:1600", "random")
 """Agents that the page offers. Others are taken by name if they are built in, or were named on the command line."""
 HERE = Path(__file__).parent
+LOG = logging.getLogger(__name__)
 
 
 # --- what a page says ---
@@ -152,7 +154,8 @@ class _Page:
     def _position(self) -> dict[str, Any]:
         try:
             return self.room.position(self)
-        except Exception as error:  # noqa: BLE001 — a game can be anybody's code: its fault ends no other game
+        except Exception as error:  # of a game by anybody; the other pages and games go on
+            LOG.exception("a position of %r cannot be shown", self.room.match.game)
             return {"type": "error", "text": f"the position cannot be shown: {one_line(error)}"}
 
 
@@ -203,7 +206,8 @@ class Room:
         """
         try:
             self.match.take(*await run_in_threadpool(self.match.choose))
-        except Exception as error:  # noqa: BLE001 — an agent can be anybody's code: its fault ends its game alone
+        except Exception as error:  # of an agent by anybody; the other games go on
+            LOG.exception("%s failed", self.match.names[self.match.seat])
             self.failed = f"{self.match.names[self.match.seat]} failed: {one_line(error)}"
         self.changes += 1
 
