@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all test-clients test-web test-ray test-lowest lint check coverage mutants bench soak clean
+.PHONY: train test test-all test-clients test-cuda test-web test-ray test-lowest lint check coverage mutants bench soak clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -22,6 +22,10 @@ test-all: .venv/test
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients
 	$(BIN)/python -m pytest -n 2 -m "not slow" tests/clients tests/test_docs.py
+
+# Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, games on it are held against the CPU's.
+test-cuda: .venv/test .venv/cuda
+	$(BIN)/python -m pytest -n 2 --dist=load tests/cuda
 
 # The page to play on, in a real browser: an installed Chromium, or the one that CHROMIUM names.
 test-web: .venv/browser
@@ -74,7 +78,7 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 
-.venv/train .venv/bench .venv/test .venv/browser .venv/clients .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
+.venv/train .venv/bench .venv/test .venv/browser .venv/clients .venv/cuda .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing garden-envs with what '$*' needs into .venv"
 	$(INSTALL) '.[$*]'
 	@touch $@

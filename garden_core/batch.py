@@ -11,13 +11,14 @@ import numpy as np
 
 from garden_core import loops
 from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, require_reset, short
+from garden_core.cpu import Cpu
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.registry import as_game
-from garden_core.threads import as_threads, share
 
-__all__ = ["Batch", "History", "why_illegal"]
+__all__ = ["DEVICES", "Batch", "History", "why_illegal"]
 
+DEVICES = ("cpu", "cuda")
 _INT64 = np.dtype(np.int64)
 
 
@@ -62,6 +63,10 @@ class Batch:
 
     All arrays are owned by the batch and overwritten by the next call; copy what you want to keep.
 
+    With `device="cuda"` the games are the same bit for bit, but live on a GPU (`garden_core.gpu`), and so do all arrays
+    that the batch shows or returns. They go to torch without a copy, `torch.as_tensor(batch.observation, device="cuda")`,
+    and to NumPy by `copy_to_host()`. Actions, players and states may be given from either side.
+
     Args:
         game: the game with its options, for example `garden_core.make("mars", num_players=3)`; a Game class or a
             name stands for the game with its default options.
@@ -71,6 +76,7 @@ class Batch:
         history: keep the decisions of every row's present game, for agents that draw conclusions from what others did.
         threads: largest number of threads that step, deal and observe; the results are the same for any number. It
             pays from some thousand rows on (docs/speed.md).
+        device: "cpu", or "cuda" for the first GPU of NVIDIA (`pip install 'garden-envs[cuda]'`).
 
     Attributes:
         observation: int8 (N, *game.observation_shape), the view of the player to move.
@@ -84,7 +90,10 @@ class Batch:
         history: the decisions of the present games, or None.
 
     Raises:
-        ValueError: for a num_envs or a number of threads below 1.
+        ValueError: for a num_envs or a number of threads below 1, a device that is neither, or a history or threads on
+            a GPU.
+        ImportError: for "cuda" where what it needs is not installed.
+        RuntimeError: for "cuda" where there is no GPU.
     """
 
     def __init__(
@@ -94,35 +103,51 @@ class Batch:
         autoreset: bool = True,
         history: bool = False,
         threads: int = 1,
+        device: str = "cpu",
     ) -> None:
         n = as_integer(num_envs, "num_envs", "at least 1")
         if n < 1:
             raise ValueError(f"num_envs must be at least 1, not {short(n)}")
+        if not (isinstance(device, str) and device in DEVICES):
+            raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {short(device)}")
         self.game = game = as_game(game, {})
         self.num_envs = n
         self.autoreset = autoreset
-        self.threads = as_threads(threads)
+        self.device = device
+        target: Any = Cpu(game, threads)
+        if device == "cuda":
+            if history or target.threads > 1:
+                raise ValueError("on a GPU a batch keeps no history and has no threads")
+            from garden_core.gpu import Gpu  # loads numba.cuda
+
+            target = Gpu(game)
+        self.target = target
+        """What holds and steps the games."""
+        self.threads = target.threads
+        zeros = target.zeros
         self._hold(
             loops.Rows(
-                states=game.new_states(n),
-                last_states=game.new_states(n),
-                seeds=np.zeros(n, np.uint64),
-                seed_rows=np.zeros(n, np.uint64),
-                episodes=np.zeros(n, np.uint64),
-                observations=np.zeros((n, game.observation_size), np.int8),
-                masks=np.zeros((n, game.num_actions), np.int8),
-                current_player=np.zeros(n, np.int64),
-            )
+                states=target.new_states(n),
+                last_states=target.new_states(n),
+                seeds=zeros(n, np.uint64),
+                seed_rows=zeros(n, np.uint64),
+                episodes=zeros(n, np.uint64),
+                observations=target.wide(n, game.observation_size),
+                masks=target.wide(n, game.num_actions),
+                current_player=zeros(n, np.int64),
+            ),
+            loops.Paid(
+                rewards=zeros((n, game.num_players), np.float32),
+                terminated=zeros(n, np.bool_),
+                truncated=zeros(n, np.bool_),
+            ),
         )
-        self.rewards = np.zeros((n, game.num_players), np.float32)
-        self.terminated = np.zeros(n, np.bool_)
-        self.truncated = np.zeros(n, np.bool_)
         self.history = History(game, n) if history else None
         self.all_rows = np.arange(n)
         self.dealt = False
         """Whether there was a reset."""
 
-    def _hold(self, rows: loops.Rows) -> None:
+    def _hold(self, rows: loops.Rows, paid: loops.Paid) -> None:
         self.rows = rows
         """The arrays of the games, as compiled loops take them."""
         (
@@ -135,16 +160,18 @@ class Batch:
             self.action_mask,
             self.current_player,
         ) = rows
+        self.paid = paid
+        self.rewards, self.terminated, self.truncated = paid
 
     @property
     def observation(self) -> np.ndarray:
         """The view of the player to move, int8 (N, *game.observation_shape)."""
-        return self.flat.reshape(self.num_envs, *self.game.observation_shape)
+        return self.target.shaped(self.flat, self.game.observation_shape)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All arrays that resets and steps write to."""
-        return (*self.rows, self.rewards, self.terminated, self.truncated)
+        return (*self.rows, *self.paid)
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
@@ -159,9 +186,6 @@ class Batch:
             IndexError: for a row that does not exist.
         """
         rows = self.number_games(seed, rows)
-        self.rewards[rows] = 0
-        self.terminated[rows] = False
-        self.truncated[rows] = False
         self._advance(rows, np.full(len(rows), loops.DEAL))
         if self.history is not None:
             self.history.lengths[rows] = 0
@@ -173,17 +197,15 @@ class Batch:
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
         if seed is None and self.dealt:
-            self.episodes[rows] += np.uint64(1)
+            self.target.number_next(self.rows, rows)
             return rows
         if seed is None:
             seed = secrets.randbits(64)
         if isinstance(seed, int | np.integer):
-            self.seeds[rows] = as_seed(seed)
-            self.seed_rows[rows] = rows
+            seeds, seed_rows = np.full(len(rows), as_seed(seed)), rows.astype(np.uint64)
         else:
-            self.seeds[rows] = as_seeds(seed, len(rows))
-            self.seed_rows[rows] = 0
-        self.episodes[rows] = 0
+            seeds, seed_rows = as_seeds(seed, len(rows)), np.zeros(len(rows), np.uint64)
+        self.target.number(self.rows, rows, seeds, seed_rows)
         return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:
@@ -207,24 +229,21 @@ class Batch:
             self.history.lengths[rows[self.terminated[rows] | self.truncated[rows]]] = 0
 
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        paid = self.autoreset, self.rewards, self.terminated, self.truncated
-
-        def advance(part: slice, _: int) -> None:
-            loops.advance_rows(*self.rows, self.game.params, rows[part], actions[part], *paid)
-
-        share(advance, len(rows), self.threads)
+        self.target.advance(self.rows, self.paid, rows, actions, self.autoreset)
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those at the indexes `acting` (all if None) must be legal."""
-        actions = np.asarray(actions)
+        actions = self.target.array(actions)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
         if actions.dtype != _INT64:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
-            actions = actions.astype(np.int64)
-        chosen, taken = (rows, actions) if acting is None else (rows[acting], actions[acting])
-        wrong = loops.first_illegal(self.action_mask, self.states, chosen, taken)
+            actions = self.target.as_int64(actions)
+        chosen, taken = (
+            (rows, actions) if acting is None else (rows[acting], self.target.to_numpy(actions)[acting])
+        )
+        wrong = self.target.first_illegal(self.rows, chosen, taken)
         if wrong >= 0:
             raise ValueError(self._why_illegal(int(chosen[wrong]), int(taken[wrong])))
         return actions
@@ -241,8 +260,9 @@ class Batch:
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "observe")
-        states = self.states if states is None else states
-        if not isinstance(states, np.ndarray) or states.dtype != self.game.state_dtype or states.ndim != 1:
+        if states is None:
+            states = self.states
+        elif getattr(states, "dtype", None) != self.game.state_dtype or getattr(states, "ndim", 0) != 1:
             raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
         players = np.asarray(player)
         if players.ndim == 0:
@@ -253,14 +273,9 @@ class Batch:
             )
         elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
             raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
-        out = np.zeros((len(states), self.game.observation_size), np.int8)
-        players = np.ascontiguousarray(players, np.int64)
-
-        def see(part: slice, _: int) -> None:
-            loops.observe_rows(states[part], self.game.params, players[part], out[part])
-
-        share(see, len(states), self.threads)
-        return out.reshape(len(states), *self.game.observation_shape)
+        out = self.target.wide(len(states), self.game.observation_size)
+        self.target.observe(states, np.ascontiguousarray(players, np.int64), out)
+        return self.target.shaped(out, self.game.observation_shape)
 
     def refresh(self) -> None:
         """Recompute views, masks and players after `states` were written to from outside.
@@ -269,9 +284,7 @@ class Batch:
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "refresh")
-        for row in range(self.num_envs):
-            loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
-        self.current_player[:] = self.states["current_player"]
+        self.target.show(self.rows)
 
     def set_states(self, rows: Any, states: Any) -> None:
         """Put games in progress into `rows`: puzzles, endgames, positions of a curriculum (`Game.from_snapshot`).
@@ -303,13 +316,10 @@ class Batch:
         if not self.dealt:
             self.number_games(None, None)
             self.dealt = True
-        for row, state in zip(rows.tolist(), given, strict=True):
-            self.states[row] = state
-            loops.refresh(self.states, self.game.params, row, self.flat, self.action_mask)
-        self.rewards[rows] = 0
-        for shown, field in ((self.terminated, "terminated"), (self.truncated, "truncated")):
-            shown[rows] = self.states[field][rows] != 0
-        self.current_player[rows] = self.states["current_player"][rows]
+        put = records(len(rows), self.game.state_dtype)
+        for i, state in enumerate(given):
+            put[i] = state
+        self.target.set(self.rows, self.paid, rows, put)
         if self.history is not None:
             self.history.lengths[rows] = 0
 
@@ -318,18 +328,19 @@ class Batch:
         return copy.deepcopy(self)
 
     def _why_illegal(self, row: int, action: int) -> str:
-        state = self.states[row]
+        state, mask = (
+            self.target.to_numpy(array[row : row + 1])[0] for array in (self.states, self.action_mask)
+        )
         if state["terminated"] or state["truncated"]:
             return f"row {row}: the game is over; reset(rows=[{row}]) first"
-        return f"row {row}: {why_illegal(self.game, action, self.action_mask[row])}"
+        return f"row {row}: {why_illegal(self.game, action, mask)}"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         """Copy all arrays; the game is shared, as it never changes."""
         other = copy.copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                setattr(other, name, value.copy())
-        other._hold(loops.Rows(*(array.copy() for array in self.rows)))
+        rows, paid = ([self.target.copy(array) for array in arrays] for arrays in (self.rows, self.paid))
+        other._hold(loops.Rows(*rows), loops.Paid(*paid))
+        other.all_rows = self.all_rows.copy()
         other.history = copy.deepcopy(self.history, memo)
         return other
 

@@ -34,7 +34,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
-__all__ = ["JIT", "compiled", "fingerprint", "records"]
+__all__ = ["JIT", "cache_folder", "compiled", "fingerprint", "records"]
 
 LOG = logging.getLogger(__name__)
 JIT: bool = not numba.config.DISABLE_JIT
@@ -62,7 +62,7 @@ def compiled(function: F) -> F:
     private = function.__name__.startswith("_")
     dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS)(function)
     _make_code_later(dispatcher, private)
-    folder = _cache_folder()
+    folder = cache_folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
         try:  # Numba picks the folder while the cache is made, so other packages' folders stay theirs
@@ -202,7 +202,8 @@ def _package(module: str | None) -> str:
 
 
 @functools.cache
-def _cache_folder() -> str | None:
+def cache_folder() -> str | None:
+    """Return the folder where compiled code is kept, or None if it cannot be written; then a warning has said so."""
     folder = numba.config.CACHE_DIR or str(platformdirs.user_cache_path("garden-envs") / "numba")
     if numba.config.BOUNDSCHECK:  # no part of Numba's key: unchecked code would be found and run
         folder = os.path.join(folder, "boundscheck")

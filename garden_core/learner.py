@@ -17,20 +17,11 @@ import numpy as np
 from garden_core import kernels, plugins
 from garden_core.batch import Batch
 from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, require_reset, short
+from garden_core.choices import BUILT_IN, Scratch, choose, choose_rows, scratch
 from garden_core.game import Game
 from garden_core.jit import compiled, records
 from garden_core.loops import Rows, deal_row, refresh
-from garden_core.policies import (
-    BUILT_IN,
-    FORFEIT,
-    Policy,
-    Scratch,
-    ask,
-    choose,
-    choose_rows,
-    policy_name,
-    scratch,
-)
+from garden_core.policies import FORFEIT, Policy, ask, policy_name
 from garden_core.recorder import Recorder
 from garden_core.rng import bounded, game_seed, next_float, seed_rng
 from garden_core.threads import share

@@ -16,15 +16,21 @@ from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
     "DEAL",
+    "Paid",
     "Rows",
+    "advance_row",
     "advance_rows",
     "deal_row",
     "first_illegal",
+    "is_illegal",
     "observe_rows",
+    "play_at_random",
     "play_one",
     "points_rows",
     "random_play",
     "refresh",
+    "set_row",
+    "set_rows",
     "standings_rows",
 ]
 
@@ -55,6 +61,19 @@ class Rows(NamedTuple):
     current_player: np.ndarray
 
 
+class Paid(NamedTuple):
+    """What the last step of each row paid, and whether it ended the game: see `Batch`.
+
+    Attributes:
+        rewards: float32 (N, players).
+        terminated, truncated: bool (N,).
+    """
+
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+
+
 @compiled
 def refresh(states, params, row, observations, masks):
     """Write the view and the mask of the player to move in `row`; a mask of ones when the game is over.
@@ -67,6 +86,13 @@ def refresh(states, params, row, observations, masks):
     else:
         kernels.legal_actions(state, params[0], masks[row])
     kernels.observe(state, params[0], np.int64(state.current_player), observations[row])
+
+
+@compiled
+def show_row(rows, params, row):
+    """Show the game in a row: see `refresh`, and who is to move."""
+    refresh(rows.states, params, row, rows.observations, rows.masks)
+    rows.current_player[row] = rows.states[row].current_player
 
 
 @compiled
@@ -94,16 +120,48 @@ def play_one(states, params, action, seed, episode, observations, masks):
 
 
 @compiled
+def is_illegal(masks, states, row, action):
+    """Whether an action is not legal in a row, or its game is over."""
+    if action < 0 or action >= masks.shape[1] or not masks[row, action]:
+        return True
+    # A finished game's mask is true at both ends, which is cheaper to see: the records are far apart in memory.
+    return masks[row, 0] & masks[row, -1] and (states[row].terminated or states[row].truncated)
+
+
+@compiled
 def first_illegal(masks, states, chosen, actions):
     """Return the first index i such that actions[i] is not legal in row chosen[i] (or its game is over), else -1."""
     for i in range(chosen.shape[0]):
-        row, action = chosen[i], actions[i]
-        if action < 0 or action >= masks.shape[1] or not masks[row, action]:
-            return i
-        # A finished game's mask is true at both ends, which is cheaper to see: the records are far apart in memory.
-        if masks[row, 0] & masks[row, -1] and (states[row].terminated or states[row].truncated):
+        if is_illegal(masks, states, chosen[i], actions[i]):
             return i
     return -1
+
+
+@compiled
+def advance_row(rows, params, row, action, autoreset, paid):
+    """Take a legal action, or DEAL, in a row, and show the result.
+
+    A finished game is kept in `last_states` and, if `autoreset`, dealt anew.
+    """
+    state = rows.states[row]
+    over = False
+    if action == DEAL:
+        paid.rewards[row, :] = 0
+        paid.terminated[row] = False
+        paid.truncated[row] = False
+    else:
+        kernels.apply_action(state, params[0], action)
+        for p in range(paid.rewards.shape[1]):
+            paid.rewards[row, p] = state.rewards[p]
+        paid.terminated[row] = state.terminated != 0
+        paid.truncated[row] = state.truncated != 0
+        over = state.terminated or state.truncated
+        if over:
+            rows.last_states[row] = rows.states[row]
+            rows.episodes[row] += np.uint64(autoreset)
+    if action == DEAL or (over and autoreset):
+        deal_row(rows, params, row)
+    show_row(rows, params, row)
 
 
 @compiled
@@ -116,37 +174,53 @@ def advance_rows(
     observations,
     masks,
     current_player,
+    rewards,
+    terminated,
+    truncated,
     params,
     chosen,
     actions,
     autoreset,
+):
+    """Take the legal action actions[i], or DEAL, in row chosen[i]; see `advance_row`."""
+    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    paid = Paid(rewards, terminated, truncated)
+    for i in range(chosen.shape[0]):
+        advance_row(rows, params, chosen[i], actions[i], autoreset, paid)
+
+
+@compiled
+def set_row(rows, params, row, state, paid):
+    """Put a game in progress into a row, and show it."""
+    rows.states[row] = state
+    paid.rewards[row, :] = 0
+    paid.terminated[row] = state.terminated != 0
+    paid.truncated[row] = state.truncated != 0
+    show_row(rows, params, row)
+
+
+@compiled
+def set_rows(
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
     rewards,
     terminated,
     truncated,
+    params,
+    chosen,
+    given,
 ):
-    """Take the legal action actions[i], or DEAL, in row chosen[i], and show the result.
-
-    A finished game is kept in `last_states` and, if `autoreset`, dealt anew.
-    """
+    """Put the state given[i] into row chosen[i]; see `set_row`."""
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    paid = Paid(rewards, terminated, truncated)
     for i in range(chosen.shape[0]):
-        row = chosen[i]
-        state = states[row]
-        over = False
-        if actions[i] != DEAL:
-            kernels.apply_action(state, params[0], actions[i])
-            for p in range(rewards.shape[1]):
-                rewards[row, p] = state.rewards[p]
-            terminated[row] = state.terminated != 0
-            truncated[row] = state.truncated != 0
-            over = state.terminated or state.truncated
-            if over:
-                last_states[row] = states[row]
-                episodes[row] += np.uint64(autoreset)
-        if actions[i] == DEAL or (over and autoreset):
-            deal_row(rows, params, row)
-        refresh(states, params, row, observations, masks)
-        current_player[row] = state.current_player
+        set_row(rows, params, chosen[i], given[i], paid)
 
 
 @compiled
@@ -168,6 +242,21 @@ def points_rows(states, params, out):
     """Write the points of states[i] into out[i], int32 (N, max players)."""
     for i in range(states.shape[0]):
         kernels.points(states[i], params[0], out[i])
+
+
+@compiled
+def play_at_random(rows, params, row, with_observation, rng_state):
+    """Play a uniformly random decision in a row, dealing anew after an end; return whether the game ended."""
+    state = rows.states[row]
+    n = kernels.legal_actions(state, params[0], rows.masks[row])
+    if with_observation:
+        kernels.observe(state, params[0], np.int64(state.current_player), rows.observations[row])
+    kernels.apply_action(state, params[0], nth_legal(rows.masks[row], bounded(rng_state, n)))
+    if not (state.terminated or state.truncated):
+        return False
+    rows.episodes[row] += np.uint64(1)
+    deal_row(rows, params, row)
+    return True
 
 
 @compiled
@@ -194,13 +283,5 @@ def random_play(
     ended = 0
     for _ in range(steps):
         for row in range(states.shape[0]):
-            state = states[row]
-            n = kernels.legal_actions(state, params[0], masks[row])
-            if with_observations:
-                kernels.observe(state, params[0], np.int64(state.current_player), observations[row])
-            kernels.apply_action(state, params[0], nth_legal(masks[row], bounded(rng_states[row], n)))
-            if state.terminated or state.truncated:
-                ended += 1
-                episodes[row] += np.uint64(1)
-                deal_row(rows, params, row)
+            ended += play_at_random(rows, params, row, with_observations, rng_states[row])
     return ended

@@ -30,12 +30,10 @@ def outcome(standings, num_players, rewards):
     entries are overwritten. Rewards sum to 0; of two seats one is paid +1 and the other -1, or both 0.
     """
     for p in range(num_players):
-        better, level = 0, 0
+        twice_mean_rank = -1  # 0 is the first; in whole numbers, which are the same on any processor
         for q in range(num_players):
-            better += standings[q] > standings[p]
-            level += standings[q] == standings[p]
-        mean_rank = better + (level - 1) / 2.0  # 0 is the first
-        rewards[p] = np.float32(1.0 - 2.0 * mean_rank / (num_players - 1))
+            twice_mean_rank += 2 * (standings[q] > standings[p]) + (standings[q] == standings[p])
+        rewards[p] = np.float32(1.0 - twice_mean_rank / (num_players - 1))
 
 
 @compiled

@@ -20,9 +20,13 @@ from garden_core.replay import Replay
 PAGES = generate.pages()
 NEEDED = {"clients.md": ("torchrl", "pyspiel")}
 """Libraries that the code of a page needs, where `make test` does not install them."""
+ON_A_GPU = ("gpu.md",)
+"""Pages whose code `tests/cuda` runs."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name not in ON_A_GPU], ids=lambda page: page.name
+)
 def test_snippets_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for library in NEEDED.get(page.name, ()):

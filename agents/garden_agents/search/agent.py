@@ -22,9 +22,9 @@ from garden_agents.search.tree import (
 )
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, require_reset
+from garden_core.choices import BUILT_IN, scratch
 from garden_core.game import Game
 from garden_core.jit import records
-from garden_core.policies import BUILT_IN, scratch
 from garden_core.rng import seed_rngs
 
 __all__ = ["MCTSAgent", "Network", "Searched"]

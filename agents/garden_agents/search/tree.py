@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_core import kernels, rewards
+from garden_core.choices import LOWEST, Scratch, choose, greedy_action_values
 from garden_core.game import Game
 from garden_core.jit import compiled
-from garden_core.policies import LOWEST, Scratch, choose, greedy_action_values
 from garden_core.rng import next_float, next_uint64
 
 __all__ = [

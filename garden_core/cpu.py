@@ -1,0 +1,124 @@
+"""Where a batch's games live: in the memory of this computer, stepped by its processor (`Cpu`).
+
+`garden_core.gpu.Gpu` has the same methods for a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from garden_core import loops
+from garden_core.choices import choose_rows, scratch
+from garden_core.game import Game
+from garden_core.loops import Paid, Rows
+from garden_core.rng import seed_rngs
+from garden_core.threads import as_threads, share
+
+__all__ = ["Cpu"]
+
+
+class Cpu:
+    """Arrays of NumPy, and compiled loops on at most `threads` threads.
+
+    Raises:
+        ValueError: for a number of threads below 1.
+    """
+
+    def __init__(self, game: Game, threads: int) -> None:
+        self.game = game
+        self.threads = as_threads(threads)
+
+    # --- arrays ---
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an array of zeros."""
+        return np.zeros(shape, dtype)
+
+    def wide(self, n: int, size: int) -> np.ndarray:
+        """Return zeros, int8 (n, size), laid out as the loops write them fastest."""
+        return np.zeros((n, size), np.int8)
+
+    def shaped(self, wide: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the memory of an array that `wide` has made, with each row in another shape."""
+        return wide.reshape(len(wide), *shape)
+
+    def new_states(self, n: int) -> np.ndarray:
+        """Return `n` state records that were never dealt."""
+        return self.game.new_states(n)
+
+    def put(self, array: np.ndarray) -> np.ndarray:
+        """Return an array of NumPy as one of these."""
+        return array
+
+    def copy(self, array: np.ndarray) -> np.ndarray:
+        """Return a copy of an array."""
+        return array.copy()
+
+    def to_numpy(self, array: np.ndarray) -> np.ndarray:
+        """Return an array, or a part of one, as one of NumPy."""
+        return array
+
+    def array(self, numbers: Any) -> np.ndarray:
+        """Return numbers that a caller gives as an array."""
+        return np.asarray(numbers)
+
+    def as_int64(self, numbers: np.ndarray) -> np.ndarray:
+        """Return whole numbers as int64."""
+        return numbers.astype(np.int64)
+
+    # --- games: `chosen`, int64 (k,), are indexes of rows ---
+
+    def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray | np.uint64, seed_rows: Any) -> None:
+        """Let the next game in each row be the first of its seed and number of row."""
+        rows.seeds[chosen], rows.seed_rows[chosen], rows.episodes[chosen] = seeds, seed_rows, 0
+
+    def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
+        """Let the next game in each row be the one after the last."""
+        rows.episodes[chosen] += np.uint64(1)
+
+    def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: np.ndarray) -> int:
+        """Return the first index i such that actions[i] is illegal in row chosen[i], else -1."""
+        return loops.first_illegal(rows.masks, rows.states, chosen, actions)
+
+    def advance(
+        self, rows: Rows, paid: Paid, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
+    ) -> None:
+        """See `loops.advance_row`."""
+
+        def advance(part: slice, _: int) -> None:
+            loops.advance_rows(*rows, *paid, self.game.params, chosen[part], actions[part], autoreset)
+
+        share(advance, len(chosen), self.threads)
+
+    def show(self, rows: Rows) -> None:
+        """Write views, masks and players of all rows."""
+        for row in range(len(rows.states)):
+            loops.refresh(rows.states, self.game.params, row, rows.observations, rows.masks)
+        rows.current_player[:] = rows.states["current_player"]
+
+    def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
+        """See `loops.set_row`."""
+        loops.set_rows(*rows, *paid, self.game.params, chosen, given)
+
+    def observe(self, states: np.ndarray, players: np.ndarray, out: np.ndarray) -> None:
+        """Write into out[i] what seat players[i] sees of states[i]."""
+
+        def see(part: slice, _: int) -> None:
+            loops.observe_rows(states[part], self.game.params, players[part], out[part])
+
+        share(see, len(states), self.threads)
+
+    def generators(self, n: int, seed: int) -> np.ndarray:
+        """Return `n` generators, uint64 (n, 4), for choices in the rows."""
+        rng_states = np.zeros((n, 4), np.uint64)
+        seed_rngs(rng_states, np.uint64(seed))
+        return rng_states
+
+    def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
+        """Return what a built-in policy does in each of the rows, int64 (k,); see `choices.choose`."""
+        actions = np.zeros(len(chosen), np.int64)
+        game = self.game
+        choose_rows(kind, rows.states, game.params, chosen, rows.masks, rng_states, actions, *scratch(game))
+        return actions

@@ -1,0 +1,68 @@
+"""Every kernel of every game compiles to PTX, the code of a GPU, where there is no GPU: with the types that it is called with."""
+
+import re
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+import pytest
+from devices import OWN
+from numba import cuda
+from numba.cuda.dispatcher import CUDADispatcher
+from variants import GAMES
+
+from garden_core import Batch, gpu, gpu_kernels
+from garden_core.policies import GreedyPolicy, RandomPolicy
+
+CAPABILITY = (9, 0)
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """PTX by kernel and types of its arguments, of all kernels that are called; nothing is run."""
+    compiled = {}
+
+    def compile_only(kernel, count, *arguments):
+        called = kernel.py_func.__name__, tuple(map(numba.typeof, arguments))
+        if called not in compiled:
+            compiled[called], _ = cuda.compile_ptx(kernel.py_func, called[1], cc=CAPABILITY)
+
+    def view(array, shape, strides, dtype=None):
+        memory = array.ravel("K").view(np.uint8)
+        return np.ndarray(shape, dtype or array.dtype, memory, 0, strides)
+
+    device = SimpleNamespace(compute_capability=CAPABILITY, id=0)
+    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
+    monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(gpu, "launch", compile_only)
+    monkeypatch.setattr(gpu, "view", view)
+    monkeypatch.setattr(gpu.Gpu, "put", lambda self, array: array)
+    monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
+    monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)
+    return compiled
+
+
+@pytest.mark.parametrize("name", [*GAMES, *OWN])
+def test_every_kernel_compiles(kernels, name):
+    other = Batch(name, 3)
+    other.reset(1)
+    batch = Batch(name, 3, device="cuda")
+    batch.reset(1)
+    batch.reset(rows=[1])
+    batch.step(np.zeros(3, np.int64))
+    batch.step(np.zeros(3, np.int32))
+    batch.refresh()
+    batch.set_states([0], [other.states[0]])
+    batch.observe(0)
+    batch.observe(np.zeros(3, np.int64), batch.last_states)
+    for policy in (RandomPolicy(), GreedyPolicy()):
+        policy(batch, batch.all_rows)
+    batch.target.random_play(batch.rows, 1, True, batch.target.generators(3, 1))
+    there = {kernel for kernel in vars(gpu_kernels).values() if isinstance(kernel, CUDADispatcher)}
+    assert {called for called, _ in kernels} == {kernel.py_func.__name__ for kernel in there}
+    for (kernel, _), code in kernels.items():
+        assert ".target sm_90" in code
+        assert re.search(rf"\.visible \.entry \w*{kernel}", code)
+        assert not re.search(r"\bfma\.", code), (
+            f"{kernel}: a product is added without being rounded, unlike on a CPU"
+        )

@@ -1,0 +1,76 @@
+"""Batches on one device and another: what they show, call by call, as digests."""
+
+import hashlib
+
+import numpy as np
+from variants import GAMES, shortened, variants
+
+from garden_core import Batch
+from garden_core.policies import GreedyPolicy, RandomPolicy
+
+OWN = ["connect_four:ConnectFour", "pig:Pig", "tic_tac_toe:TicTacToe"]
+"""Games of third parties, by where their class is."""
+CAP = 20
+"""Decisions in a game, so that games end and are dealt anew."""
+
+
+def cases():
+    """Names and options of games: every variant, and third parties' games."""
+    return [(name, options) for name in GAMES for options in variants(name)] + [(name, {}) for name in OWN]
+
+
+def host(array):
+    """Return an array of either device as one of NumPy."""
+    return array.copy_to_host() if hasattr(array, "copy_to_host") else array
+
+
+def digest(batch):
+    """Digest of all that a batch holds and shows: every byte of every array."""
+    seen = hashlib.sha256()
+    for array in (*batch.arrays, batch.observation):
+        array = np.ascontiguousarray(host(array))
+        seen.update(repr(array.shape).encode() + array.tobytes())
+    return seen.hexdigest()
+
+
+def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
+    """Play at random and greedily on a device; yield what happened and a digest, after each call, and each `look` steps."""
+    game = shortened(name, cap, **options)
+    batch = Batch(game, rows, device=device)
+    policies = [RandomPolicy(5), GreedyPolicy(6)]
+    batch.reset(7)
+    yield "reset", digest(batch)
+    for step in range(steps):
+        actions = policies[step % 8 == 3](batch, batch.all_rows)
+        batch.step(actions)
+        if step % look == 0:
+            yield f"step {step}", digest(batch)
+    other = batch.clone()
+    states = [host(batch.states)[row].copy() for row in (0, rows - 1)]
+    batch.reset([3, 4], rows=[rows - 1, 0])
+    yield "reset of two rows", digest(batch)
+    batch.reset(rows=np.arange(rows) == 1)
+    yield "reset of a row", digest(batch)
+    batch.set_states([0, rows - 1], states)
+    yield "set_states", digest(batch)
+    batch.step(policies[0](batch, np.array([rows - 1])), rows=[rows - 1])
+    yield "step of a row", digest(batch)
+    yield "clone", digest(other)
+    other.refresh()
+    yield "refresh", digest(other)
+    for seat in range(game.num_players):
+        yield f"seat {seat}", hashlib.sha256(host(batch.observe(seat)).tobytes()).hexdigest()
+    seats = np.arange(rows) % game.num_players
+    seen = host(batch.observe(seats, batch.last_states))
+    yield "seats at last states", hashlib.sha256(seen.tobytes()).hexdigest()
+    yield "refused", refused(batch)
+
+
+def refused(batch):
+    """What is said about an action that does not exist, and whether anything has changed."""
+    before = digest(batch)
+    try:
+        batch.step(np.full(batch.num_envs, batch.game.num_actions))
+    except ValueError as error:
+        return f"{error}; {digest(batch) == before}"
+    raise AssertionError("an illegal action was taken")
