@@ -338,6 +338,7 @@ class Batch:
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         """Copy all arrays; the game is shared, as it never changes."""
         other = copy.copy(self)
+        other.target = self.target.another()
         rows, paid = ([self.target.copy(array) for array in arrays] for arrays in (self.rows, self.paid))
         other._hold(loops.Rows(*rows), loops.Paid(*paid))
         other.all_rows = self.all_rows.copy()

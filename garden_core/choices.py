@@ -13,6 +13,7 @@ from garden_core.rng import bounded, next_uint64, nth_legal
 
 __all__ = [
     "BUILT_IN",
+    "FORFEIT",
     "GREEDY",
     "LOWEST",
     "RANDOM",
@@ -27,6 +28,8 @@ __all__ = [
 
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
+FORFEIT = -1
+"""In place of an action: the agent gives up this game, where games can be given up (matches, the arena, play)."""
 LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 

@@ -14,6 +14,7 @@ from garden_core.choices import choose_rows, scratch
 from garden_core.game import Game
 from garden_core.loops import Paid, Rows
 from garden_core.rng import seed_rngs
+from garden_core.seats import NEVER, Seats, play_rows
 from garden_core.threads import as_threads, share
 
 __all__ = ["Cpu"]
@@ -29,6 +30,11 @@ class Cpu:
     def __init__(self, game: Game, threads: int) -> None:
         self.game = game
         self.threads = as_threads(threads)
+        self._scratches = [scratch(game)]
+
+    def another(self) -> Cpu:
+        """Return the same for a copy of a batch, with memory of its own."""
+        return Cpu(self.game, self.threads)
 
     # --- arrays ---
 
@@ -47,6 +53,10 @@ class Cpu:
     def new_states(self, n: int) -> np.ndarray:
         """Return `n` state records that were never dealt."""
         return self.game.new_states(n)
+
+    def field(self, records: np.ndarray, name: str) -> np.ndarray:
+        """Return a field of all records, in the same memory."""
+        return records[name]
 
     def put(self, array: np.ndarray) -> np.ndarray:
         """Return an array of NumPy as one of these."""
@@ -110,6 +120,10 @@ class Cpu:
 
         share(see, len(states), self.threads)
 
+    def standings(self, states: np.ndarray, out: np.ndarray) -> None:
+        """Write the standings of states[i] into out[i], int32 (n, max players)."""
+        loops.standings_rows(states, self.game.params, out)
+
     def generators(self, n: int, seed: int) -> np.ndarray:
         """Return `n` generators, uint64 (n, 4), for choices in the rows."""
         rng_states = np.zeros((n, 4), np.uint64)
@@ -119,6 +133,26 @@ class Cpu:
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
         """Return what a built-in policy does in each of the rows, int64 (k,); see `choices.choose`."""
         actions = np.zeros(len(chosen), np.int64)
-        game = self.game
-        choose_rows(kind, rows.states, game.params, chosen, rows.masks, rng_states, actions, *scratch(game))
+        given = rows.states, self.game.params, chosen, rows.masks, rng_states, actions
+        choose_rows(kind, *given, *self._scratches[0])
         return actions
+
+    def play(
+        self,
+        rows: Rows,
+        seats: Seats,
+        chosen: np.ndarray,
+        actions: np.ndarray,
+        fixed_seat: int,
+        autoreset: int,
+    ) -> bool:
+        """See `seats.play_row`; return whether there is a row in which the learner was not asked in many games."""
+        while len(self._scratches) < self.threads:
+            self._scratches.append(scratch(self.game))
+
+        def play(part: slice, index: int) -> None:
+            memory, params = self._scratches[index], self.game.params
+            play_rows(*rows, *seats, *memory, params, chosen[part], actions[part], fixed_seat, autoreset)
+
+        share(play, len(chosen), self.threads)
+        return bool((seats.records["status"] == NEVER).any())

@@ -16,14 +16,15 @@ from garden_core.game import Game
 from garden_core.gpu_kernels import config, cuda
 from garden_core.jit import JIT, records
 from garden_core.loops import Paid, Rows
+from garden_core.seats import Seats
 
-__all__ = ["BLOCK", "CHOOSERS", "Gpu", "launch", "view"]
+__all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "view"]
 
 warnings.filterwarnings("ignore", "Grid size")  # a small batch needs few threads
 BLOCK = 128
 """Threads in a block."""
-CHOOSERS = 1 << 16
-"""Largest number of threads that choose at once, as each needs memory for what it tries."""
+THREADS = 1 << 16
+"""Largest number of threads where each needs memory of its own."""
 
 
 def launch(kernel: Any, count: int, *arguments: Any) -> None:
@@ -33,15 +34,24 @@ def launch(kernel: Any, count: int, *arguments: Any) -> None:
         kernel[-(-count // block), block](*arguments)
 
 
-def view(array: Any, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any = None) -> Any:
-    """Return the memory of an array on the GPU in another shape or type; strides are in bytes."""
+def put(array: Any) -> Any:
+    """Return an array of any library as one of numba-cuda: NumPy's is copied to the GPU, others have the same memory."""
+    if isinstance(array, np.ndarray):
+        return cuda.to_device(array)
+    return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
+
+
+def view(
+    array: Any, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any = None, offset: int = 0
+) -> Any:
+    """Return the memory of an array on the GPU, from `offset` on, in another shape or type; strides are in bytes."""
     dtype = array.dtype if dtype is None else np.dtype(dtype)
     if config.ENABLE_CUDASIM:
         memory = array._ary.ravel("K").view(np.uint8)
-        return type(array)(np.ndarray(shape, dtype, memory, 0, strides))
+        return type(array)(np.ndarray(shape, dtype, memory, offset, strides))
     from numba.cuda.cudadrv.devicearray import DeviceNDArray
 
-    return DeviceNDArray(shape, strides, dtype, gpu_data=array.gpu_data)
+    return DeviceNDArray(shape, strides, dtype, gpu_data=array.gpu_data.view(offset))
 
 
 class Gpu:
@@ -66,6 +76,9 @@ class Gpu:
         self._all_rows: tuple[Any, Any] = (None, None)
         self._scratch: tuple[Any, ...] = ()
 
+    def another(self) -> Gpu:
+        return Gpu(self.game)
+
     # --- arrays ---
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
@@ -82,10 +95,15 @@ class Gpu:
     def new_states(self, n: int) -> Any:
         return self.put(self.game.new_states(n))
 
+    def field(self, records: Any, name: str) -> Any:
+        dtype, offset = records.dtype.fields[name][:2]
+        inner, shape = dtype.subdtype or (dtype, ())
+        strides = [inner.itemsize * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
+        whole = (records.shape[0], *shape), (records.dtype.itemsize, *strides)
+        return view(records, *whole, inner, offset)
+
     def put(self, array: Any) -> Any:
-        if isinstance(array, np.ndarray):
-            return cuda.to_device(array)
-        return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
+        return put(array)
 
     def copy(self, array: Any) -> Any:
         size = array.size * array.dtype.itemsize
@@ -143,6 +161,9 @@ class Gpu:
     def observe(self, states: Any, players: Any, out: Any) -> None:
         launch(gk.observe, states.shape[0], self.put(states), self.params, self.put(players), out)
 
+    def standings(self, states: Any, out: Any) -> None:
+        launch(gk.standings, states.shape[0], states, self.params, self.put(out))
+
     def generators(self, n: int, seed: int) -> Any:
         rng_states = self.zeros((n, 4), np.uint64)
         launch(gk.generators, n, rng_states, np.uint64(seed))
@@ -150,11 +171,20 @@ class Gpu:
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
         actions = self.zeros(len(chosen), np.int64)
-        threads = min(len(chosen), CHOOSERS)
+        threads = min(len(chosen), THREADS)
         scratch = self._scratch_for(threads)
         given = self._indexes(chosen), rows.masks, rng_states, actions
         launch(gk.choose, threads, kind, rows.states, self.params, *given, *scratch)
         return actions
+
+    def play(
+        self, rows: Rows, seats: Seats, chosen: np.ndarray, actions: Any, fixed_seat: int, autoreset: int
+    ) -> bool:
+        scratch = self._scratch_for(min(len(chosen), THREADS))
+        never = self.zeros(1, np.int64)
+        given = self.params, self._indexes(chosen), self.put(actions), fixed_seat, autoreset, never
+        launch(gk.play, scratch[0].shape[0], *rows, *seats, *scratch, *given)
+        return bool(self.to_numpy(never)[0])
 
     def random_play(self, rows: Rows, steps: int, with_observations: bool, rng_states: Any) -> int:
         """See `loops.random_play`."""

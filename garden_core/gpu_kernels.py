@@ -14,6 +14,7 @@ from garden_core.choices import Scratch, choose_row
 from garden_core.jit import cache_folder, fingerprint
 from garden_core.loops import Paid, Rows, advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.rng import game_seed, seed_rng
+from garden_core.seats import NEVER, Seats, play_row
 
 try:
     from numba import cuda
@@ -33,9 +34,11 @@ __all__ = [
     "number",
     "number_next",
     "observe",
+    "play",
     "random_play",
     "set",
     "show",
+    "standings",
 ]
 
 
@@ -144,6 +147,13 @@ def observe(states, params, players, out):
 
 
 @kernel
+def standings(states, params, out):
+    i = cuda.grid(1)
+    if i < states.shape[0]:
+        kernels.standings(states[i], params[0], out[i])
+
+
+@kernel
 def generators(rng_states, seed):
     row = cuda.grid(1)
     if row < rng_states.shape[0]:
@@ -157,6 +167,61 @@ def choose(kind, states, params, chosen, masks, rng_states, actions, work, two_m
         scratch = Scratch(work[thread], two_masks[thread], points[thread], action_values[thread])
         for i in range(thread, chosen.shape[0], work.shape[0]):
             actions[i] = choose_row(kind, states, params, chosen[i], masks, rng_states, scratch)
+
+
+@kernel
+def play(
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
+    records,
+    generators,
+    kinds,
+    cumulative,
+    rewards,
+    terminated,
+    truncated,
+    capped,
+    final,
+    final_seats,
+    final_drawn,
+    work,
+    two_masks,
+    points,
+    action_values,
+    params,
+    chosen,
+    actions,
+    fixed_seat,
+    autoreset,
+    never,
+):
+    thread = cuda.grid(1)
+    if thread < work.shape[0]:
+        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+        seats = Seats(
+            records,
+            generators,
+            kinds,
+            cumulative,
+            rewards,
+            terminated,
+            truncated,
+            capped,
+            final,
+            final_seats,
+            final_drawn,
+        )
+        scratch = Scratch(work[thread], two_masks[thread], points[thread], action_values[thread])
+        for i in range(thread, chosen.shape[0], work.shape[0]):
+            play_row(rows, params, seats, scratch, chosen[i], actions[i], fixed_seat, autoreset)
+            if records[chosen[i]].status == NEVER:
+                never[0] = 1
 
 
 @kernel

@@ -14,32 +14,30 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from garden_core import kernels, plugins
+from garden_core import plugins
 from garden_core.batch import Batch
 from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, require_reset, short
-from garden_core.choices import BUILT_IN, Scratch, choose, choose_rows, scratch
+from garden_core.choices import BUILT_IN, FORFEIT
 from garden_core.game import Game
-from garden_core.jit import compiled, records
-from garden_core.loops import Rows, deal_row, refresh
-from garden_core.policies import FORFEIT, Policy, ask, policy_name
+from garden_core.jit import records
+from garden_core.policies import Policy, ask, policy_name
 from garden_core.recorder import Recorder
-from garden_core.rng import bounded, game_seed, next_float, seed_rng
-from garden_core.threads import share
+from garden_core.rng import game_seed
+from garden_core.seats import (
+    ASKED,
+    EXTERNAL,
+    GAMES_TRIED,
+    NEW_GAME,
+    OUTSIDE,
+    OVER,
+    Seats,
+    record_dtype,
+)
 
 __all__ = ["AUTORESETS", "Learner", "Opponent"]
 
 Opponent = str | Policy
 AUTORESETS = ("same_step", "next_step", "disabled")
-
-# What a row waits for: the learner, a policy outside, a new game, or the game that its numbers name; the last
-# is the failure to find a game in which the learner is asked.
-ASKED, EXTERNAL, OVER, DUE, NEVER = range(5)
-FORFEITED = -1.0
-"""What the learner is paid for a step with an illegal action that ends its game."""
-OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
-_SAME_STEP = 0
-_SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
-_GAMES_TRIED = 1000
 
 
 class Learner:
@@ -64,6 +62,8 @@ class Learner:
             for no end but the game's own.
         record: a folder that gets a replay of each game in which the learner is asked, also of those that a reset or
             `close` cuts short (`garden_core.recorder.Recorder`). The same games are played, more slowly.
+        device: "cpu", or "cuda" for games and arrays on a GPU (`Batch`): with the opponents "random" and "greedy",
+            autoreset in the same step, and neither `illegal`, `max_steps` nor `record`.
 
     Attributes:
         batch: the games; its `states` may be read at any time.
@@ -98,6 +98,7 @@ class Learner:
         illegal: str = "raise",
         max_steps: int | None = None,
         record: str | os.PathLike[str] | None = None,
+        device: str = "cpu",
     ) -> None:
         check_illegal(illegal)
         if max_steps is not None and as_integer(max_steps, "max_steps", "at least 1") < 1:
@@ -114,32 +115,40 @@ class Learner:
                     f"seat must be 'random' or 0 to {game.num_players - 1}, not {short(seat)}"
                 ) from None
         self.game = game
-        self.batch = Batch(game, num_envs, autoreset=False, threads=threads)
+        self.batch = Batch(game, num_envs, autoreset=False, threads=threads, device=device)
         self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset
         self.illegal = illegal
         self.max_steps = max_steps
         self.opponents = _as_pool(opponents, game)
-        self.rewards = np.zeros(n, np.float32)
-        self.terminated = np.zeros(n, np.bool_)
-        self.truncated = np.zeros(n, np.bool_)
-        self.capped = np.zeros(n, np.bool_)
-        self._final = np.zeros((n, game.observation_size), np.int8)
-        self.final_seats = np.zeros(n, np.int64)
-        self.final_drawn = np.zeros((n, game.num_players), np.int16)
+        self._on_gpu = device == "cuda"
+        if self._on_gpu and (
+            not all(isinstance(opponent, str) for opponent in self.opponents)
+            or (autoreset, illegal, max_steps, record) != ("same_step", "raise", None, None)
+        ):
+            raise ValueError(
+                "on a GPU opponents are 'random' and 'greedy', autoreset is 'same_step', an illegal action raises, and "
+                "there is no max_steps and no record"
+            )
+        target = self.batch.target
+        self.rewards = target.zeros(n, np.float32)
+        self.terminated, self.truncated, self.capped = (target.zeros(n, np.bool_) for _ in range(3))
+        self._final = target.wide(n, game.observation_size)
+        self.final_seats = target.zeros(n, np.int64)
+        self.final_drawn = target.zeros((n, game.num_players), np.int16)
         self._seat = -1 if seat == "random" else int(seat)
         self._recorder = None if record is None else Recorder(game, record)
         self._present: list[_Game | None] = [None] * n  # the games in play, while they are recorded
         self._past: list[tuple[int, _Game, Any]] = []  # rows, games and last states, to be written
         outside = self._recorder is not None  # so that each decision is seen here
         kinds = [OUTSIDE if outside or not isinstance(o, str) else BUILT_IN.index(o) for o in self.opponents]
-        self._kinds = np.array(kinds, np.int64)
-        self._records = records(n, _record_dtype(game.max_players))
-        self._records["last_action"] = -1
-        self._generators = np.zeros((n, 4), np.uint64)
-        self._cumulative = np.zeros(len(self.opponents))
+        self._outside = OUTSIDE in kinds
+        self._kinds = target.put(np.array(kinds, np.int64))
+        kept = records(n, record_dtype(game.max_players))
+        kept["last_action"] = -1
+        self._records = target.put(kept)
+        self._generators = target.zeros((n, 4), np.uint64)
         self.set_weights(weights)
-        self._scratches = [scratch(game) for _ in range(self.batch.threads)]
         self._kept: list[np.ndarray] | None = None
 
     @property
@@ -160,17 +169,17 @@ class Learner:
     @property
     def final_observation(self) -> np.ndarray:
         """The view at the end of each row's last finished game, int8 (N, *game.observation_shape)."""
-        return self._final.reshape(self.num_envs, *self.game.observation_shape)
+        return self.batch.target.shaped(self._final, self.game.observation_shape)
 
     @property
     def seats(self) -> np.ndarray:
         """The learner's seat in each row, int64 (N,)."""
-        return self._records["seat"]
+        return self.batch.target.field(self._records, "seat")
 
     @property
     def drawn(self) -> np.ndarray:
         """By seat the index of the opponent in each row, int16 (N, num_players)."""
-        return self._records["opponent"][:, : self.game.num_players]
+        return self.batch.target.field(self._records, "opponent")[:, : self.game.num_players]
 
     def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
         """Change how often each opponent is drawn, for games dealt from now on.
@@ -191,7 +200,7 @@ class Learner:
                 f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {short(weights)}"
             )
         shares = values / values.max()  # whose sum is finite
-        self._cumulative[:] = np.cumsum(shares / shares.sum())
+        self._cumulative = self.batch.target.put(np.cumsum(shares / shares.sum()))
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
@@ -202,15 +211,10 @@ class Learner:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
             RuntimeError: if the learner is not asked in many games in a row.
         """
-        with self._undone_on_error():
+        with contextlib.nullcontext() if self._on_gpu else self._undone_on_error():
             rows = self.batch.number_games(seed, rows)
             self._cut_short(rows)
-            self.rewards[rows] = 0
-            self.terminated[rows] = False
-            self.truncated[rows] = False
-            self.capped[rows] = False
-            self._records["status"][rows] = DUE
-            self._play(rows, np.zeros(len(rows), np.int64))
+            self._play(rows, np.full(len(rows), NEW_GAME))
             self.batch.dealt = True
             self._play_outside()
         if self._past:
@@ -231,19 +235,18 @@ class Learner:
         """
         require_reset(self.dealt, "step")
         rows = self.batch.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
-        waiting = self._records["status"][rows] == OVER
-        if waiting.any() and self.autoreset == "disabled":
-            row = int(rows[waiting][0])
-            raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
-        acting = np.flatnonzero(~waiting)
+        acting = None
+        if self.autoreset != "same_step":
+            waiting = self._records["status"][rows] == OVER
+            if waiting.any() and self.autoreset == "disabled":
+                row = int(rows[waiting][0])
+                raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
+            acting = np.flatnonzero(~waiting)
         if self.illegal == "terminate":
             actions = self._forfeiting(actions, rows, acting)
         else:
             actions = self.batch.check_actions(actions, rows, acting)
-        with self._undone_on_error() if (self._kinds == OUTSIDE).any() else contextlib.nullcontext():
-            self.terminated[rows] = False
-            self.truncated[rows] = False
-            self.capped[rows] = False
+        with self._undone_on_error() if self._outside else contextlib.nullcontext():
             self._play(rows, actions)
             self._play_outside()
             if self.max_steps is not None:
@@ -262,11 +265,12 @@ class Learner:
 
     def last_decision(self, row: int) -> tuple[int, int] | None:
         """Return the last decision in the game now in `row`, seat and action; None before the first."""
-        record = self._records[row]
+        record = self.batch.target.to_numpy(self._records[row : row + 1])[0]
         return (int(record["last_seat"]), int(record["last_action"])) if record["last_action"] >= 0 else None
 
-    def _forfeiting(self, actions: Any, rows: np.ndarray, acting: np.ndarray) -> np.ndarray:
+    def _forfeiting(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64, with FORFEIT for the illegal ones among indexes `acting`."""
+        acting = np.arange(len(rows)) if acting is None else acting
         actions = self.batch.check_actions(actions, rows, acting[:0])
         chosen = actions[acting]
         exists = (chosen >= 0) & (chosen < self.game.num_actions)
@@ -282,7 +286,6 @@ class Learner:
         rows = np.flatnonzero((self._records["steps"] >= self.max_steps) & (self._records["status"] == ASKED))
         if not len(rows):
             return
-        self.truncated[rows] = True
         self._cut_short(rows)
         self.batch.last_states[rows] = self.batch.states[rows]
         self._final[rows] = self.batch.flat[rows]
@@ -295,6 +298,7 @@ class Learner:
             self._play_outside()
         else:
             self.action_mask[rows] = 1
+        self.truncated[rows] = True
 
     @contextlib.contextmanager
     def _undone_on_error(self) -> Iterator[None]:
@@ -336,30 +340,18 @@ class Learner:
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
         if self._recorder is not None:
             before, episodes = self._records[rows], self.batch.episodes[rows]
-        seats, autoreset = self._seats, AUTORESETS.index(self.autoreset)
-
-        def play(part: slice, index: int) -> None:
-            play_rows(
-                *self.batch.rows,
-                *seats,
-                *self._scratches[index],
-                self.game.params,
-                rows[part],
-                actions[part],
-                self._seat,
-                autoreset,
-            )
-
-        share(play, len(rows), self.batch.threads)
+        played = rows, actions, self._seat, AUTORESETS.index(self.autoreset)
+        if self.batch.target.play(self.batch.rows, self._seats, *played):
+            raise RuntimeError(f"the learner was not asked once in {GAMES_TRIED} games in a row")
         if self._recorder is not None:
             self._note(rows, actions, before, episodes)
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
+        if not self._outside:
+            return
         status = self._records["status"]
         while True:
-            if (status == NEVER).any():
-                raise RuntimeError(f"the learner was not asked once in {_GAMES_TRIED} games in a row")
             rows = np.flatnonzero(status == EXTERNAL)
             if not len(rows):
                 return
@@ -372,25 +364,12 @@ class Learner:
                 asking = rows[asked == index]
                 policy = self.opponents[index]
                 if isinstance(policy, str):
-                    self._play(asking, self._choose(BUILT_IN.index(policy), asking))
+                    kind = BUILT_IN.index(policy)  # does what it would have done in compiled code
+                    choice = self.batch.target.choose(kind, self.batch.rows, asking, self._generators)
+                    self._play(asking, choice)
                 else:
                     name = f"opponent {index} ({policy_name(policy)})"
                     self._play(asking, ask(policy, self.batch, asking, name))
-
-    def _choose(self, kind: int, rows: np.ndarray) -> np.ndarray:
-        """Return what the built-in policy `kind` does in `rows`, as it would have done in compiled code."""
-        batch, actions = self.batch, np.zeros(len(rows), np.int64)
-        choose_rows(
-            kind,
-            batch.states,
-            self.game.params,
-            rows,
-            batch.action_mask,
-            self._generators,
-            actions,
-            *self._scratches[0],
-        )
-        return actions
 
     # --- recording ---
 
@@ -404,7 +383,7 @@ class Learner:
         batch = self.batch
         for i, row in enumerate(rows.tolist()):
             game, dealt = self._present[row], batch.episodes[row] != episodes[i]
-            if before["status"][i] in (OVER, DUE):
+            if before["status"][i] == OVER or actions[i] == NEW_GAME:
                 dealt = True
             elif game is not None:
                 if actions[i] != FORFEIT:
@@ -454,221 +433,3 @@ def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Oppon
     if not pool:
         raise ValueError("there must be at least one opponent to draw from")
     return pool
-
-
-def _record_dtype(max_players: int) -> np.dtype:
-    """Type of what is kept of a row beside its state; without padding, whose bytes copies leave as they find them."""
-    fields: list[Any] = [
-        ("owed", "f8"),  # paid to the learner's seat and not yet delivered
-        ("seat", "i8"),
-        ("steps", "i4"),  # decisions of the learner in the game
-        ("last_action", "i4"),  # the last decision in the game, -1 before the first
-        ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
-        ("tried", "i2"),  # games passed over since the learner was last asked
-        ("status", "u1"),  # ASKED, EXTERNAL, OVER, DUE or NEVER
-        ("last_seat", "i1"),  # who took the last decision
-        ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
-    ]
-    return np.dtype([*fields, ("spare", "u1", (-np.dtype(fields).itemsize % 8,))], align=True)
-
-
-# --- compiled ---
-
-
-class Seats(NamedTuple):
-    """What is kept of the learner's seat in each row.
-
-    Attributes:
-        records: (N,), see `_record_dtype`.
-        generators: uint64 (N, 4), each row's generator of seats, draws and compiled opponents.
-        kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
-        cumulative: float64 (opponents,), cumulative shares of the draw.
-        rewards, terminated, truncated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
-            the row's last finished game.
-    """
-
-    records: np.ndarray
-    generators: np.ndarray
-    kinds: np.ndarray
-    cumulative: np.ndarray
-    rewards: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    capped: np.ndarray
-    final: np.ndarray
-    seats: np.ndarray
-    drawn: np.ndarray
-
-
-@compiled
-def _new_game(rows, params, seats, row, fixed_seat):
-    """Deal the game that the row's numbers name, and draw the learner's seat and the opponents."""
-    seed = deal_row(rows, params, row)
-    record, rng_state, cumulative = seats.records[row], seats.generators[row], seats.cumulative
-    seed_rng(rng_state, seed ^ _SALT)
-    n = params[0].num_players
-    record.seat = bounded(rng_state, n) if fixed_seat < 0 else fixed_seat
-    for p in range(n):
-        draw = next_float(rng_state)
-        index = 0
-        while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
-            index += 1
-        record.opponent[p] = index
-    record.owed = 0.0
-    record.opening = 1
-    record.steps = 0
-    record.last_action = -1
-
-
-@compiled
-def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
-    """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
-    while not (state.terminated or state.truncated):
-        player = np.int64(state.current_player)
-        if player == record.seat:
-            return ASKED
-        kind = kinds[record.opponent[player]]
-        if kind == OUTSIDE:
-            return EXTERNAL
-        n = kernels.legal_actions(state, params, mask)
-        action = choose(kind, state, params, mask, n, scratch, rng_state)
-        kernels.apply_action(state, params, action)
-        record.last_seat = player
-        record.last_action = action
-        record.owed += state.rewards[record.seat]
-    return OVER
-
-
-@compiled
-def _pay(seats, record, row):
-    """Deliver what the learner is owed."""
-    seats.rewards[row] = record.owed
-    record.owed = 0.0
-
-
-@compiled
-def _finish(rows, params, seats, row):
-    """Keep what is shown of a finished game."""
-    state, record = rows.states[row], seats.records[row]
-    seats.terminated[row] = True
-    seats.capped[row] = state.truncated != 0
-    rows.last_states[row] = rows.states[row]
-    seats.seats[row] = record.seat
-    for p in range(seats.drawn.shape[1]):
-        seats.drawn[row, p] = record.opponent[p]
-    kernels.observe(state, params[0], record.seat, seats.final[row])
-
-
-@compiled
-def _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
-    """Go on in a row until somebody outside is asked; deliver what the learner is owed.
-
-    `forfeited`: the learner's game ends first.
-    """
-    record = seats.records[row]
-    state, rng_state = rows.states[row], seats.generators[row]
-    while True:
-        mask = rows.masks[row]
-        if forfeited:
-            status = OVER
-        else:
-            status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
-        forfeited = False
-        record.status = status
-        if status != OVER:
-            if status == ASKED:
-                if record.opening:
-                    record.opening = 0
-                    record.tried = 0
-                else:
-                    _pay(seats, record, row)
-            refresh(rows.states, params, row, rows.observations, rows.masks)
-            rows.current_player[row] = state.current_player
-            return
-        if record.opening:
-            record.tried += 1
-            if record.tried >= _GAMES_TRIED:
-                record.status = NEVER
-                return
-        else:
-            _pay(seats, record, row)
-            _finish(rows, params, seats, row)
-            if autoreset != _SAME_STEP:
-                kernels.observe(state, params[0], record.seat, rows.observations[row])
-                rows.masks[row, :] = 1
-                return
-        rows.episodes[row] += np.uint64(1)
-        _new_game(rows, params, seats, row, fixed_seat)
-
-
-@compiled
-def play_rows(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    records,
-    generators,
-    kinds,
-    cumulative,
-    rewards,
-    terminated,
-    truncated,
-    capped,
-    final,
-    final_seats,
-    final_drawn,
-    work,
-    two_masks,
-    points,
-    action_values,
-    params,
-    chosen,
-    actions,
-    fixed_seat,
-    autoreset,
-):
-    """Take actions[i] of whoever is asked in row chosen[i], or deal a game where one is due, and play on.
-
-    FORFEIT in place of an action of the learner ends its game.
-
-    The arrays are those of `Rows`, `Seats` and `Scratch`.
-    """
-    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-    seats = Seats(
-        records,
-        generators,
-        kinds,
-        cumulative,
-        rewards,
-        terminated,
-        truncated,
-        capped,
-        final,
-        final_seats,
-        final_drawn,
-    )
-    scratch = Scratch(work, two_masks, points, action_values)
-    for i in range(chosen.shape[0]):
-        row = chosen[i]
-        record = seats.records[row]
-        forfeited = False
-        if record.status == OVER or record.status == DUE:
-            rows.episodes[row] += np.uint64(record.status == OVER)
-            seats.rewards[row] = 0.0
-            record.tried = 0
-            _new_game(rows, params, seats, row, fixed_seat)
-        elif actions[i] == FORFEIT:
-            forfeited = True
-            record.owed = FORFEITED
-        else:
-            record.steps += record.status == ASKED
-            record.last_seat = rows.states[row].current_player
-            record.last_action = actions[i]
-            kernels.apply_action(rows.states[row], params[0], actions[i])
-            record.owed += rows.states[row].rewards[record.seat]
-        _play_row(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)

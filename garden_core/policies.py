@@ -15,7 +15,7 @@ import numpy as np
 
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, as_seed, require_reset
-from garden_core.choices import GREEDY, RANDOM
+from garden_core.choices import FORFEIT, GREEDY, RANDOM
 
 __all__ = [
     "FORFEIT",
@@ -28,9 +28,6 @@ __all__ = [
 ]
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
-
-FORFEIT = -1
-"""In place of an action: the agent gives up this game, where games can be given up (matches, the arena, play)."""
 
 
 class _BuiltIn:

@@ -304,7 +304,7 @@ def test_same_seed_same_training(tmp_path):
 
 @pytest.mark.parametrize("name", ["mars", "cacti"])
 def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
-    """On another device than the CPU training goes by them."""
+    """On another device than the CPU training goes by them; here it learns from the same games."""
     few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3, "magnet": 0.3}
     runs = [ppo.train(tiny(run=tmp_path / "own", **few))]
     begin = TorchNetwork.__init__
@@ -312,6 +312,11 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
         TorchNetwork,
         "__init__",
         lambda self, *a, **k: (begin(self, *a, **k), setattr(self, "by_torch", True))[0],
+    )
+    monkeypatch.setattr(
+        ppo.Training,
+        "_games",
+        lambda self, pool, seed: ppo.SelfPlay(self.game, self.torch_network, pool, self.arguments, seed),
     )
     runs.append(ppo.train(tiny(run=tmp_path / "torch", **few)))
     one, other = (NetworkAgent.load(folder, make(name)).network.parameters for folder in runs)

@@ -26,7 +26,7 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks svg display threads positions data plugins jit rng rewards options kernels game registry loops choices gpu_kernels gpu cpu batch policies replay film "
+        "files checks svg display threads positions data plugins jit rng rewards options kernels game registry loops choices seats gpu_kernels gpu cpu batch policies replay film "
         "recorder learner interfaces.common interfaces warm_up testing"
     ),
     "garden_agents": "networks search programs cluster serve registry evaluation play training commands",

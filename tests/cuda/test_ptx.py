@@ -7,11 +7,14 @@ import numba
 import numpy as np
 import pytest
 from devices import OWN
+from garden_agents.networks import gpu_features
+from garden_agents.networks.board_features import num_cell_features
 from numba import cuda
 from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
-from garden_core import Batch, gpu, gpu_kernels
+from garden_core import Batch, gpu, gpu_kernels, make
+from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 CAPABILITY = (9, 0)
@@ -27,14 +30,15 @@ def kernels(monkeypatch):
         if called not in compiled:
             compiled[called], _ = cuda.compile_ptx(kernel.py_func, called[1], cc=CAPABILITY)
 
-    def view(array, shape, strides, dtype=None):
+    def view(array, shape, strides, dtype=None, offset=0):
         memory = array.ravel("K").view(np.uint8)
-        return np.ndarray(shape, dtype or array.dtype, memory, 0, strides)
+        return np.ndarray(shape, dtype or array.dtype, memory, offset, strides)
 
     device = SimpleNamespace(compute_capability=CAPABILITY, id=0)
     monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(gpu, "launch", compile_only)
+    for module in (gpu, gpu_features):
+        monkeypatch.setattr(module, "launch", compile_only)
     monkeypatch.setattr(gpu, "view", view)
     monkeypatch.setattr(gpu.Gpu, "put", lambda self, array: array)
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
@@ -57,9 +61,28 @@ def test_every_kernel_compiles(kernels, name):
     batch.observe(np.zeros(3, np.int64), batch.last_states)
     for policy in (RandomPolicy(), GreedyPolicy()):
         policy(batch, batch.all_rows)
+    batch.target.standings(batch.states, np.zeros((3, batch.game.max_players), np.int32))
+    learner = Learner(batch.game, 3, ("greedy", "random"), device="cuda")
+    learner.reset(1)
+    learner.step(np.zeros(3, np.int64))
     batch.target.random_play(batch.rows, 1, True, batch.target.generators(3, 1))
     there = {kernel for kernel in vars(gpu_kernels).values() if isinstance(kernel, CUDADispatcher)}
     assert {called for called, _ in kernels} == {kernel.py_func.__name__ for kernel in there}
+    check(kernels)
+
+
+def test_features_of_a_board_compile(kernels, monkeypatch):
+    monkeypatch.setattr(gpu_features, "put", lambda array: array)
+    board = make("mars").board
+    features = gpu_features.GpuFeatures(board)
+    seen = np.zeros((1000, 3), np.int8).T  # as a batch on the GPU has them
+    features(seen, np.zeros((3, len(board.neighbours), num_cell_features(board)), np.float32))
+    check(kernels)
+
+
+def check(kernels):
+    """The code is that of kernels, for the GPU it was made for, and rounds as a CPU does."""
+    assert kernels
     for (kernel, _), code in kernels.items():
         assert ".target sm_90" in code
         assert re.search(rf"\.visible \.entry \w*{kernel}", code)

@@ -1,10 +1,11 @@
 """Numba's simulator runs the kernels of a GPU in Python: the same bytes as compiled code on the CPU, call by call."""
 
+import itertools
 import json
 import re
 
 import pytest
-from devices import cases, played
+from devices import cases, learned, played
 from processes import ROOT, python
 
 CASES = cases()
@@ -17,14 +18,48 @@ def test_every_variant_is_played_as_on_the_cpu(part):
     chosen = CASES[part::PARTS]
     code = f"""if True:
         import json
-        from devices import played
+        from devices import learned, played
         for name, options in {chosen}:
-            print(json.dumps(list(played(name, options, "cuda"))))
+            print(json.dumps([*played(name, options, "cuda"), *learned(name, options, "cuda")]))
     """
     printed = python("-W", "error", "-c", code, **SIMULATED).stdout
     for (name, options), line in zip(chosen, printed.splitlines(), strict=True):
-        for seen, expected in zip(json.loads(line), played(name, options, "cpu"), strict=True):
+        expected_here = itertools.chain(played(name, options, "cpu"), learned(name, options, "cpu"))
+        for seen, expected in zip(json.loads(line), expected_here, strict=True):
             assert seen == list(expected), f"{name} {options}"
+
+
+def test_features_of_a_board_are_those_of_the_cpu():
+    code = """if True:
+        import numpy as np
+        from garden_agents.networks import gpu_features
+        from garden_agents.networks.board_features import cell_features, num_cell_features
+        from garden_core import Batch, make
+        from garden_core.gpu import put
+        from garden_core.policies import RandomPolicy
+
+        gpu_features.THREADS = 4
+        game = make("mars", num_players=3)
+        batch, policy = Batch(game, 10), RandomPolicy(1)
+        batch.reset(2)
+        for _ in range(25):
+            batch.step(policy(batch, batch.all_rows))
+        board = game.board
+        out = put(np.zeros((10, len(board.neighbours), num_cell_features(board)), np.float32))
+        gpu_features.GpuFeatures(board)(put(batch.flat), out)
+        expected = cell_features(board, batch.flat)
+        assert expected.std() > 0
+        assert np.array_equal(out.copy_to_host(), expected)
+    """
+    python("-W", "error", "-c", code, **SIMULATED)
+
+
+def test_the_benchmark_writes_what_it_measures(tmp_path):
+    small = ["--sizes", "3", "--windows", "1", "--seconds", "0.01", "--minutes", "0", "--output", tmp_path]
+    python("-m", "benchmarks.cuda", "tic_tac_toe:TicTacToe", *small, **SIMULATED)
+    found = json.loads((tmp_path / "cuda-tic_tac_toe.json").read_text())["measurements"]
+    assert [each["what"] for each in found] == ["kernel", "Batch.step"]
+    assert all(each["decisions_per_second"]["median"] > 0 for each in found)
 
 
 def test_snippets_of_the_docs_run():

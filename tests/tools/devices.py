@@ -6,6 +6,7 @@ import numpy as np
 from variants import GAMES, shortened, variants
 
 from garden_core import Batch
+from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 OWN = ["connect_four:ConnectFour", "pig:Pig", "tic_tac_toe:TicTacToe"]
@@ -24,10 +25,10 @@ def host(array):
     return array.copy_to_host() if hasattr(array, "copy_to_host") else array
 
 
-def digest(batch):
-    """Digest of all that a batch holds and shows: every byte of every array."""
+def digest(batch, *more):
+    """Digest of all that a batch holds and shows, and of more arrays: every byte of every array."""
     seen = hashlib.sha256()
-    for array in (*batch.arrays, batch.observation):
+    for array in (*batch.arrays, batch.observation, *more):
         array = np.ascontiguousarray(host(array))
         seen.update(repr(array.shape).encode() + array.tobytes())
     return seen.hexdigest()
@@ -63,7 +64,40 @@ def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
     seats = np.arange(rows) % game.num_players
     seen = host(batch.observe(seats, batch.last_states))
     yield "seats at last states", hashlib.sha256(seen.tobytes()).hexdigest()
+    standings = batch.target.zeros((rows, game.max_players), np.int32)
+    batch.target.standings(batch.last_states, standings)
+    yield "standings", hashlib.sha256(host(standings).tobytes()).hexdigest()
     yield "refused", refused(batch)
+
+
+def learned(name, options, device, rows=3, steps=CAP // 2, cap=CAP, look=1):
+    """Play a learner's seat on a device; yield what happened and a digest, after each call."""
+    game = shortened(name, cap, **options)
+    learner = Learner(game, rows, ("random", "greedy"), (3, 1), device=device)
+    learner.reset(8)
+    yield "reset", digest_of(learner)
+    for step in range(steps):
+        learner.step(host(learner.action_mask).argmax(1))
+        if step % look == 0:
+            yield f"step {step}", digest_of(learner)
+    learner.set_weights((0, 1))
+    learner.reset([2], rows=[rows - 1])
+    learner.step(host(learner.action_mask).argmax(1))
+    yield "reset of a row", digest_of(learner)
+    yield "last decision", str(learner.last_decision(rows - 1))
+
+
+def digest_of(learner):
+    """Digest of all that a learner holds and shows."""
+    shown = (
+        learner.rewards,
+        learner.terminated,
+        learner.truncated,
+        learner.capped,
+        learner.final_observation,
+    )
+    seats = (learner.seats, learner.final_seats, learner.drawn, learner.final_drawn)
+    return digest(learner.batch, *shown, *seats)
 
 
 def refused(batch):

@@ -7,7 +7,7 @@ import numpy as np
 from garden_core.game import Board
 from garden_core.jit import compiled
 
-__all__ = ["cell_features", "num_cell_features"]
+__all__ = ["SCALE", "cell_features", "fill_one", "num_cell_features"]
 
 SCALE = 0.1  # counts up to a few tens become numbers of about 1
 
@@ -34,21 +34,26 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
 @compiled
 def fill_cell_features(observation, neighbours, planes, colours, scratch, out):
     """Fill `out`, float32 (N, cells, F); `scratch`, int64 (4, cells), is overwritten."""
+    for i in range(observation.shape[0]):
+        fill_one(observation[i], neighbours, planes, colours, scratch, out[i])
+
+
+@compiled
+def fill_one(seen, neighbours, planes, colours, scratch, out):
+    """Fill `out`, float32 (cells, F), from one observation."""
     cells = neighbours.shape[0]
     colour_of, group, sizes = scratch[0], scratch[1], scratch[2]
-    for i in range(observation.shape[0]):
-        seen = observation[i]
-        for plane in range(planes):
-            for cell in range(cells):
-                out[i, cell, plane] = seen[plane * cells + cell]
-        colour_of[:] = -1
-        for colour in range(colours):
-            for cell in range(cells):
-                if seen[colour * cells + cell]:
-                    colour_of[cell] = colour
-        _groups(colour_of, neighbours, group, sizes, scratch[3])
+    for plane in range(planes):
         for cell in range(cells):
-            _around(cell, colour_of, neighbours, group, sizes, out[i, cell, planes:])
+            out[cell, plane] = seen[plane * cells + cell]
+    colour_of[:] = -1
+    for colour in range(colours):
+        for cell in range(cells):
+            if seen[colour * cells + cell]:
+                colour_of[cell] = colour
+    _groups(colour_of, neighbours, group, sizes, scratch[3])
+    for cell in range(cells):
+        _around(cell, colour_of, neighbours, group, sizes, out[cell, planes:])
 
 
 @compiled

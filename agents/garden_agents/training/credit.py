@@ -1,15 +1,79 @@
-"""Which reward belongs to which decision: compiled bookkeeping of trajectories of many seats."""
+"""Decisions to learn from, and which reward belongs to which: compiled bookkeeping of trajectories of many seats."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["OPEN", "OVER", "SETTLED", "advantages", "link", "pay", "value_targets"]
+__all__ = [
+    "OPEN",
+    "OVER",
+    "SETTLED",
+    "Decisions",
+    "Rollout",
+    "advantages",
+    "link",
+    "pay",
+    "value_targets",
+]
 
 OVER, OPEN, SETTLED = -1, -2, -3
 """In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
+
+
+class Decisions(NamedTuple):
+    """Decisions of the current network's seats, arrays or tensors, in the order in which they were taken.
+
+    The columns of `values` and `rewards` are each seat's chance to finish first, then each seat's margin, counted from
+    the seat that decides; in cooperative games one column, the team's score.
+
+    Attributes:
+        masks: int8 (size, num_actions).
+        actions: int64 (size,).
+        log_probabilities: float32 (size,), of the actions when they were chosen.
+        values: float32 (size, columns), what the network expected.
+        rewards: float32 (size, columns), what was paid until the seat's next decision.
+        next: int64 (size,), index of that decision, or `OVER` or `OPEN`.
+        paid: float32 (size, columns), what was paid until the next decision in the game, whoever took it.
+        after: int64 (size,), index of that decision, or `OVER`, `OPEN` or `SETTLED`.
+        deciders: int64 (size,), the seat that decided.
+        targets: float32 (size, columns), what the values learn.
+        greedy: int64 (size,), what greedy play would have chosen.
+        counted: float32 (size,), 1 where the values learn, else 0: in games of the network against itself, and if all games
+            are played against the pool, in these.
+    """
+
+    masks: Any
+    actions: Any
+    log_probabilities: Any
+    values: Any
+    rewards: Any
+    next: Any
+    paid: Any
+    after: Any
+    deciders: Any
+    targets: Any
+    greedy: Any
+    counted: Any
+
+
+class Rollout(NamedTuple):
+    """What there is to learn from after some decisions in each game, arrays or tensors.
+
+    Attributes:
+        decisions: the decisions.
+        inputs: what the network reads at each decision.
+        chosen: int64 (n,), indexes of the decisions whose outcome until the seat's next decision is known.
+        advantages: float32 (size, columns), of all decisions.
+    """
+
+    decisions: Decisions
+    inputs: tuple[Any, ...]
+    chosen: Any
+    advantages: Any
 
 
 @compiled

@@ -30,10 +30,20 @@ from garden_agents.networks.network_agent import start_from
 from garden_agents.registry import load_agent
 from garden_agents.training.arguments import WorkerArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
-from garden_agents.training.credit import OPEN, SETTLED, advantages, link, pay, value_targets
+from garden_agents.training.credit import (
+    OPEN,
+    SETTLED,
+    Decisions,
+    Rollout,
+    advantages,
+    link,
+    pay,
+    value_targets,
+)
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import ILLEGAL, Loss, TorchNetwork, clip, value_loss
 from garden_core import loops
 from garden_core.batch import Batch
@@ -120,7 +130,7 @@ class Arguments(WorkerArguments):
     checkpoint_every: int = 400_000
     """decisions learned from between two checkpoints"""
     device: str = "cpu"
-    """device of inference and updates: cpu or cuda"""
+    """where games are played and the network learns: cpu, or cuda for a GPU, which wants thousands of envs"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,63 +144,15 @@ class Arguments(WorkerArguments):
         self._at_most(10**15, "steps")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
+        if self.device == "cuda" and self.pool_agents and self.ray is None:
+            raise ValueError(
+                "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
+            )
 
     def pool(self, agents: Sequence[Policy] = (), kind: type[OpponentPool] = OpponentPool) -> OpponentPool:
         """Return an opponent pool, with the further agents `pool_agents`."""
         shares = self.random_share, self.greedy_share, self.self_share
         return kind(shares, self.past_selves, agents, self.agents_share if agents else 0.0)
-
-
-class Decisions(NamedTuple):
-    """Decisions of the current network's seats, in the order in which they were taken.
-
-    The columns of `values` and `rewards` are each seat's chance to finish first, then each seat's margin, counted from
-    the seat that decides; in cooperative games one column, the team's score.
-
-    Attributes:
-        masks: int8 (size, num_actions).
-        actions: int64 (size,).
-        log_probabilities: float32 (size,), of the actions when they were chosen.
-        values: float32 (size, columns), what the network expected.
-        rewards: float32 (size, columns), what was paid until the seat's next decision.
-        next: int64 (size,), index of that decision, or `credit.OVER` or `credit.OPEN`.
-        paid: float32 (size, columns), what was paid until the next decision in the game, whoever took it.
-        after: int64 (size,), index of that decision, or `credit.OVER`, `credit.OPEN` or `credit.SETTLED`.
-        deciders: int64 (size,), the seat that decided.
-        targets: float32 (size, columns), what the values learn.
-        greedy: int64 (size,), what greedy play would have chosen.
-        counted: float32 (size,), 1 where the values learn, else 0: in games of the network against itself, and if all games
-            are played against the pool, in these.
-    """
-
-    masks: np.ndarray
-    actions: np.ndarray
-    log_probabilities: np.ndarray
-    values: np.ndarray
-    rewards: np.ndarray
-    next: np.ndarray
-    paid: np.ndarray
-    after: np.ndarray
-    deciders: np.ndarray
-    targets: np.ndarray
-    greedy: np.ndarray
-    counted: np.ndarray
-
-
-class Rollout(NamedTuple):
-    """What there is to learn from after some decisions in each game.
-
-    Attributes:
-        decisions: the decisions.
-        inputs: what the network reads at each decision.
-        chosen: int64 (n,), indexes of the decisions whose outcome until the seat's next decision is known.
-        advantages: float32 (size, columns), of all decisions.
-    """
-
-    decisions: Decisions
-    inputs: tuple[np.ndarray, ...]
-    chosen: np.ndarray
-    advantages: np.ndarray
 
 
 class Source(Protocol):
@@ -391,6 +353,16 @@ class SelfPlay:
         self.count = len(kept)
 
 
+def on_device(rollout: Rollout, device: torch.device) -> Rollout:
+    """Return a rollout as tensors on a device."""
+
+    def put(array: Any) -> torch.Tensor:
+        return (torch.from_numpy(array) if isinstance(array, np.ndarray) else array).to(device)
+
+    decisions, inputs = Decisions(*map(put, rollout.decisions)), tuple(map(put, rollout.inputs))
+    return Rollout(decisions, inputs, put(rollout.chosen), put(rollout.advantages))
+
+
 def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
     """Return PPO's loss as a mean over `size` of the decisions in `about`, arrays; it logs `loss.NAMES`."""
     clip_range, entropy, magnet, imitation, value = weights
@@ -505,18 +477,26 @@ class Training:
         a = self.arguments
         seed = a.seed + self.decisions
         if a.ray is None:
-            yield SelfPlay(self.game, self.torch_network, self.pool, a, seed)
+            yield self._games(self.pool, seed)
             return
         from garden_agents.training import ray_workers  # loads Ray
 
         with connected(a.ray):
             yield ray_workers.Workers(self.game, self.network, self.pool, a, SelfPlay, seed)
 
+    def _games(self, pool: OpponentPool, seed: int) -> Source:
+        """Return games of this process, on the device of the network."""
+        a, network = self.arguments, self.torch_network
+        if not network.by_torch:
+            return SelfPlay(self.game, network, pool, a, seed)
+        shape = a.envs, a.rollout, a.pool_share, a.gae_lambda, a.value_lambda
+        return TensorSelfPlay(self.game, network, pool, seed, *shape)
+
     def _compile(self) -> None:
         """Compile all that the training needs, before the clock starts."""
-        games = SelfPlay(self.game, self.torch_network, self.arguments.pool(self.agents), self.arguments, 0)
+        games = self._games(self.arguments.pool(self.agents), 0)
         rollout = games.rollout(with_greedy=self.arguments.imitation > 0)
-        if not self.torch_network.by_torch and games.count:
+        if not self.torch_network.by_torch and len(rollout.advantages):
             about = self._about(rollout, rollout.advantages[:, 0])
             loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 0.0, 1.0), 1)
             self.torch_network.gradient(rollout.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
@@ -547,22 +527,27 @@ class Training:
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
         """Update the network by a rollout; return the mean losses, by `loss.NAMES`."""
+        if self.torch_network.by_torch:
+            rollout = on_device(rollout, self.torch_network.device)
         a, n, chosen, found = self.arguments, self.game.num_players, rollout.chosen, rollout.advantages
         if self.game.cooperative:
             advantage = found[:, 0]
         else:  # the first place on the scale of `heads.expected_values`
             share = self._between(a.outcome, a.final_outcome)
             advantage = share * n / (n - 1) * found[:, 0] + (1 - share) * found[:, n]
-        advantage = (advantage - advantage[chosen].mean()) / (advantage[chosen].std() + 1e-8)
+        mean = advantage[chosen].mean()
+        spread = ((advantage[chosen] - mean) ** 2).mean() ** 0.5
+        advantage = (advantage - mean) / (spread + 1e-8)
         for group in self.optimizer.param_groups:
             group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, a.magnet, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
         about = self._about(rollout, advantage)
+        parts = max(1, round(len(chosen) / a.minibatch))
         for _ in range(a.epochs):
-            parts = max(1, round(len(chosen) / a.minibatch))
-            for rows in np.array_split(self.rng.permutation(chosen), parts):
+            for rows in np.array_split(self.rng.permutation(len(chosen)), parts):
+                rows = chosen[rows if isinstance(chosen, np.ndarray) else torch.from_numpy(rows)]
                 self._update(rollout.inputs, about, rows, weights, sums)
                 self.run.check()
         self.decisions += len(chosen)
@@ -579,20 +564,24 @@ class Training:
             d.masks, d.actions, d.log_probabilities, d.greedy, advantage, average, d.targets, d.counted
         )
 
-    def _average_policy(self, rollout: Rollout) -> np.ndarray:
+    def _average_policy(self, rollout: Rollout) -> Any:
         """Return the log probabilities of the average policy at the decisions, float32 (size, num_actions or 0)."""
         if not self.arguments.magnet:
-            return np.zeros((len(rollout.advantages), 0), np.float32)
-        logits, _ = self.average.evaluate(rollout.inputs)
-        logits[rollout.decisions.masks == 0] = ILLEGAL
-        logits -= logits.max(1, keepdims=True)
-        return logits - np.log(np.exp(logits).sum(1, keepdims=True))
+            return rollout.advantages[:, :0]
+        illegal = rollout.decisions.masks == 0
+        if self.average.by_torch:
+            with torch.no_grad():
+                return self.average(rollout.inputs)[0].masked_fill(illegal, ILLEGAL).log_softmax(1)
+        found, _ = self.average.evaluate(rollout.inputs)
+        found[illegal] = ILLEGAL
+        found -= found.max(1, keepdims=True)
+        return found - np.log(np.exp(found).sum(1, keepdims=True))
 
     def _update(
         self,
-        inputs: tuple[np.ndarray, ...],
+        inputs: tuple[Any, ...],
         about: Minibatch,
-        rows: np.ndarray,
+        rows: Any,
         weights: Weights,
         sums: np.ndarray,
     ) -> None:
@@ -603,8 +592,8 @@ class Training:
             network.parameters.grad = clip(network.gradient(inputs, rows, loss, sums), MAX_GRADIENT)
         else:
             self.optimizer.zero_grad()
-            on_device = Minibatch(*(torch.from_numpy(array[rows]).to(network.device) for array in about))
-            mean, means = formula(*network(tuple(part[rows] for part in inputs)), on_device, weights)
+            chosen = Minibatch(*(tensor[rows] for tensor in about))
+            mean, means = formula(*network(tuple(part[rows] for part in inputs)), chosen, weights)
             mean.backward()
             torch.nn.utils.clip_grad_norm_([network.parameters], MAX_GRADIENT)
             sums += means.cpu().numpy() * len(rows)
@@ -675,6 +664,8 @@ def train(arguments: Arguments) -> Path:
 def trained(arguments: A) -> tuple[Path, A, Game]:
     """Do what `train` does; return the run's folder, its arguments and its game."""
     folder, arguments, game, command = open_run(arguments)
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
     torch.set_num_threads(1)  # passes of the network have threads of their own
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config

@@ -21,6 +21,7 @@ from garden_agents.networks.architecture import empty_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network import Network
 from garden_agents.registry import load_agent
+from garden_agents.training.credit import Rollout
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
@@ -28,7 +29,7 @@ from garden_core.game import Game
 if TYPE_CHECKING:
     from garden_agents.training.expert_iteration import Arguments as SearchArguments
     from garden_agents.training.expert_iteration import Games, Played
-    from garden_agents.training.ppo import Arguments, Rollout, SelfPlay
+    from garden_agents.training.ppo import Arguments, SelfPlay
 
 __all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
 

@@ -41,17 +41,12 @@ class TorchNetwork:
         self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
         self._workers: list[_Worker] = []
 
-    def __call__(self, inputs: tuple[np.ndarray, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+    def __call__(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values), by torch's operations."""
-        on_device = tuple(torch.from_numpy(part).to(self.device) for part in inputs)
-        return formula(self.network, self.parameters, on_device)
+        return formula(self.network, self.parameters, inputs)
 
     def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Return logits and raw values as arrays."""
-        if self.by_torch:
-            with torch.inference_mode():
-                logits, raw = (part.cpu().numpy() for part in self(inputs))
-            return logits, raw
+        """Return logits and raw values as arrays, by the network's own passes."""
         n, network = len(inputs[0]), self.network
         logits, raw = (
             np.empty((n, width), np.float32) for width in (network.num_actions, network.num_values)

@@ -1,0 +1,43 @@
+"""Features of each cell of a board on a GPU: `board_features`, an observation a thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from garden_agents.networks.board_features import fill_one
+from garden_core.game import Board
+from garden_core.gpu import THREADS, launch, put
+from garden_core.gpu_kernels import cuda, kernel
+
+__all__ = ["GpuFeatures"]
+
+
+@kernel
+def fill(observation, neighbours, planes, colours, scratch, out):
+    thread = cuda.grid(1)
+    if thread < scratch.shape[0]:
+        for i in range(thread, observation.shape[0], scratch.shape[0]):
+            fill_one(observation[i], neighbours, planes, colours, scratch[thread], out[i])
+
+
+class GpuFeatures:
+    """Fills features of cells in arrays of the GPU.
+
+    Args:
+        board: the game's board.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self._neighbours = put(board.neighbours)
+        self._scratch: Any = None
+
+    def __call__(self, observation: Any, out: Any) -> None:
+        """Fill `out`, float32 (N, cells, F), from observations int8 (N, observation size): see `cell_features`."""
+        n = min(observation.shape[0], THREADS)
+        if self._scratch is None or self._scratch.shape[0] < n:
+            self._scratch = put(np.zeros((n, 4, len(self.board.neighbours)), np.int64))
+        given = self._neighbours, self.board.planes, self.board.colours, self._scratch
+        launch(fill, self._scratch.shape[0], put(observation), *given, put(out))

@@ -1,0 +1,270 @@
+"""Self-play whose games and decisions are tensors, so that nothing leaves a GPU: `ppo.SelfPlay` for `--device cuda`.
+
+Each step has a place for a decision in every game, whether or not the network decides there; `valid` says where it did. The
+operations are torch's, over all games at once, and run on any device.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from garden_agents.networks.heads import num_values, target_of
+from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollout
+from garden_agents.training.pool import OpponentPool, PastSelf
+from garden_agents.training.tensors import TensorInputs, as_tensor
+from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, formula
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.policies import GreedyPolicy, Policy
+
+__all__ = ["TensorSelfPlay"]
+
+
+class TensorSelfPlay:
+    """Games of the network against itself and against the pool, and the decisions to learn from.
+
+    Args:
+        game: the game with the reward "margin".
+        network: the network; games are played and learned from on its device.
+        pool: the opponent pool without further agents, which records the results against it.
+        seed: seed of the games and of the sampled actions.
+        envs, rollout, pool_share, gae_lambda, value_lambda: see `ppo.Arguments`.
+
+    Attributes:
+        decisions: tensors (places + 1, ...); the last place is for what is not kept.
+        inputs: what the network reads at each place.
+        valid: bool (places + 1,), whether the network has decided there.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        network: TorchNetwork,
+        pool: OpponentPool,
+        seed: int,
+        envs: int,
+        rollout: int,
+        pool_share: float,
+        gae_lambda: float,
+        value_lambda: float,
+    ) -> None:
+        self.game, self.network, self.pool = game, network, pool
+        self.envs, self.steps, self.pool_share = envs, rollout, pool_share
+        self.gae_lambda, self.value_lambda = gae_lambda, value_lambda
+        n = self.num_players = game.num_players
+        device = self.device = network.device
+        self.batch = Batch(game, envs, device=device.type)
+        self.batch.reset(seed)
+        self.read = TensorInputs(network.network)
+        self.greedy = GreedyPolicy(seed)
+        self.generator = torch.Generator(device).manual_seed(seed)
+        self.observation, self.mask, self.mover, self.paid, self.terminated, self.truncated = map(
+            as_tensor, (self.batch.flat, self.batch.action_mask, self.batch.current_player, *self.batch.paid)
+        )
+        self.carried = n * envs
+        """Places of decisions that were open at the end of the last rollout, one for each seat of each game."""
+        self.nowhere = self.carried + rollout * envs
+        """The place for what is not kept."""
+        places, columns = self.nowhere + 1, num_values(target_of(game), n)
+
+        def zeros(*shape: int, dtype: torch.dtype = torch.float32, value: int = 0) -> torch.Tensor:
+            return torch.full(shape, value, dtype=dtype, device=device)
+
+        whole = torch.int64
+        self.decisions = Decisions(
+            masks=zeros(places, game.num_actions, dtype=torch.int8),
+            actions=zeros(places, dtype=whole),
+            log_probabilities=zeros(places),
+            values=zeros(places, columns),
+            rewards=zeros(places, columns),
+            next=zeros(places, dtype=whole, value=OPEN),
+            paid=zeros(places, columns),
+            after=zeros(places, dtype=whole, value=OPEN),
+            deciders=zeros(places, dtype=whole),
+            targets=zeros(places, columns),
+            greedy=zeros(places, dtype=whole),
+            counted=zeros(places),
+        )
+        self.inputs = tuple(zeros(places, *part.shape[1:]) for part in self.read(self.observation[:1]))
+        self.valid = zeros(places, dtype=torch.bool)
+        self.latest = zeros(envs, n, dtype=whole, value=-1)
+        """The place of each seat's last decision in each game; -1 for none."""
+        self.last = zeros(envs, dtype=whole, value=-1)
+        """The place of the last decision in each game."""
+        self.opponents = zeros(envs, n, dtype=whole, value=-1)
+        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        self._standings = self.batch.target.zeros((envs, game.max_players), np.int32)
+        self.standings = as_tensor(self._standings)
+        self.rows, self.seats = (torch.arange(k, device=device) for k in (envs, n))
+        self._results: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._seat_opponents(torch.ones(envs, dtype=torch.bool, device=device))
+
+    @torch.no_grad()
+    def rollout(self, with_greedy: bool) -> Rollout:
+        """Play `rollout` decisions in each game; return them, as views of memory that the next call overwrites."""
+        self._keep_open_decisions()
+        for step in range(self.steps):
+            self._play(self.carried + step * self.envs, with_greedy)
+        self._count_results()
+        found = self._advantages()
+        d = self.decisions
+        chosen = torch.nonzero(self.valid & (d.next != OPEN))[:, 0]
+        return Rollout(d, self.inputs, chosen, found)
+
+    def _play(self, first: int, with_greedy: bool) -> None:
+        """Take a decision in every game; those of the network are at the places from `first` on."""
+        batch, d, mover = self.batch, self.decisions, self.mover.clone()
+        new = slice(first, first + self.envs)
+        deciding = self.mask.sum(1) > 1
+        opponents = self.opponents.gather(1, mover[:, None])[:, 0]
+        own = deciding & (opponents < 0)
+        inputs = self.read(self.observation)
+        for kept, part in zip(self.inputs, inputs, strict=True):
+            kept[new] = part
+        logits, raw = self.network(inputs)
+        logs = logits.masked_fill(self.mask == 0, ILLEGAL).log_softmax(1)
+        actions = torch.multinomial(logs.exp(), 1, generator=self.generator)
+        d.masks[new] = self.mask
+        d.actions[new], d.log_probabilities[new] = actions[:, 0], logs.gather(1, actions)[:, 0]
+        d.values[new] = raw if self.game.cooperative else _chances_and_margins(raw)
+        d.rewards[new], d.paid[new], d.next[new], d.after[new] = 0, 0, OPEN, OPEN
+        d.deciders[new] = mover
+        d.counted[new] = ((self.opponents < 0).all(1) | (self.pool_share == 1)).float()
+        if with_greedy:
+            d.greedy[new] = as_tensor(self.greedy(batch, batch.all_rows))
+        self.valid[new] = own
+        self._link(own, mover, first)
+        chosen = actions[:, 0]
+        if self.pool_share:
+            for index, policy in enumerate(self.pool.policies):
+                chosen = torch.where(deciding & (opponents == index), self._ask(policy, inputs), chosen)
+        batch.step(chosen if self.device.type != "cpu" else chosen.numpy())
+        self._pay()
+
+    def _ask(self, policy: Policy, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        """Return what an opponent would do in every game, int64 (envs,)."""
+        if not isinstance(policy, PastSelf):
+            return as_tensor(policy(self.batch, self.batch.all_rows))
+        if policy.network is None:  # it is never drawn
+            return self.mask.argmax(1)
+        parameters = torch.from_numpy(policy.network.parameters).to(self.device)
+        logits, _ = formula(policy.network, parameters, inputs)
+        shares = logits.masked_fill(self.mask == 0, ILLEGAL).softmax(1)
+        return torch.multinomial(shares, 1, generator=self.generator)[:, 0]
+
+    def _link(self, own: torch.Tensor, mover: torch.Tensor, first: int) -> None:
+        """Make the decisions from place `first` on the ones after the seats' last and the games': see `credit.link`."""
+        d, places = self.decisions, first + self.rows
+        before = self.latest.gather(1, mover[:, None])[:, 0]
+        d.next[self._or_nowhere(before, own)] = places
+        d.after[self._or_nowhere(self.last, own)] = places
+        self.latest.scatter_(1, mover[:, None], torch.where(own, places, before)[:, None])
+        self.last = torch.where(own, places, self.last)
+
+    def _or_nowhere(self, places: torch.Tensor, where: torch.Tensor | bool = True) -> torch.Tensor:
+        return torch.where((places >= 0) & where, places, self.nowhere)
+
+    def _pay(self) -> None:
+        """Add a step's rewards to the open decisions, and close those of games that are over: see `credit.pay`."""
+        d, n, over = self.decisions, self.num_players, self.terminated | self.truncated
+        self.batch.target.standings(self.batch.last_states, self._standings)
+        standings = self.standings[:, :n]
+        firsts = standings == standings.amax(1, keepdim=True)
+        shares = firsts / firsts.sum(1, keepdim=True) * over[:, None]  # float32
+        for total, closed, places, deciders in (
+            *((d.rewards, d.next, self.latest[:, k], self.seats[k].expand(self.envs)) for k in range(n)),
+            (d.paid, d.after, self.last, d.deciders[self._or_nowhere(self.last)]),
+        ):
+            seats = (deciders[:, None] + self.seats) % n
+            if self.game.cooperative:
+                earned = self.paid.gather(1, deciders[:, None])
+            else:
+                earned = torch.cat([shares.gather(1, seats), self.paid.gather(1, seats)], 1)
+            total.index_add_(0, self._or_nowhere(places), earned)
+            closed[self._or_nowhere(places, over)] = OVER
+        self.latest = torch.where(over[:, None], -1, self.latest)
+        self.last = torch.where(over, -1, self.last)
+        if self.pool_share:
+            self._note_results(over)
+            self._seat_opponents(over)
+
+    def _note_results(self, over: torch.Tensor) -> None:
+        """Keep how games against the pool have ended."""
+        own = (self.opponents < 0).long().argmax(1, keepdim=True)
+        standings = self.standings[:, : self.num_players]
+        results = (torch.sign(standings.gather(1, own) - standings) + 1) / 2
+        self._results.append((torch.where(over[:, None], self.opponents, -1), results))
+
+    def _count_results(self) -> None:
+        """Record the finished games in the pool."""
+        if not self._results:
+            return
+        opponents, results = (torch.cat(parts).flatten() for parts in zip(*self._results, strict=True))
+        met = opponents >= 0
+        for index, result in zip(opponents[met].tolist(), results[met].tolist(), strict=True):
+            self.pool.count(index, result)
+        self._results = []
+
+    def _seat_opponents(self, over: torch.Tensor) -> None:
+        """Draw who plays the new games where one is over."""
+        n, shape = self.num_players, (self.envs, self.num_players)
+        if not self.pool_share or n == 1 or self.game.cooperative:
+            return
+        weights = torch.from_numpy(self.pool.weights).to(self.device)
+        drawn = torch.multinomial(weights, self.envs * n, replacement=True, generator=self.generator).view(
+            shape
+        )
+        own = torch.randint(n, (self.envs, 1), generator=self.generator, device=self.device)
+        drawn = drawn.scatter(1, own, -1)
+        joins = torch.rand((self.envs, 1), generator=self.generator, device=self.device) < self.pool_share
+        self.opponents = torch.where(over[:, None], torch.where(joins, drawn, -1), self.opponents)
+
+    def _keep_open_decisions(self) -> None:
+        """Drop all decisions but the open ones, which go to the first places; see `ppo.SelfPlay`."""
+        places = (self.seats[:, None] * self.envs + self.rows).T  # (envs, seats)
+        kept = self.latest >= 0
+        sources = torch.where(kept, self.latest, self.nowhere).T.flatten()
+        for tensor in (*self.decisions, *self.inputs):
+            tensor[: self.carried] = tensor[sources]
+        is_last = kept & (self.latest == self.last[:, None])
+        after = self.decisions.after
+        after[: self.carried] = torch.where(is_last.T.flatten(), after[: self.carried], SETTLED)
+        self.valid[:] = False
+        self.valid[: self.carried] = kept.T.flatten()
+        self.last = torch.where(is_last, places, -1).amax(1)
+        self.latest = torch.where(kept, places, -1)
+
+    def _advantages(self) -> torch.Tensor:
+        """Return the advantages of all decisions, float32 (places + 1, columns); fill `decisions.targets` too.
+
+        See `credit.advantages` and `credit.value_targets`: here for all games at once, from the last step to the first.
+        """
+        d, columns = self.decisions, self.decisions.values.shape[1]
+        found = torch.zeros_like(d.values)
+        n = columns // 2
+        column = torch.arange(columns, device=self.device)
+        steps = range(self.carried, self.nowhere, self.envs)
+        for part in (*(slice(i, i + self.envs) for i in reversed(steps)), slice(0, self.carried)):
+            following, values, rewards = d.next[part, None], d.values[part], d.rewards[part]
+            then = following[:, 0].clamp(min=0)
+            later = d.values[then] + self.gae_lambda * found[then]
+            gained = rewards - values + torch.where(following >= 0, later, 0)
+            found[part] = torch.where(following == OPEN, 0, gained)
+            after, paid = d.after[part, None], d.paid[part]
+            then = after[:, 0].clamp(min=0)
+            at = column.expand(len(then), columns)
+            if n:  # the same seats, counted from whoever decides then
+                turned = (d.deciders[part] - d.deciders[then])[:, None]
+                at = column // n * n + (column + turned) % n
+            expected, target = d.values[then].gather(1, at), d.targets[then].gather(1, at)
+            learned = paid + torch.where(after >= 0, expected + self.value_lambda * (target - expected), 0)
+            learned = torch.where(after == OPEN, values, learned)
+            d.targets[part] = torch.where(after == SETTLED, d.targets[part], learned)
+        return found
+
+
+def _chances_and_margins(raw: torch.Tensor) -> torch.Tensor:
+    """`heads.chances_and_margins` for tensors."""
+    n = raw.shape[1] // 2
+    return torch.cat([raw[:, :n].softmax(1), raw[:, n:] - raw[:, n:].mean(1, keepdim=True)], 1)

@@ -1,0 +1,263 @@
+"""One learner's seat in each game of a batch, compiled: what is kept of it, and how a row goes on until it is asked again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from garden_core import kernels
+from garden_core.choices import BUILT_IN, FORFEIT, Scratch, choose
+from garden_core.jit import compiled
+from garden_core.loops import Rows, deal_row, refresh
+from garden_core.rng import bounded, next_float, seed_rng
+
+__all__ = [
+    "ASKED",
+    "EXTERNAL",
+    "FORFEITED",
+    "GAMES_TRIED",
+    "NEVER",
+    "NEW_GAME",
+    "OUTSIDE",
+    "OVER",
+    "SAME_STEP",
+    "Seats",
+    "play_row",
+    "play_rows",
+    "record_dtype",
+]
+
+# What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
+# learner is asked.
+ASKED, EXTERNAL, OVER, NEVER = range(4)
+NEW_GAME = -2
+"""In place of an action: deal the game that the row's numbers name."""
+FORFEITED = -1.0
+"""What the learner is paid for a step with an illegal action that ends its game."""
+OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
+SAME_STEP = 0
+GAMES_TRIED = 1000
+_SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
+
+
+def record_dtype(max_players: int) -> np.dtype:
+    """Type of what is kept of a row beside its state; without padding, whose bytes copies leave as they find them."""
+    fields: list[Any] = [
+        ("owed", "f8"),  # paid to the learner's seat and not yet delivered
+        ("seat", "i8"),
+        ("steps", "i4"),  # decisions of the learner in the game
+        ("last_action", "i4"),  # the last decision in the game, -1 before the first
+        ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
+        ("tried", "i2"),  # games passed over since the learner was last asked
+        ("status", "u1"),  # ASKED, EXTERNAL, OVER or NEVER
+        ("last_seat", "i1"),  # who took the last decision
+        ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
+    ]
+    return np.dtype([*fields, ("spare", "u1", (-np.dtype(fields).itemsize % 8,))], align=True)
+
+
+class Seats(NamedTuple):
+    """What is kept of the learner's seat in each row.
+
+    Attributes:
+        records: (N,), see `record_dtype`.
+        generators: uint64 (N, 4), each row's generator of seats, draws and compiled opponents.
+        kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
+        cumulative: float64 (opponents,), cumulative shares of the draw.
+        rewards, terminated, truncated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
+            the row's last finished game.
+    """
+
+    records: np.ndarray
+    generators: np.ndarray
+    kinds: np.ndarray
+    cumulative: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    capped: np.ndarray
+    final: np.ndarray
+    seats: np.ndarray
+    drawn: np.ndarray
+
+
+@compiled
+def _new_game(rows, params, seats, row, fixed_seat):
+    """Deal the game that the row's numbers name, and draw the learner's seat and the opponents."""
+    seed = deal_row(rows, params, row)
+    record, rng_state, cumulative = seats.records[row], seats.generators[row], seats.cumulative
+    seed_rng(rng_state, seed ^ _SALT)
+    n = params[0].num_players
+    record.seat = bounded(rng_state, n) if fixed_seat < 0 else fixed_seat
+    for p in range(n):
+        draw = next_float(rng_state)
+        index = 0
+        while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
+            index += 1
+        record.opponent[p] = index
+    record.owed = 0.0
+    record.opening = 1
+    record.steps = 0
+    record.last_action = -1
+
+
+@compiled
+def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
+    """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
+    while not (state.terminated or state.truncated):
+        player = np.int64(state.current_player)
+        if player == record.seat:
+            return ASKED
+        kind = kinds[record.opponent[player]]
+        if kind == OUTSIDE:
+            return EXTERNAL
+        n = kernels.legal_actions(state, params, mask)
+        action = choose(kind, state, params, mask, n, scratch, rng_state)
+        kernels.apply_action(state, params, action)
+        record.last_seat = player
+        record.last_action = action
+        record.owed += state.rewards[record.seat]
+    return OVER
+
+
+@compiled
+def _pay(seats, record, row):
+    """Deliver what the learner is owed."""
+    seats.rewards[row] = record.owed
+    record.owed = 0.0
+
+
+@compiled
+def _finish(rows, params, seats, row):
+    """Keep what is shown of a finished game."""
+    state, record = rows.states[row], seats.records[row]
+    seats.terminated[row] = True
+    seats.capped[row] = state.truncated != 0
+    rows.last_states[row] = rows.states[row]
+    seats.seats[row] = record.seat
+    for p in range(seats.drawn.shape[1]):
+        seats.drawn[row, p] = record.opponent[p]
+    kernels.observe(state, params[0], record.seat, seats.final[row])
+
+
+@compiled
+def _go_on(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
+    """Go on in a row until somebody outside is asked; deliver what the learner is owed.
+
+    `forfeited`: the learner's game ends first.
+    """
+    record = seats.records[row]
+    state, rng_state = rows.states[row], seats.generators[row]
+    while True:
+        mask = rows.masks[row]
+        if forfeited:
+            status = OVER
+        else:
+            status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
+        forfeited = False
+        record.status = status
+        if status != OVER:
+            if status == ASKED:
+                if record.opening:
+                    record.opening = 0
+                    record.tried = 0
+                else:
+                    _pay(seats, record, row)
+            refresh(rows.states, params, row, rows.observations, rows.masks)
+            rows.current_player[row] = state.current_player
+            return
+        if record.opening:
+            record.tried += 1
+            if record.tried >= GAMES_TRIED:
+                record.status = NEVER
+                return
+        else:
+            _pay(seats, record, row)
+            _finish(rows, params, seats, row)
+            if autoreset != SAME_STEP:
+                kernels.observe(state, params[0], record.seat, rows.observations[row])
+                rows.masks[row, :] = 1
+                return
+        rows.episodes[row] += np.uint64(1)
+        _new_game(rows, params, seats, row, fixed_seat)
+
+
+@compiled
+def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
+    """Take the action of whoever is asked in a row, or deal a game where one is due, and play on.
+
+    FORFEIT in place of an action of the learner ends its game; NEW_GAME deals in any case.
+    """
+    record = seats.records[row]
+    forfeited = False
+    if record.status != EXTERNAL or action == NEW_GAME:
+        seats.terminated[row] = False
+        seats.truncated[row] = False
+        seats.capped[row] = False
+    if record.status == OVER or action == NEW_GAME:
+        rows.episodes[row] += np.uint64(action != NEW_GAME)
+        seats.rewards[row] = 0.0
+        record.tried = 0
+        _new_game(rows, params, seats, row, fixed_seat)
+    elif action == FORFEIT:
+        forfeited = True
+        record.owed = FORFEITED
+    else:
+        record.steps += record.status == ASKED
+        record.last_seat = rows.states[row].current_player
+        record.last_action = action
+        kernels.apply_action(rows.states[row], params[0], action)
+        record.owed += rows.states[row].rewards[record.seat]
+    _go_on(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)
+
+
+@compiled
+def play_rows(
+    states,
+    last_states,
+    seeds,
+    seed_rows,
+    episodes,
+    observations,
+    masks,
+    current_player,
+    records,
+    generators,
+    kinds,
+    cumulative,
+    rewards,
+    terminated,
+    truncated,
+    capped,
+    final,
+    final_seats,
+    final_drawn,
+    work,
+    two_masks,
+    points,
+    action_values,
+    params,
+    chosen,
+    actions,
+    fixed_seat,
+    autoreset,
+):
+    """Go on in row chosen[i] with actions[i]: see `play_row`. The arrays are those of `Rows`, `Seats` and `Scratch`."""
+    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    seats = Seats(
+        records,
+        generators,
+        kinds,
+        cumulative,
+        rewards,
+        terminated,
+        truncated,
+        capped,
+        final,
+        final_seats,
+        final_drawn,
+    )
+    scratch = Scratch(work, two_masks, points, action_values)
+    for i in range(chosen.shape[0]):
+        play_row(rows, params, seats, scratch, chosen[i], actions[i], fixed_seat, autoreset)

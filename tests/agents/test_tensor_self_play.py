@@ -1,0 +1,126 @@
+"""Self-play in tensors, here on the CPU, held against that in arrays: the same games, paid and valued alike."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from garden_agents.networks.architecture import new_network
+from garden_agents.networks.heads import target_of
+from garden_agents.training import credit, ppo
+from garden_agents.training.pool import OpponentPool
+from garden_agents.training.tensor_self_play import TensorSelfPlay
+from garden_agents.training.torch_network import TorchNetwork
+from runs import SMALL
+from variants import shortened
+
+ENVS, ROLLOUT = 12, 25
+GAMES = [
+    ("cacti", {}, 0.0),
+    ("cacti", {}, 0.5),
+    ("cacti", {}, 1.0),
+    ("mars", {"num_players": 3}, 0.4),
+    ("mars", {"num_players": 2, "cooperative": True}, 0.0),
+    ("mars", {"num_players": 1, "cooperative": True}, 0.0),
+    ("botanicus", {"num_players": 4}, 0.3),
+]
+
+
+class Beside:
+    """Games in tensors, and beside them the same games in arrays, which take the same actions."""
+
+    def __init__(self, name, options, pool_share):
+        game = shortened(name, 40, reward="margin", **options)
+        network = TorchNetwork(new_network(game, SMALL, target_of(game), 3))
+        pools = [OpponentPool((0.4, 0.4, 0.2), 1) for _ in range(2)]
+        for pool in pools:
+            pool.freeze(network.network)
+        arguments = ppo.Arguments(name, envs=ENVS, rollout=ROLLOUT, pool_share=pool_share)
+        shape = ENVS, ROLLOUT, pool_share, arguments.gae_lambda, arguments.value_lambda
+        self.tensors = TensorSelfPlay(game, network, pools[0], 5, *shape)
+        self.arrays = ppo.SelfPlay(game, network, pools[1], arguments, 5)
+        self.places = {}  # of the arrays' decisions, by their numbers
+        self.tensors._link, self._link = self._noted_link, self.tensors._link
+        self.tensors._pay, self._pay = self._followed_pay, self.tensors._pay
+        self.arrays._seat_opponents = lambda rows: None
+
+    def rollout(self):
+        """Play a rollout in both; return that in tensors, and indexes and advantages of that in arrays."""
+        kept = {}
+        self.arrays._keep_open_decisions()
+        for row, seat in zip(*np.nonzero(self.arrays.latest >= 0), strict=True):
+            kept[self.arrays.latest[row, seat]] = seat * ENVS + row
+        self.places = kept
+        rollout = self.tensors.rollout(with_greedy=False)
+        chosen, found = self.arrays.advantages()
+        return rollout, chosen, found
+
+    def _noted_link(self, own, mover, first):
+        arrays, d, rows = self.arrays, self.tensors.decisions, np.flatnonzero(own.numpy())
+        self.arrays.opponents[:] = self.tensors.opponents.numpy()
+        assert (arrays.batch.current_player == mover.numpy()).all()
+        for i, row in enumerate(rows.tolist()):
+            self.places[arrays.count + i] = first + row
+        new = slice(arrays.count, arrays.count + len(rows))
+        into = arrays.decisions
+        into.values[new] = d.values[first + rows].numpy()
+        into.rewards[new], into.paid[new], into.deciders[new] = 0, 0, mover.numpy()[rows]
+        credit.link(arrays.latest, arrays.last, into.next, into.after, rows, into.deciders[new], arrays.count)
+        arrays.count += len(rows)
+        self._link(own, mover, first)
+
+    def _followed_pay(self):
+        self._pay()
+        self.arrays.batch.step(self.taken)
+        self.arrays._pay()
+
+
+@pytest.mark.parametrize(("name", "options", "pool_share"), GAMES, ids=str)
+def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, monkeypatch):
+    both = Beside(name, options, pool_share)
+    step = both.tensors.batch.step
+
+    def noted_step(actions):
+        both.taken = actions.copy()
+        step(actions)
+
+    monkeypatch.setattr(both.tensors.batch, "step", noted_step)
+    settled = ends = 0
+    for _ in range(4):
+        rollout, chosen, found = both.rollout()
+        d, into, count = rollout.decisions, both.arrays.decisions, both.arrays.count
+        places = np.array([both.places[number] for number in range(count)])
+        assert sorted(places) == torch.nonzero(both.tensors.valid)[:, 0].tolist()
+        assert sorted(places[chosen]) == rollout.chosen.tolist()
+        ahead = {place: number for number, place in both.places.items()}
+        for name_ in ("next", "after"):
+            theirs = getattr(d, name_)[places].tolist()
+            numbers = [ahead.get(place, place) if place >= 0 else place for place in theirs]
+            assert numbers == getattr(into, name_)[:count].tolist(), name_
+        for name_ in ("rewards", "paid", "deciders", "targets"):
+            theirs, ours = getattr(d, name_)[places].numpy(), getattr(into, name_)[:count]
+            np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5, err_msg=name_)
+        np.testing.assert_allclose(rollout.advantages[places], found, rtol=1e-5, atol=1e-5)
+        settled += (into.after[:count] == credit.SETTLED).sum()
+        ends += (into.after[:count] == credit.OVER).sum()
+    assert ends > 10
+    assert settled > 10 or options.get("num_players") == 1 or pool_share == 1
+    np.testing.assert_allclose(both.tensors.pool.ahead, both.arrays.pool.ahead, atol=1e-6)
+    assert both.tensors.pool.met.tolist() == both.arrays.pool.met.tolist() == [pool_share > 0] * 3
+
+
+def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
+    """As on a GPU, but on the CPU."""
+    begin = TorchNetwork.__init__
+
+    def by_torch(self, *arguments, **settings):
+        begin(self, *arguments, **settings)
+        self.by_torch = True
+
+    monkeypatch.setattr(TorchNetwork, "__init__", by_torch)
+    few = {"game": "cacti", "envs": 64, "rollout": 16, "minibatch": 256, "magnet": 0.01, "pool_share": 0.2}
+    settings = few | {"run": tmp_path / "run", "panel": ("random",), "panel_games": 20, "eval_games": 200}
+    folder = ppo.train(ppo.Arguments(steps=4000, snapshot_every=2000, **settings))
+    ppo.train(ppo.Arguments(resume=folder, steps=10_000))
+    found = json.loads((folder / "evaluation.json").read_text())["results"]
+    assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
