@@ -19,10 +19,11 @@ from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.heads import chances_and_margins, expected_values, sample
 from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.tensors import formula
 from garden_agents.registry import load_agent
 from garden_agents.training.sb3 import new_model
 from garden_agents.training.sb3_policies import exported, set_weights
-from garden_agents.training.torch_network import TorchNetwork, formula
+from garden_agents.training.torch_network import TorchNetwork
 from safetensors import safe_open
 from safetensors.numpy import save_file
 

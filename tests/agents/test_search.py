@@ -379,9 +379,9 @@ def test_values_weigh_more_the_more_visits_there_are(judged):
 
 
 def test_sequential_halving_keeps_the_highest_scores(judged):
-    game, memory, state, mask, scores = judged
+    _, memory, state, mask, scores = judged
     kept, order = memory.trees.considered, np.argsort(-scores)
-    where = memory.trees.nodes, kept, state, game.params, np.array([0]), mask
+    where = memory.trees.nodes, kept, state, np.array([0]), mask
     for count in (4, 3, 2):
         tree.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
         assert set(np.flatnonzero(kept[0])) == set(order[:count])

@@ -297,7 +297,7 @@ class MCTSAgent:
             first = np.minimum(self.considered, masks.sum(1))
             stages = np.ceil(np.log2(first))
             counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
-            roots = memory.trees.nodes[:n], memory.trees.considered[:n], batch.states, batch.game.params, rows
+            roots = memory.trees.nodes[:n], memory.trees.considered[:n], batch.states, rows
             halve_rows(*roots, masks, memory.noise[:n], counts, self.scale, memory.scores)
 
     def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory, group: int) -> None:

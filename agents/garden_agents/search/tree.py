@@ -14,6 +14,7 @@ a rollout of a few decisions.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -27,14 +28,19 @@ from garden_core.rng import next_float, next_uint64
 __all__ = [
     "OTHERS",
     "PRIORS",
+    "Leaves",
     "Tree",
+    "back_up_leaf",
     "back_up_rows",
     "descend_rows",
+    "descend_search",
     "first_places",
     "halve_rows",
+    "halve_search",
     "look_rows",
     "node_type",
     "read_rows",
+    "read_search",
     "redraw_rows",
     "seat_values",
     "simulate",
@@ -179,7 +185,7 @@ def _fill_priors(node, kind, state, params, legal, scratch, rng_state):
     total = 0.0
     for action in range(masks.shape[1]):
         if masks[0, action]:
-            weight = np.exp((scratch.action_values[action] - best) * unit)
+            weight = math.exp((scratch.action_values[action] - best) * unit)
             node.priors[action] = weight
             total += weight
     for action in range(masks.shape[1]):
@@ -208,7 +214,7 @@ def _select(nodes, node, player, mask, exploration):
                 visits, available = child.visits, child.available
                 if visits > child.pending:
                     value = child.totals[player] / (visits - child.pending)
-            score = value + weight * here.priors[action] * np.sqrt(available + 1.0) / (1 + visits)
+            score = value + weight * here.priors[action] * math.sqrt(available + 1.0) / (1 + visits)
             if chosen < 0 or score > best:  # the first action is chosen even if all scores are NaN
                 best, chosen = score, action
     return chosen
@@ -370,11 +376,69 @@ def redraw_rows(states, params, rows, rng_states, redraws):
 
 
 @compiled
+def look_row(state, params, observation, mask):
+    """Fill `observation` and `mask` with what the player to move sees and may do."""
+    kernels.legal_actions(state, params[0], mask)
+    kernels.observe(state, params[0], np.int64(state.current_player), observation)
+
+
+@compiled
 def look_rows(states, params, observations, masks):
     """Fill `observations` and `masks` with what the player to move sees and may do in each state."""
     for i in range(states.shape[0]):
-        kernels.legal_actions(states[i], params[0], masks[i])
-        kernels.observe(states[i], params[0], np.int64(states[i].current_player), observations[i])
+        look_row(states[i], params, observations[i], masks[i])
+
+
+class Leaves(NamedTuple):
+    """Where the simulations of several searches have arrived; the leaves of a search stand together.
+
+    Attributes:
+        redraws: records (searches, number), and `likelihoods`: float64 (searches, number), that sum to 1: each simulation
+            begins in one of these redraws, or in a new one where number is 0.
+        lengths: int64 (leaves,), lengths of the paths.
+        states: state records (leaves,).
+        observations: int8 (leaves, observation size), what the player to move there sees.
+        masks: int8 (leaves, num_actions), its legal actions.
+    """
+
+    redraws: np.ndarray
+    likelihoods: np.ndarray
+    lengths: np.ndarray
+    states: np.ndarray
+    observations: np.ndarray
+    masks: np.ndarray
+
+
+@compiled
+def descend_search(
+    nodes,
+    used,
+    paths,
+    considered,
+    scratch,
+    states,
+    params,
+    row,
+    search,
+    group,
+    exploration,
+    others,
+    leaves,
+    rng_state,
+):
+    """Descend the tree of search number `search`, of `row`, `group` times, to the leaves that the network is to evaluate."""
+    player = np.int64(states[row].current_player)
+    # np.int64, so that `_descend` is compiled once
+    selection = Selection(player, np.int64(NETWORK), exploration, others)
+    for i in range(search * group, (search + 1) * group):
+        if leaves.redraws.shape[1] > 0:
+            leaves.states[i] = leaves.redraws[search, _drawn(leaves.likelihoods[search], rng_state)]
+        else:
+            leaves.states[i] = states[row]
+            kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
+        tree = Tree(nodes[search], used[search], paths[i], considered[search])
+        leaves.lengths[i] = _descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
+        look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
 
 
 @compiled
@@ -401,29 +465,18 @@ def descend_rows(
     leaf_masks,
     rng_states,
 ):
-    """Descend the tree of each of `rows` `group` times, to the leaves that the network is to evaluate.
+    """Descend the tree of each of `rows` `group` times: see `descend_search`.
 
     The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
-    the next four are those of `Scratch`. Each simulation begins in a new redraw, or in one of `redraws`, records
-    (N, number), drawn by `likelihoods`, float64 (N, number), that sum to 1. Fills, for each leaf, the path's length, the
-    state, and the observation and action mask of the player to move there. The leaves of a search stand together.
+    the next four are those of `Scratch`, and those from `redraws` to `leaf_masks` those of `Leaves`.
     """
     scratch = Scratch(work, masks, points, action_values)
-    for i in range(rows.shape[0] * group):
-        search = i // group
-        row = rows[search]
-        player = np.int64(states[row].current_player)
-        if redraws.shape[1] > 0:
-            leaves[i] = redraws[search, _drawn(likelihoods[search], rng_states[row])]
-        else:
-            leaves[i] = states[row]
-            kernels.resample(leaves[i], params[0], player, next_uint64(rng_states[row]))
-        state, tree = leaves[i], Tree(nodes[search], used[search], paths[i], considered[search])
-        # np.int64, so that `_descend` is compiled once
-        selection = Selection(player, np.int64(NETWORK), exploration, others)
-        lengths[i] = _descend(state, params[0], tree, selection, scratch, rng_states[row])
-        kernels.legal_actions(state, params[0], leaf_masks[i])
-        kernels.observe(state, params[0], np.int64(state.current_player), observations[i])
+    places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
+    for search in range(rows.shape[0]):
+        tree = nodes, used, paths, considered, scratch
+        rng_state = rng_states[rows[search]]
+        where = states, params, rows[search], search, group, exploration, others, places, rng_state
+        descend_search(*tree, *where)
 
 
 @compiled
@@ -442,46 +495,53 @@ def _expand(node, mask, probabilities):
 
 
 @compiled
+def back_up_leaf(nodes, path, length, params, state, mask, probabilities, estimates, values, points):
+    """Expand a leaf of the tree `nodes` and back up its values: the network's estimates, or those of a finished game.
+
+    `estimates`, float32 (seats,), holds the values of all seats, counted from the player to move at the leaf; in a
+    finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
+    (1,), the value for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
+    cooperative games it is (1,) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
+    team's score so far is added to that. `values` and `points` are overwritten.
+    """
+    n, alone, cooperative = params[0].num_players, estimates.shape[0] == 1, params[0].cooperative
+    over = state.terminated or state.truncated
+    if not over:
+        leaf = nodes[path[length]]
+        if not leaf.expanded:  # another leaf of the group may have been the same
+            _expand(leaf, mask, probabilities)
+    if cooperative:
+        to_come = 0.0 if over else np.float64(estimates[0])
+        kernels.points(state, params[0], points)
+        score = rewards.team_score(points, n) / params[0].reward_divisor
+        score += to_come / max(1.0 - abs(to_come), 1e-6)
+        values[:n] = score / (1.0 + abs(score))
+    elif over:
+        if alone:
+            seat_values(state, params[0], values, points)
+        else:
+            first_places(state, params[0], values, points)
+    else:
+        for p in range(n):
+            offset = (p - np.int64(state.current_player) + n) % n
+            if not alone:
+                values[p] = estimates[offset]
+            elif offset == 0:
+                values[p] = estimates[0]
+            else:
+                values[p] = -estimates[0] / (n - 1)
+    _back_up(nodes, path, length, n, values)
+
+
+@compiled
 def back_up_rows(
     nodes, paths, group, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points
 ):
-    """Expand each leaf and back up its values: the network's estimates, or those of a finished game.
-
-    `estimates`, float32 (leaves, seats), holds the values of all seats, counted from the player to move at each leaf; in a
-    finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
-    (leaves, 1), the values for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
-    cooperative games it is (leaves, 1) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
-    team's score so far is added to that. `values` and `points` are overwritten.
-    """
-    n, alone, cooperative = params[0].num_players, estimates.shape[1] == 1, params[0].cooperative
+    """Expand each leaf and back up its values: see `back_up_leaf`. `estimates` is float32 (leaves, seats or 1)."""
     for i in range(leaves.shape[0]):
-        state, search = leaves[i], i // group
-        over = state.terminated or state.truncated
-        if not over:
-            leaf = nodes[search, paths[i, lengths[i]]]
-            if not leaf.expanded:  # another leaf of the group may have been the same
-                _expand(leaf, leaf_masks[i], probabilities[i])
-        if cooperative:
-            to_come = 0.0 if over else np.float64(estimates[i, 0])
-            kernels.points(state, params[0], points)
-            score = rewards.team_score(points, n) / params[0].reward_divisor
-            score += to_come / max(1.0 - abs(to_come), 1e-6)
-            values[:n] = score / (1.0 + abs(score))
-        elif over:
-            if alone:
-                seat_values(state, params[0], values, points)
-            else:
-                first_places(state, params[0], values, points)
-        else:
-            for p in range(n):
-                offset = (p - np.int64(state.current_player) + n) % n
-                if not alone:
-                    values[p] = estimates[i, offset]
-                elif offset == 0:
-                    values[p] = estimates[i, 0]
-                else:
-                    values[p] = -estimates[i, 0] / (n - 1)
-        _back_up(nodes[search], paths[i], lengths[i], n, values)
+        tree = nodes[i // group], paths[i], lengths[i]
+        leaf = params, leaves[i], leaf_masks[i], probabilities[i], estimates[i]
+        back_up_leaf(*tree, *leaf, values, points)
 
 
 @compiled
@@ -505,90 +565,103 @@ def _weigh(nodes, player, mask, scale, scores):
             if here.children[action] >= 0:
                 child = nodes[here.children[action]]
                 value = child.totals[player] / child.visits
-            prior = np.log(max(here.priors[action], np.float32(1e-9)))
+            prior = np.float32(math.log(max(here.priors[action], np.float32(1e-9))))
             scores[action] = prior + scale * (CERTAINTY + most) * value
 
 
 @compiled
-def halve_rows(nodes, considered, states, params, rows, masks, noise, counts, scale, scores):
-    """Reduce the actions that are considered at the roots to the counts[i] of the highest scores, noise included.
+def halve_search(nodes, considered, state, mask, noise, count, scale, scores):
+    """Reduce the actions that are considered at the root to the `count` of the highest scores, noise included.
 
-    Where none is considered yet, all legal actions are. `masks` and `noise`, (N, num_actions), are those of the roots;
-    `scores`, float64 (num_actions,), is overwritten.
+    Where none is considered yet, all legal actions are. `scores`, float64 (num_actions,), is overwritten.
     """
+    number = 0
+    for action in range(mask.shape[0]):
+        number += considered[action]
+    if number == 0:
+        for action in range(mask.shape[0]):
+            considered[action] = mask[action]
+            number += mask[action]
+    if number <= count:
+        return
+    _weigh(nodes, np.int64(state.current_player), mask, scale, scores)
+    while number > count:
+        worst = -1
+        for action in range(mask.shape[0]):
+            if considered[action]:
+                score = scores[action] + noise[action]
+                if worst < 0 or score <= scores[worst] + noise[worst]:
+                    worst = action
+        considered[worst] = 0
+        number -= 1
+
+
+@compiled
+def halve_rows(nodes, considered, states, rows, masks, noise, counts, scale, scores):
+    """Halve what is considered at the root of each search: see `halve_search`. `masks` and `noise` are (N, num_actions)."""
     for i in range(rows.shape[0]):
-        number = 0
-        for action in range(masks.shape[1]):
-            number += considered[i, action]
-        if number == 0:
-            for action in range(masks.shape[1]):
-                considered[i, action] = masks[i, action]
-                number += masks[i, action]
-        if number <= counts[i]:
-            continue
-        _weigh(nodes[i], np.int64(states[rows[i]].current_player), masks[i], scale, scores)
-        while number > counts[i]:
-            worst = -1
-            for action in range(masks.shape[1]):
-                if considered[i, action]:
-                    score = scores[action] + noise[i, action]
-                    if worst < 0 or score <= scores[worst] + noise[i, worst]:
-                        worst = action
-            considered[i, worst] = 0
-            number -= 1
+        root = nodes[i], considered[i], states[rows[i]], masks[i], noise[i]
+        halve_search(*root, counts[i], scale, scores)
+
+
+@compiled
+def read_search(nodes, considered, state, params, mask, noise, scale, scores, visits, values, shares):
+    """Read the result of a search from its root; return the best action.
+
+    Fills, as `Searched` describes them, `visits`, int32 (num_actions,), `values`, float64 (players,), and `shares`, float32
+    (num_actions,). `scores`, float64 (num_actions,), is overwritten.
+    """
+    n = params[0].num_players
+    player = np.int64(state.current_player)
+    here, halving, count = nodes[0], False, 0
+    for action in range(mask.shape[0]):
+        child = here.children[action]
+        visits[action] = nodes[child].visits if child >= 0 else 0
+        count += visits[action]
+        halving |= considered[action] != 0
+    chosen, total = -1, 0.0
+    if halving:
+        _weigh(nodes, player, mask, scale, scores)
+        highest = -np.inf
+        for action in range(mask.shape[0]):
+            if mask[action]:
+                highest = max(highest, scores[action])
+        for action in range(mask.shape[0]):
+            better = chosen < 0 or scores[action] + noise[action] > scores[chosen] + noise[chosen]
+            if considered[action] and better:
+                chosen = action
+            shares[action] = math.exp(scores[action] - highest) if mask[action] else 0.0
+            total += shares[action]
+    else:
+        for action in range(mask.shape[0]):
+            if mask[action] and (chosen < 0 or visits[action] > visits[chosen]):
+                chosen = action
+            shares[action] = visits[action]
+            total += visits[action]
+    for action in range(mask.shape[0]):
+        shares[action] /= total
+    tried = 0.0
+    for p in range(n):
+        values[p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
+    if not halving:
+        return chosen
+    for action in range(mask.shape[0]):
+        if visits[action] > 0:
+            tried += shares[action]
+    for action in range(mask.shape[0]):
+        if visits[action] > 0:
+            child = nodes[here.children[action]]
+            for p in range(n):
+                mean = child.totals[(player + p) % n] / child.visits
+                values[p] += shares[action] / tried * mean
+    return chosen
 
 
 @compiled
 def read_rows(
     nodes, considered, states, params, rows, masks, noise, scale, scores, visits, values, shares, actions
 ):
-    """Read the results of searches from their roots.
-
-    Fills, as `Searched` describes them, `visits`, int32 (N, num_actions), `values`, float64 (N, players), `shares`, float32
-    (N, num_actions), and `actions`, int64 (N,). `scores`, float64 (num_actions,), is overwritten.
-    """
-    n = params[0].num_players
+    """Read the results of searches: see `read_search`. Also fills `actions`, int64 (N,), with the best ones."""
     for i in range(rows.shape[0]):
-        player = np.int64(states[rows[i]].current_player)
-        here, halving, count = nodes[i, 0], False, 0
-        for action in range(masks.shape[1]):
-            child = here.children[action]
-            visits[i, action] = nodes[i, child].visits if child >= 0 else 0
-            count += visits[i, action]
-            halving |= considered[i, action] != 0
-        chosen, total = -1, 0.0
-        if halving:
-            _weigh(nodes[i], player, masks[i], scale, scores)
-            highest = -np.inf
-            for action in range(masks.shape[1]):
-                if masks[i, action]:
-                    highest = max(highest, scores[action])
-            for action in range(masks.shape[1]):
-                better = chosen < 0 or scores[action] + noise[i, action] > scores[chosen] + noise[i, chosen]
-                if considered[i, action] and better:
-                    chosen = action
-                shares[i, action] = np.exp(scores[action] - highest) if masks[i, action] else 0.0
-                total += shares[i, action]
-        else:
-            for action in range(masks.shape[1]):
-                if masks[i, action] and (chosen < 0 or visits[i, action] > visits[i, chosen]):
-                    chosen = action
-                shares[i, action] = visits[i, action]
-                total += visits[i, action]
-        actions[i] = chosen
-        for action in range(masks.shape[1]):
-            shares[i, action] /= total
-        tried = 0.0
-        for p in range(n):
-            values[i, p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
-        if not halving:
-            continue
-        for action in range(masks.shape[1]):
-            if visits[i, action] > 0:
-                tried += shares[i, action]
-        for action in range(masks.shape[1]):
-            if visits[i, action] > 0:
-                child = nodes[i, here.children[action]]
-                for p in range(n):
-                    mean = child.totals[(player + p) % n] / child.visits
-                    values[i, p] += shares[i, action] / tried * mean
+        root = nodes[i], considered[i], states[rows[i]], params, masks[i], noise[i]
+        actions[i] = read_search(*root, scale, scores, visits[i], values[i], shares[i])

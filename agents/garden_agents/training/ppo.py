@@ -27,6 +27,7 @@ from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
 from garden_agents.networks.network_agent import start_from
+from garden_agents.networks.tensors import ILLEGAL
 from garden_agents.registry import load_agent
 from garden_agents.training.arguments import WorkerArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
@@ -44,7 +45,7 @@ from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
 from garden_agents.training.tensor_self_play import TensorSelfPlay
-from garden_agents.training.torch_network import ILLEGAL, Loss, TorchNetwork, clip, value_loss
+from garden_agents.training.torch_network import Loss, TorchNetwork, clip, value_loss
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.checks import short

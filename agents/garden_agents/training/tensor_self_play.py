@@ -10,10 +10,16 @@ import numpy as np
 import torch
 
 from garden_agents.networks.heads import num_values, target_of
+from garden_agents.networks.tensors import (
+    ILLEGAL,
+    TensorInputs,
+    as_tensor,
+    chances_and_margins,
+    formula,
+)
 from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollout
 from garden_agents.training.pool import OpponentPool, PastSelf
-from garden_agents.training.tensors import TensorInputs, as_tensor
-from garden_agents.training.torch_network import ILLEGAL, TorchNetwork, formula
+from garden_agents.training.torch_network import TorchNetwork
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
@@ -127,7 +133,7 @@ class TensorSelfPlay:
         actions = torch.multinomial(logs.exp(), 1, generator=self.generator)
         d.masks[new] = self.mask
         d.actions[new], d.log_probabilities[new] = actions[:, 0], logs.gather(1, actions)[:, 0]
-        d.values[new] = raw if self.game.cooperative else _chances_and_margins(raw)
+        d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
         d.rewards[new], d.paid[new], d.next[new], d.after[new] = 0, 0, OPEN, OPEN
         d.deciders[new] = mover
         d.counted[new] = ((self.opponents < 0).all(1) | (self.pool_share == 1)).float()
@@ -262,9 +268,3 @@ class TensorSelfPlay:
             learned = torch.where(after == OPEN, values, learned)
             d.targets[part] = torch.where(after == SETTLED, d.targets[part], learned)
         return found
-
-
-def _chances_and_margins(raw: torch.Tensor) -> torch.Tensor:
-    """`heads.chances_and_margins` for tensors."""
-    n = raw.shape[1] // 2
-    return torch.cat([raw[:, :n].softmax(1), raw[:, n:] - raw[:, n:].mean(1, keepdim=True)], 1)

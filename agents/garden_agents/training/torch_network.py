@@ -8,12 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network import Network
+from garden_agents.networks.tensors import formula
 
-__all__ = ["ILLEGAL", "Loss", "TorchNetwork", "clip", "formula", "value_loss"]
-
-ILLEGAL = -1e8  # logit of an illegal action
+__all__ = ["Loss", "TorchNetwork", "clip", "value_loss"]
 
 Loss = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 """loss(rows, logits, raw, d_logits, d_raw, sums) fills the derivatives of a loss by the network's outputs in `rows`,
@@ -181,31 +179,3 @@ def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor |
         chances = -(targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1)
         loss = chances + (margins - targets[:, n:]).square().mean(1)
     return (loss if counted is None else loss * counted).mean()
-
-
-def formula(
-    network: Network, parameters: torch.Tensor, inputs: tuple[torch.Tensor, ...]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The network by torch's own operations, on any device and in any precision; returns logits and raw values."""
-    weights, start = {}, 0
-    for name, shape in network.shapes.items():
-        size = int(np.prod(shape))
-        weights[name] = parameters[start : start + size].view(shape)
-        start += size
-
-    def dense(name: str, x: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
-
-    if not isinstance(network, BoardNetwork):
-        hidden = torch.relu(dense("second", torch.relu(dense("first", inputs[0]))))
-        return dense("logits", hidden), dense("values", hidden)
-    features, scalars = inputs
-    first = torch.relu(dense("first", features) + dense("from_scalars", scalars)[:, None])
-    marked = features[:, :, list(network.board.marks)].transpose(1, 2)
-    at_marks = (marked @ first).flatten(1), (marked @ features).flatten(1)
-    summary = torch.cat([first.mean(1), first.amax(1), *at_marks, scalars], 1)
-    whole = torch.relu(dense("whole", summary))
-    second = torch.relu(dense("second", first) + dense("from_whole", whole)[:, None])
-    middle = torch.relu(dense("middle", torch.cat([second.mean(1), whole], 1)))
-    on_cells = dense("cell_logits", second).transpose(1, 2).flatten(1)
-    return torch.cat([on_cells, dense("other_logits", whole)], 1), dense("values", middle)

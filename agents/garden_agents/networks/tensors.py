@@ -1,0 +1,91 @@
+"""Networks by torch's own operations, on any device: what they read, their passes, what their outputs mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from garden_agents.networks.board_features import SCALE, cell_features
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.network import Network
+
+__all__ = ["ILLEGAL", "TensorInputs", "as_tensor", "chances_and_margins", "expected_values", "formula"]
+
+ILLEGAL = -1e8  # logit of an illegal action
+
+
+def as_tensor(array: Any) -> torch.Tensor:
+    """Return an array of a batch as a tensor that has the same memory."""
+    if isinstance(array, np.ndarray):
+        return torch.from_numpy(array)
+    return torch.as_tensor(array, device="cuda")
+
+
+class TensorInputs:
+    """What the first layers of a network read, as tensors: `Network.inputs` on any device."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._on_gpu: Any = None
+
+    def __call__(self, observation: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return float32 tensors (N, ...), for observations int8 (N, observation size)."""
+        network = self.network
+        if not isinstance(network, BoardNetwork):
+            return (observation.float(),)
+        scalars = observation[:, network.split :] * SCALE
+        if not observation.is_cuda:
+            return torch.from_numpy(cell_features(network.board, observation.numpy())), scalars
+        if self._on_gpu is None:
+            from garden_agents.networks.gpu_features import GpuFeatures  # loads numba.cuda
+
+            self._on_gpu = GpuFeatures(network.board)
+        cells = torch.empty((len(observation), network.cells, network.features), device=observation.device)
+        self._on_gpu(observation, cells)
+        return cells, scalars
+
+
+def formula(
+    network: Network, parameters: torch.Tensor, inputs: tuple[torch.Tensor, ...]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The network by torch's own operations, on any device and in any precision; returns logits and raw values."""
+    weights, start = {}, 0
+    for name, shape in network.shapes.items():
+        size = int(np.prod(shape))
+        weights[name] = parameters[start : start + size].view(shape)
+        start += size
+
+    def dense(name: str, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+    if not isinstance(network, BoardNetwork):
+        hidden = torch.relu(dense("second", torch.relu(dense("first", inputs[0]))))
+        return dense("logits", hidden), dense("values", hidden)
+    features, scalars = inputs
+    first = torch.relu(dense("first", features) + dense("from_scalars", scalars)[:, None])
+    marked = features[:, :, list(network.board.marks)].transpose(1, 2)
+    at_marks = (marked @ first).flatten(1), (marked @ features).flatten(1)
+    summary = torch.cat([first.mean(1), first.amax(1), *at_marks, scalars], 1)
+    whole = torch.relu(dense("whole", summary))
+    second = torch.relu(dense("second", first) + dense("from_whole", whole)[:, None])
+    middle = torch.relu(dense("middle", torch.cat([second.mean(1), whole], 1)))
+    on_cells = dense("cell_logits", second).transpose(1, 2).flatten(1)
+    return torch.cat([on_cells, dense("other_logits", whole)], 1), dense("values", middle)
+
+
+def chances_and_margins(raw: torch.Tensor) -> torch.Tensor:
+    """`heads.chances_and_margins` for tensors."""
+    n = raw.shape[1] // 2
+    return torch.cat([raw[:, :n].softmax(1), raw[:, n:] - raw[:, n:].mean(1, keepdim=True)], 1)
+
+
+def expected_values(raw: torch.Tensor, value_target: str) -> torch.Tensor:
+    """`heads.expected_values` for tensors, but always in two dimensions, (N, seats or 1)."""
+    if value_target == "seats":
+        n = raw.shape[1] // 2
+        return (n * raw[:, :n].softmax(1) - 1) / (n - 1)
+    if value_target == "score":
+        raw = raw / (1 + raw.abs())
+    return raw.clamp(-1, 1)

@@ -1,0 +1,186 @@
+"""Tree search on a GPU as a policy for a batch there: all rows search in step, the network judges all leaves in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, expected_values, formula
+from garden_agents.search import gpu_trees
+from garden_agents.search.agent import MCTSAgent, Searched
+from garden_agents.search.tree import node_type
+from garden_core.batch import Batch
+from garden_core.checks import as_rows, require_reset
+from garden_core.game import Game
+from garden_core.gpu import launch, put, view
+from garden_core.jit import records
+
+__all__ = ["GpuSearch"]
+
+
+class GpuSearch:
+    """A search that is guided by a network, for batches on a GPU; as on the CPU, but for the rounding of floats.
+
+    It draws no conclusions from earlier moves, as a batch on a GPU has no history.
+
+    Args:
+        agent: the same search for the CPU, for example `load_agent("network-mcts:100", game)`.
+
+    Raises:
+        ValueError: for a search without a network, or one that is limited by time.
+    """
+
+    def __init__(self, agent: MCTSAgent) -> None:
+        if not isinstance(agent.network, NetworkAgent) or agent.seconds is not None:
+            raise ValueError("on a GPU a search is guided by a network, and limited by its simulations")
+        self.agent, self.network = agent, agent.network.network
+        self.value_target = agent.network.value_target
+        self.read = TensorInputs(self.network)
+        self._parameters: torch.Tensor | None = None
+        self._memory: _Memory | None = None
+        self._rng_states: Any = None
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> Any:
+        """Return the best action, a tensor int64 (len(rows),), for the player to move in each of `rows`."""
+        return self.search(batch, rows).actions
+
+    @torch.no_grad()
+    def search(self, batch: Batch, rows: np.ndarray, noise: torch.Tensor | None = None) -> Searched:
+        """Search for the player to move in each of `rows`; see `MCTSAgent.search`. What is found are tensors.
+
+        Raises:
+            ValueError: for noise without sequential halving, or rows named twice.
+            IndexError: for a row that does not exist.
+            RuntimeError: before the batch's first reset.
+        """
+        require_reset(batch.dealt, "a policy")
+        agent = self.agent
+        if noise is not None and not agent.considered:
+            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
+        rows = as_rows(rows, batch.num_envs, "asked")
+        if self._rng_states is None or self._rng_states.shape[0] < batch.num_envs:
+            self._rng_states = batch.target.generators(batch.num_envs, agent.seed)
+        masks = as_tensor(batch.action_mask)[as_tensor(put(rows))]
+        legal = masks.sum(1)
+        found: Any = (
+            masks.int(),
+            torch.zeros((len(rows), batch.game.num_players), dtype=torch.float64, device=masks.device),
+            masks.float(),
+            masks.argmax(1),
+        )
+        part = torch.nonzero(legal > 1)[:, 0]
+        if len(part):
+            open_rows = rows[part.cpu().numpy()]
+            results = self._search(batch, open_rows, legal[part], None if noise is None else noise[part])
+            for whole, these in zip(found, results, strict=True):
+                whole[part] = these
+        return Searched(*found)
+
+    def _search(
+        self, batch: Batch, rows: np.ndarray, legal: torch.Tensor, noise: torch.Tensor | None
+    ) -> list[torch.Tensor]:
+        """Search in rows with several legal actions; return what `Searched` holds."""
+        agent, n = self.agent, len(rows)
+        if self._memory is None or not self._memory.fits(batch.game, n):
+            self._memory = _Memory(batch, n, agent.simulations + 2, agent.group)
+        memory = self._memory
+        memory.begin(rows, noise)
+        self._simulate(batch, memory, n, 1)  # judges the roots
+        done = 0
+        while done < agent.simulations:
+            if agent.considered:
+                self._halve(batch, memory, n, legal, done / agent.simulations)
+            group = min(agent.group, agent.simulations - done)
+            self._simulate(batch, memory, n, group)
+            done += group
+        roots = memory.nodes, memory.considered, batch.states, batch.target.params, memory.rows
+        given = batch.action_mask, memory.noise, agent.scale, memory.scores
+        launch(gpu_trees.read, n, *roots, *given, *memory.found)
+        return [as_tensor(part)[:n] for part in memory.found]
+
+    def _simulate(self, batch: Batch, memory: _Memory, n: int, group: int) -> None:
+        """Descend each tree `group` times, evaluate the leaves and back up their values."""
+        trees = memory.nodes, memory.used, memory.paths, memory.considered, *memory.scratch
+        where = (
+            batch.states,
+            batch.target.params,
+            memory.rows,
+            group,
+            self.agent.exploration,
+            self.agent.others,
+        )
+        places = *memory.redraws, memory.lengths, memory.leaves, memory.observations, memory.masks
+        launch(gpu_trees.descend, n, *trees, *where, *places, self._rng_states)
+        seen, legal = (as_tensor(array)[: n * group] for array in (memory.observations, memory.masks))
+        probabilities, estimates = self._evaluate(seen, legal)
+        judged = memory.leaves, memory.masks, put(probabilities), put(estimates)
+        sums = memory.values, memory.scratch[2]
+        start = memory.nodes, memory.paths, group, memory.lengths, batch.target.params
+        launch(gpu_trees.back_up, n, *start, *judged, *sums)
+
+    def _evaluate(self, seen: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return probabilities, float32 (N, num_actions), and values, float32 (N, seats or 1): see `NetworkAgent.evaluate`."""
+        if self._parameters is None:
+            self._parameters = torch.from_numpy(self.network.parameters).to(seen.device)
+        logits, raw = formula(self.network, self._parameters, self.read(seen))
+        probabilities = logits.masked_fill(legal == 0, ILLEGAL).softmax(1)
+        return probabilities, expected_values(raw, self.value_target).contiguous()
+
+    def _halve(self, batch: Batch, memory: _Memory, n: int, legal: torch.Tensor, share: float) -> None:
+        """Reduce the number of considered actions to what it is to be after `share` of the simulations."""
+        agent = self.agent
+        first = legal.clamp(max=int(agent.considered))
+        stages = first.double().log2().ceil()
+        counts = (first // (2 ** (share * stages).floor().long())).clamp(min=2)
+        roots = memory.nodes, memory.considered, batch.states, memory.rows, batch.action_mask
+        launch(gpu_trees.halve, n, *roots, memory.noise, put(counts), agent.scale, memory.scores)
+
+
+class _Memory:
+    """The arrays on the GPU that searches write to, for at most `rows` trees of `nodes` nodes each."""
+
+    def __init__(self, batch: Batch, rows: int, nodes: int, group: int) -> None:
+        game, target = batch.game, batch.target
+        self.game, self.size, leaves = game, rows, rows * group
+        zeros = target.zeros
+        self.nodes = put(records((rows, nodes), node_type(game)))
+        self.used = zeros((rows, 1), np.int64)
+        self.paths = zeros((leaves, nodes), np.int64)
+        self.considered = zeros((rows, game.num_actions), np.int8)
+        self.scratch = (
+            put(records((rows, 3), game.state_dtype)),
+            zeros((rows, 3, game.num_actions), np.int8),
+            zeros((rows, game.max_players), np.int32),
+            zeros((rows, game.num_actions), np.int64),
+        )
+        self.values = zeros((rows, game.max_players), np.float32)
+        nothing = target.new_states(1), zeros(1, np.float64)
+        self.redraws = tuple(view(one, (rows, 0), (one.strides[0],) * 2) for one in nothing)
+        self.lengths = zeros(leaves, np.int64)
+        self.leaves = target.new_states(leaves)
+        self.observations = target.wide(leaves, game.observation_size)
+        self.masks = target.wide(leaves, game.num_actions)
+        self.scores = zeros((rows, game.num_actions), np.float64)
+        self.found = (
+            zeros((rows, game.num_actions), np.int32),
+            zeros((rows, game.num_players), np.float64),
+            zeros((rows, game.num_actions), np.float32),
+            zeros(rows, np.int64),
+        )
+        self.noise: Any = None
+        self.rows: Any = None
+
+    def fits(self, game: Game, rows: int) -> bool:
+        """Whether so many searches of a game have room."""
+        return self.game is game and self.size >= rows
+
+    def begin(self, rows: np.ndarray, noise: torch.Tensor | None) -> None:
+        """Empty the trees, for searches in `rows`."""
+        self.rows = put(rows)
+        as_tensor(self.used).zero_()
+        as_tensor(self.considered).zero_()
+        zeros = np.zeros((len(rows), self.considered.shape[1]), np.float32)
+        self.noise = put(zeros if noise is None else noise.float().contiguous())
