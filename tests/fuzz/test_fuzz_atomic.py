@@ -37,7 +37,7 @@ def contents(value: Any, seen: tuple[int, ...] = ()) -> Any:
         isinstance(value, Batch | Learner | GardenEnv | Env | VectorEnv)
         or type(value).__name__ == "GardenVecEnv"
     ):
-        hidden = ("_kept", "_scratches", "_actions", "_start")  # workspace, what was asked for, the clock
+        hidden = ("_kept", "_actions", "_start")  # workspace, what was asked for, the clock
         return {key: contents(held, seen) for key, held in vars(value).items() if key not in hidden}
     return (
         repr(value) if isinstance(value, str | int | float | bool | np.generic | type(None)) else type(value)
