@@ -124,3 +124,16 @@ def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
     ppo.train(ppo.Arguments(resume=folder, steps=10_000))
     found = json.loads((folder / "evaluation.json").read_text())["results"]
     assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
+
+
+def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match=r"--device cuda: torch .* finds no GPU"):
+        ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_further_agents_of_the_pool_need_the_cpu():
+    with pytest.raises(ValueError, match="on a GPU the pool has no further agents"):
+        ppo.Arguments("cacti", device="cuda", pool_agents=("greedy",))
+    ppo.Arguments("cacti", device="cuda", pool_agents=("greedy",), ray="local")

@@ -287,3 +287,9 @@ def test_history_holds_the_decisions_of_the_present_games():
     assert len(batch.history.of(0)[1]) == 0
     assert batch.history.of(1)[1].tolist() == [action for _, action in kept[1]]
     assert pig_batch().history is None
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:1", "", None, 0])
+def test_a_device_that_is_none_is_refused(device):
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', not"):
+        Batch("cacti", 2, device=device)

@@ -77,6 +77,34 @@ def test_every_kernel_compiles(kernels, name):
     check(kernels)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"opponents": lambda batch, rows: None},
+        {"opponents": "mcts:10"},
+        {"autoreset": "next_step"},
+        {"illegal": "terminate"},
+        {"max_steps": 5},
+    ],
+    ids=str,
+)
+def test_what_a_learner_cannot_do_on_a_gpu_is_refused(kernels, changes):
+    with pytest.raises(ValueError, match="on a GPU opponents are"):
+        Learner(make("cacti"), 3, **changes, device="cuda")
+
+
+@pytest.mark.parametrize("changes", [{"history": True}, {"threads": 2}])
+def test_what_a_batch_cannot_do_on_a_gpu_is_refused(kernels, changes):
+    with pytest.raises(ValueError, match="on a GPU a batch keeps no history"):
+        Batch("cacti", 3, **changes, device="cuda")
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_told():
+    with pytest.raises(RuntimeError, match="no GPU that CUDA can use"):
+        Batch("cacti", 3, device="cuda")
+
+
 @pytest.mark.parametrize("name", [*GAMES, *OWN])
 def test_search_compiles(kernels, name):
     game = make(name)
