@@ -65,7 +65,7 @@ class Batch:
 
     With `device="cuda"` the games are the same bit for bit, but live on a GPU (`garden_core.gpu`), and so do all arrays
     that the batch shows or returns. They go to torch without a copy, `torch.as_tensor(batch.observation, device="cuda")`,
-    and to NumPy by `copy_to_host()`. Actions, players and states may be given from either side.
+    and to NumPy by `copy_to_host()`. Actions may be given from either side.
 
     Args:
         game: the game with its options, for example `garden_core.make("mars", num_players=3)`; a Game class or a
