@@ -273,8 +273,7 @@ class Batch:
             )
         elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
             raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
-        out = self.target.wide(len(states), self.game.observation_size)
-        self.target.observe(states, np.ascontiguousarray(players, np.int64), out)
+        out = self.target.observe(states, np.ascontiguousarray(players, np.int64))
         return self.target.shaped(out, self.game.observation_shape)
 
     def refresh(self) -> None:

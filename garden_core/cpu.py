@@ -112,13 +112,15 @@ class Cpu:
         """See `loops.set_row`."""
         loops.set_rows(*rows, *paid, self.game.params, chosen, given)
 
-    def observe(self, states: np.ndarray, players: np.ndarray, out: np.ndarray) -> None:
-        """Write into out[i] what seat players[i] sees of states[i]."""
+    def observe(self, states: np.ndarray, players: np.ndarray) -> np.ndarray:
+        """Return what seat players[i] sees of states[i], int8 (n, observation size)."""
+        out = self.wide(len(states), self.game.observation_size)
 
         def see(part: slice, _: int) -> None:
             loops.observe_rows(states[part], self.game.params, players[part], out[part])
 
         share(see, len(states), self.threads)
+        return out
 
     def standings(self, states: np.ndarray, out: np.ndarray) -> None:
         """Write the standings of states[i] into out[i], int32 (n, max players)."""

@@ -84,6 +84,10 @@ class Gpu:
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
         return self.put(np.zeros(shape, dtype))
 
+    def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
+        """Return an array with any content."""
+        return cuda.device_array(shape, dtype)
+
     def wide(self, n: int, size: int) -> Any:
         return view(self.zeros((size, n), np.int8), (n, size), (1, n))
 
@@ -107,7 +111,7 @@ class Gpu:
 
     def copy(self, array: Any) -> Any:
         size = array.size * array.dtype.itemsize
-        other = cuda.device_array(size, np.uint8)
+        other = self.empty(size, np.uint8)
         other.copy_to_device(view(array, (size,), (1,), np.uint8))
         return view(other, array.shape, array.strides, array.dtype)
 
@@ -119,7 +123,7 @@ class Gpu:
         return self.put(numbers if on_gpu else np.asarray(numbers))
 
     def as_int64(self, numbers: Any) -> Any:
-        out = self.zeros(numbers.shape, np.int64)
+        out = self.empty(numbers.shape, np.int64)
         launch(gk.as_int64, out.shape[0], numbers, out)
         return out
 
@@ -158,8 +162,11 @@ class Gpu:
     def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
         launch(gk.set, len(chosen), *rows, *paid, self.params, self.put(chosen), self.put(given))
 
-    def observe(self, states: Any, players: Any, out: Any) -> None:
-        launch(gk.observe, states.shape[0], self.put(states), self.params, self.put(players), out)
+    def observe(self, states: Any, players: Any) -> Any:
+        n, size = states.shape[0], self.game.observation_size
+        out = view(self.empty((size, n), np.int8), (n, size), (1, n))
+        launch(gk.observe, n, self.put(states), self.params, self.put(players), out)
+        return out
 
     def standings(self, states: Any, out: Any) -> None:
         launch(gk.standings, states.shape[0], states, self.params, self.put(out))
@@ -170,7 +177,7 @@ class Gpu:
         return rng_states
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
-        actions = self.zeros(len(chosen), np.int64)
+        actions = self.empty(len(chosen), np.int64)
         threads = min(len(chosen), THREADS)
         scratch = self._scratch_for(threads)
         given = self._indexes(chosen), rows.masks, rng_states, actions
