@@ -8,7 +8,7 @@ import numpy as np
 
 from garden_core import kernels, rewards
 from garden_core.game import Game
-from garden_core.jit import compiled, records
+from garden_core.jit import compiled, inlined, records
 from garden_core.rng import bounded, next_uint64, nth_legal
 
 __all__ = [
@@ -128,7 +128,7 @@ def choose(kind, state, params, mask, n, scratch, rng_state):
     return nth_legal(mask, bounded(rng_state, n))
 
 
-@compiled
+@inlined
 def choose_row(kind, states, params, row, masks, rng_states, scratch):
     """Return the choice of a built-in policy in a row."""
     n = np.int64(0)  # of the type that a rule returns, so that `choose` is compiled once

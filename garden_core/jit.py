@@ -34,7 +34,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
-__all__ = ["JIT", "cache_folder", "compiled", "fingerprint", "records"]
+__all__ = ["JIT", "cache_folder", "compiled", "fingerprint", "inlined", "records"]
 
 LOG = logging.getLogger(__name__)
 JIT: bool = not numba.config.DISABLE_JIT
@@ -47,6 +47,8 @@ OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "n
 """Features that are switched off to compile faster; `_nrt=False` also forbids allocation, `nogil` releases the
 interpreter's lock."""
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
+_inlined: set[Callable[..., Any]] = set()
+"""Functions whose callers take their code in."""
 
 
 def compiled(function: F) -> F:
@@ -57,10 +59,23 @@ def compiled(function: F) -> F:
     A function whose name begins with _ is for other compiled code alone: that compiles faster, and calling it
     from Python raises TypeError.
     """
+    return _compiled(function)
+
+
+def inlined(function: F) -> F:
+    """Compile `function` as `compiled` does, and have compiled callers take its code in.
+
+    It is for functions of many arrays that are called once for each game: to pass the arrays costs more than a tenth of a step.
+    """
+    _inlined.add(function)
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, **more: bool) -> F:
     if not JIT:
         return np.errstate(over="ignore")(function)
     private = function.__name__.startswith("_")
-    dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS)(function)
+    dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS, **more)(function)
     _make_code_later(dispatcher, private)
     folder = cache_folder()
     if folder is not None:
@@ -146,6 +161,8 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
             if id(value) in seen or _package(value.__module__) in _NOT_FOLLOWED:
                 continue
             seen.add(id(value))
+            if value in _inlined:
+                yield b"inlined"
             names: list[str] = []
             codes = [value.__code__]
             for code in codes:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_core import kernels
-from garden_core.jit import compiled
+from garden_core.jit import compiled, inlined
 from garden_core.rng import bounded, game_seed, nth_legal
 
 __all__ = [
@@ -88,7 +88,7 @@ def refresh(states, params, row, observations, masks):
     kernels.observe(state, params[0], np.int64(state.current_player), observations[row])
 
 
-@compiled
+@inlined
 def show_row(rows, params, row):
     """Show the game in a row: see `refresh`, and who is to move."""
     refresh(rows.states, params, row, rows.observations, rows.masks)
@@ -119,7 +119,7 @@ def play_one(states, params, action, seed, episode, observations, masks):
     return -1 - player if state.terminated or state.truncated else player
 
 
-@compiled
+@inlined
 def is_illegal(masks, states, row, action):
     """Whether an action is not legal in a row, or its game is over."""
     if action < 0 or action >= masks.shape[1] or not masks[row, action]:
@@ -137,7 +137,7 @@ def first_illegal(masks, states, chosen, actions):
     return -1
 
 
-@compiled
+@inlined
 def advance_row(rows, params, row, action, autoreset, paid):
     """Take a legal action, or DEAL, in a row, and show the result.
 
@@ -244,7 +244,7 @@ def points_rows(states, params, out):
         kernels.points(states[i], params[0], out[i])
 
 
-@compiled
+@inlined
 def play_at_random(rows, params, row, with_observation, rng_state):
     """Play a uniformly random decision in a row, dealing anew after an end; return whether the game ended."""
     state = rows.states[row]

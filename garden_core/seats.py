@@ -8,7 +8,7 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.choices import BUILT_IN, FORFEIT, Scratch, choose
-from garden_core.jit import compiled
+from garden_core.jit import compiled, inlined
 from garden_core.loops import Rows, deal_row, refresh
 from garden_core.rng import bounded, next_float, seed_rng
 
@@ -183,7 +183,7 @@ def _go_on(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
         _new_game(rows, params, seats, row, fixed_seat)
 
 
-@compiled
+@inlined
 def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
     """Take the action of whoever is asked in a row, or deal a game where one is due, and play on.
 
