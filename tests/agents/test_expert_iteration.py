@@ -104,7 +104,9 @@ def losses(training) -> tuple[float, float]:
     """Losses of policy and value over the first thousand positions."""
     held = training.positions.held
     with torch.no_grad():
-        logits, raw = training.torch_network(training.network.inputs(held.observation[:1000]))
+        logits, raw = training.torch_network(
+            tuple(map(torch.from_numpy, training.network.inputs(held.observation[:1000])))
+        )
         logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
         policy = -(torch.as_tensor(held.shares[:1000]).float() * logs).sum(1).mean()
         return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000])))

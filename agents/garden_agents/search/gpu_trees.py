@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from garden_agents.search.tree import (
+    Descent,
     Leaves,
+    Tree,
     back_up_leaf,
     descend_search,
     halve_search,
@@ -45,11 +47,9 @@ def descend(
     if search < rows.shape[0]:
         scratch = Scratch(work[search], masks[search], points[search], action_values[search])
         places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
-        row = rows[search]
-        tree = nodes, used, paths, considered, scratch
-        descend_search(
-            *tree, states, params, row, search, group, exploration, others, places, rng_states[row]
-        )
+        trees = Tree(nodes, used, paths, considered)
+        descent = Descent(rows[search], np.int64(search), group, exploration, others)
+        descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])
 
 
 @kernel
@@ -59,9 +59,9 @@ def back_up(
     search = cuda.grid(1)
     if search < values.shape[0]:
         for i in range(search * group, (search + 1) * group):
-            tree = nodes[search], paths[i], lengths[i]
-            leaf = params, leaves[i], leaf_masks[i], probabilities[i], estimates[i]
-            back_up_leaf(*tree, *leaf, values[search], points[search])
+            path, leaf = (paths[i], lengths[i]), (leaves[i], leaf_masks[i])
+            judged = probabilities[i], estimates[i]
+            back_up_leaf(nodes[search], path, params, leaf, judged, values[search], points[search])
 
 
 @kernel
@@ -79,6 +79,6 @@ def read(
     search = cuda.grid(1)
     if search < rows.shape[0]:
         row = rows[search]
-        root = nodes[search], considered[search], states[row], params, masks[row], noise[search]
-        found = visits[search], values[search], shares[search]
-        actions[search] = np.int64(read_search(*root, scale, scores[search], *found))
+        choice, found = (masks[row], noise[search]), (visits[search], values[search], shares[search])
+        root = nodes[search], considered[search], states[row], params, choice
+        actions[search] = np.int64(read_search(*root, scale, scores[search], found))

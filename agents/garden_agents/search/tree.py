@@ -28,6 +28,7 @@ from garden_core.rng import next_float, next_uint64
 __all__ = [
     "OTHERS",
     "PRIORS",
+    "Descent",
     "Leaves",
     "Tree",
     "back_up_leaf",
@@ -409,24 +410,28 @@ class Leaves(NamedTuple):
     masks: np.ndarray
 
 
+class Descent(NamedTuple):
+    """Which search is to descend, and how.
+
+    Attributes:
+        row: the row that is searched.
+        search: number of the search.
+        group: number of simulations.
+        exploration, others: see `Selection`.
+    """
+
+    row: int
+    search: int
+    group: int
+    exploration: float
+    others: int
+
+
 @compiled
-def descend_search(
-    nodes,
-    used,
-    paths,
-    considered,
-    scratch,
-    states,
-    params,
-    row,
-    search,
-    group,
-    exploration,
-    others,
-    leaves,
-    rng_state,
-):
-    """Descend the tree of search number `search`, of `row`, `group` times, to the leaves that the network is to evaluate."""
+def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
+    """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches."""
+    nodes, used, paths, considered = trees
+    row, search, group, exploration, others = descent
     player = np.int64(states[row].current_player)
     # np.int64, so that `_descend` is compiled once
     selection = Selection(player, np.int64(NETWORK), exploration, others)
@@ -473,10 +478,9 @@ def descend_rows(
     scratch = Scratch(work, masks, points, action_values)
     places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
     for search in range(rows.shape[0]):
-        tree = nodes, used, paths, considered, scratch
-        rng_state = rng_states[rows[search]]
-        where = states, params, rows[search], search, group, exploration, others, places, rng_state
-        descend_search(*tree, *where)
+        trees = Tree(nodes, used, paths, considered)
+        descent = Descent(rows[search], np.int64(search), group, exploration, others)
+        descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])
 
 
 @compiled
@@ -495,8 +499,11 @@ def _expand(node, mask, probabilities):
 
 
 @compiled
-def back_up_leaf(nodes, path, length, params, state, mask, probabilities, estimates, values, points):
+def back_up_leaf(nodes, path, params, leaf, judged, values, points):
     """Expand a leaf of the tree `nodes` and back up its values: the network's estimates, or those of a finished game.
+
+    `path` is the path of nodes and its length, `leaf` the state and the action mask there, `judged` the network's
+    probabilities and estimates.
 
     `estimates`, float32 (seats,), holds the values of all seats, counted from the player to move at the leaf; in a
     finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
@@ -504,12 +511,13 @@ def back_up_leaf(nodes, path, length, params, state, mask, probabilities, estima
     cooperative games it is (1,) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
     team's score so far is added to that. `values` and `points` are overwritten.
     """
+    (steps, length), (state, mask), (probabilities, estimates) = path, leaf, judged
     n, alone, cooperative = params[0].num_players, estimates.shape[0] == 1, params[0].cooperative
     over = state.terminated or state.truncated
     if not over:
-        leaf = nodes[path[length]]
-        if not leaf.expanded:  # another leaf of the group may have been the same
-            _expand(leaf, mask, probabilities)
+        node = nodes[steps[length]]
+        if not node.expanded:  # another leaf of the group may have been the same
+            _expand(node, mask, probabilities)
     if cooperative:
         to_come = 0.0 if over else np.float64(estimates[0])
         kernels.points(state, params[0], points)
@@ -530,7 +538,7 @@ def back_up_leaf(nodes, path, length, params, state, mask, probabilities, estima
                 values[p] = estimates[0]
             else:
                 values[p] = -estimates[0] / (n - 1)
-    _back_up(nodes, path, length, n, values)
+    _back_up(nodes, steps, length, n, values)
 
 
 @compiled
@@ -539,9 +547,8 @@ def back_up_rows(
 ):
     """Expand each leaf and back up its values: see `back_up_leaf`. `estimates` is float32 (leaves, seats or 1)."""
     for i in range(leaves.shape[0]):
-        tree = nodes[i // group], paths[i], lengths[i]
-        leaf = params, leaves[i], leaf_masks[i], probabilities[i], estimates[i]
-        back_up_leaf(*tree, *leaf, values, points)
+        path, leaf = (paths[i], lengths[i]), (leaves[i], leaf_masks[i])
+        back_up_leaf(nodes[i // group], path, params, leaf, (probabilities[i], estimates[i]), values, points)
 
 
 @compiled
@@ -605,12 +612,13 @@ def halve_rows(nodes, considered, states, rows, masks, noise, counts, scale, sco
 
 
 @compiled
-def read_search(nodes, considered, state, params, mask, noise, scale, scores, visits, values, shares):
+def read_search(nodes, considered, state, params, choice, scale, scores, found):
     """Read the result of a search from its root; return the best action.
 
-    Fills, as `Searched` describes them, `visits`, int32 (num_actions,), `values`, float64 (players,), and `shares`, float32
+    `choice` is the root's action mask and the noise, `found` what is filled: as `Searched` describes them, `visits`, int32 (num_actions,), `values`, float64 (players,), and `shares`, float32
     (num_actions,). `scores`, float64 (num_actions,), is overwritten.
     """
+    (mask, noise), (visits, values, shares) = choice, found
     n = params[0].num_players
     player = np.int64(state.current_player)
     here, halving, count = nodes[0], False, 0
@@ -663,5 +671,6 @@ def read_rows(
 ):
     """Read the results of searches: see `read_search`. Also fills `actions`, int64 (N,), with the best ones."""
     for i in range(rows.shape[0]):
-        root = nodes[i], considered[i], states[rows[i]], params, masks[i], noise[i]
-        actions[i] = read_search(*root, scale, scores, visits[i], values[i], shares[i])
+        found = visits[i], values[i], shares[i]
+        state, choice = states[rows[i]], (masks[i], noise[i])
+        actions[i] = read_search(nodes[i], considered[i], state, params, choice, scale, scores, found)
