@@ -24,6 +24,7 @@ __all__ = [
     "greedy_action",
     "greedy_action_values",
     "scratch",
+    "scratch_of",
 ]
 
 RANDOM, GREEDY = 0, 1
@@ -34,7 +35,7 @@ LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 
 class Scratch(NamedTuple):
-    """Memory that built-in policies overwrite; `scratch` makes it.
+    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension, that of several threads.
 
     Attributes:
         states: state records (3,).
@@ -47,6 +48,17 @@ class Scratch(NamedTuple):
     masks: np.ndarray
     points: np.ndarray
     action_values: np.ndarray
+
+
+@inlined
+def scratch_of(scratches, thread):
+    """Return the memory of one thread, of that of several."""
+    return Scratch(
+        scratches.states[thread],
+        scratches.masks[thread],
+        scratches.points[thread],
+        scratches.action_values[thread],
+    )
 
 
 @compiled

@@ -110,7 +110,7 @@ class Cpu:
 
     def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
         """See `loops.set_row`."""
-        loops.set_rows(*rows, *paid, self.game.params, chosen, given)
+        loops.set_rows(rows, self.game.params, chosen, given, paid)
 
     def observe(self, states: np.ndarray, players: np.ndarray) -> np.ndarray:
         """Return what seat players[i] sees of states[i], int8 (n, observation size)."""

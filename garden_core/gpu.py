@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from garden_core import gpu_kernels as gk
+from garden_core.choices import Scratch
 from garden_core.game import Game
 from garden_core.gpu_kernels import config, cuda
 from garden_core.jit import JIT, records
@@ -74,7 +75,7 @@ class Gpu:
         self.params = self.put(game.params)
         self._found = self.put(np.full(1, 2**62))
         self._all_rows: tuple[Any, Any] = (None, None)
-        self._scratch: tuple[Any, ...] = ()
+        self._scratch: Scratch | None = None
 
     def another(self) -> Gpu:
         return Gpu(self.game)
@@ -137,7 +138,7 @@ class Gpu:
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
         given = self.put(chosen), self.put(seeds), self.put(seed_rows)
-        launch(gk.number, len(chosen), rows.seeds, rows.seed_rows, rows.episodes, *given)
+        launch(gk.number, len(chosen), rows, *given)
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
         launch(gk.number_next, len(chosen), rows.episodes, self.put(chosen))
@@ -154,13 +155,13 @@ class Gpu:
 
     def advance(self, rows: Rows, paid: Paid, chosen: np.ndarray, actions: Any, autoreset: bool) -> None:
         given = self._indexes(chosen), self.put(actions), autoreset
-        launch(gk.advance, len(chosen), *rows, *paid, self.params, *given)
+        launch(gk.advance, len(chosen), rows, paid, self.params, *given)
 
     def show(self, rows: Rows) -> None:
-        launch(gk.show, rows.states.shape[0], *rows, self.params)
+        launch(gk.show, rows.states.shape[0], rows, self.params)
 
     def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
-        launch(gk.set, len(chosen), *rows, *paid, self.params, self.put(chosen), self.put(given))
+        launch(gk.set, len(chosen), rows, paid, self.params, self.put(chosen), self.put(given))
 
     def observe(self, states: Any, players: Any) -> Any:
         n, size = states.shape[0], self.game.observation_size
@@ -179,9 +180,8 @@ class Gpu:
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
         actions = self.empty(len(chosen), np.int64)
         threads = min(len(chosen), THREADS)
-        scratch = self._scratch_for(threads)
-        given = self._indexes(chosen), rows.masks, rng_states, actions
-        launch(gk.choose, threads, kind, rows.states, self.params, *given, *scratch)
+        given = self._indexes(chosen), rows.masks, rng_states, self._scratch_for(threads), actions
+        launch(gk.choose, threads, kind, rows.states, self.params, *given)
         return actions
 
     def play(
@@ -190,7 +190,7 @@ class Gpu:
         scratch = self._scratch_for(min(len(chosen), THREADS))
         never = self.zeros(1, np.int64)
         given = self.params, self._indexes(chosen), self.put(actions), fixed_seat, autoreset, never
-        launch(gk.play, scratch[0].shape[0], *rows, *seats, *scratch, *given)
+        launch(gk.play, scratch.states.shape[0], rows, seats, scratch, *given)
         return bool(self.to_numpy(never)[0])
 
     def random_play(self, rows: Rows, steps: int, with_observations: bool, rng_states: Any) -> int:
@@ -198,14 +198,14 @@ class Gpu:
         n = rows.states.shape[0]
         ended = self.zeros(n, np.int64)
         given = self.params, steps, with_observations, rng_states, ended
-        launch(gk.random_play, n, *rows, *given)
+        launch(gk.random_play, n, rows, *given)
         return int(self.to_numpy(ended).sum())
 
-    def _scratch_for(self, threads: int) -> tuple[Any, ...]:
-        """Return the arrays of `choices.Scratch`, for at least so many threads."""
-        if not self._scratch or self._scratch[0].shape[0] < threads:
+    def _scratch_for(self, threads: int) -> Scratch:
+        """Return the memory of at least so many threads."""
+        if self._scratch is None or self._scratch.states.shape[0] < threads:
             game = self.game
-            self._scratch = (
+            self._scratch = Scratch(
                 self.put(records((threads, 3), game.state_dtype)),
                 self.zeros((threads, 2, game.num_actions), np.int8),
                 self.zeros((threads, game.max_players), np.int32),

@@ -10,11 +10,11 @@ import os
 import numpy as np
 
 from garden_core import kernels
-from garden_core.choices import Scratch, choose_row
+from garden_core.choices import choose_row, scratch_of
 from garden_core.jit import cache_folder, fingerprint
-from garden_core.loops import Paid, Rows, advance_row, is_illegal, play_at_random, set_row, show_row
+from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.rng import game_seed, seed_rng
-from garden_core.seats import NEVER, Seats, play_row
+from garden_core.seats import NEVER, play_row
 
 try:
     from numba import cuda
@@ -54,11 +54,11 @@ def kernel(function):
 
 
 @kernel
-def number(seeds, seed_rows, episodes, chosen, new_seeds, new_rows):
+def number(rows, chosen, seeds, seed_rows):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
         row = chosen[i]
-        seeds[row], seed_rows[row], episodes[row] = new_seeds[i], new_rows[i], 0
+        rows.seeds[row], rows.seed_rows[row], rows.episodes[row] = seeds[i], seed_rows[i], 0
 
 
 @kernel
@@ -83,59 +83,23 @@ def first_illegal(masks, states, chosen, actions, found):
 
 
 @kernel
-def advance(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    rewards,
-    terminated,
-    truncated,
-    params,
-    chosen,
-    actions,
-    autoreset,
-):
+def advance(rows, paid, params, chosen, actions, autoreset):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
-        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-        paid = Paid(rewards, terminated, truncated)
         advance_row(rows, params, chosen[i], actions[i], autoreset, paid)
 
 
 @kernel
-def set(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    rewards,
-    terminated,
-    truncated,
-    params,
-    chosen,
-    given,
-):
+def set(rows, paid, params, chosen, given):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
-        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-        paid = Paid(rewards, terminated, truncated)
         set_row(rows, params, chosen[i], given[i], paid)
 
 
 @kernel
-def show(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player, params):
+def show(rows, params):
     row = cuda.grid(1)
-    if row < states.shape[0]:
-        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    if row < rows.states.shape[0]:
         show_row(rows, params, row)
 
 
@@ -161,87 +125,28 @@ def generators(rng_states, seed):
 
 
 @kernel
-def choose(kind, states, params, chosen, masks, rng_states, actions, work, two_masks, points, action_values):
+def choose(kind, states, params, chosen, masks, rng_states, scratches, actions):
     thread = cuda.grid(1)
-    if thread < work.shape[0]:
-        scratch = Scratch(work[thread], two_masks[thread], points[thread], action_values[thread])
-        for i in range(thread, chosen.shape[0], work.shape[0]):
+    if thread < scratches.states.shape[0]:
+        for i in range(thread, chosen.shape[0], scratches.states.shape[0]):
+            scratch = scratch_of(scratches, thread)
             actions[i] = choose_row(kind, states, params, chosen[i], masks, rng_states, scratch)
 
 
 @kernel
-def play(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    records,
-    generators,
-    kinds,
-    cumulative,
-    rewards,
-    terminated,
-    truncated,
-    capped,
-    final,
-    final_seats,
-    final_drawn,
-    work,
-    two_masks,
-    points,
-    action_values,
-    params,
-    chosen,
-    actions,
-    fixed_seat,
-    autoreset,
-    never,
-):
+def play(rows, seats, scratches, params, chosen, actions, fixed_seat, autoreset, never):
     thread = cuda.grid(1)
-    if thread < work.shape[0]:
-        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-        seats = Seats(
-            records,
-            generators,
-            kinds,
-            cumulative,
-            rewards,
-            terminated,
-            truncated,
-            capped,
-            final,
-            final_seats,
-            final_drawn,
-        )
-        scratch = Scratch(work[thread], two_masks[thread], points[thread], action_values[thread])
-        for i in range(thread, chosen.shape[0], work.shape[0]):
-            play_row(rows, params, seats, scratch, chosen[i], actions[i], fixed_seat, autoreset)
-            if records[chosen[i]].status == NEVER:
+    if thread < scratches.states.shape[0]:
+        for i in range(thread, chosen.shape[0], scratches.states.shape[0]):
+            row, scratch = chosen[i], scratch_of(scratches, thread)
+            play_row(rows, params, seats, scratch, row, actions[i], fixed_seat, autoreset)
+            if seats.records[row].status == NEVER:
                 never[0] = 1
 
 
 @kernel
-def random_play(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    params,
-    steps,
-    with_observations,
-    rng_states,
-    ended,
-):
+def random_play(rows, params, steps, with_observations, rng_states, ended):
     row = cuda.grid(1)
-    if row < states.shape[0]:
-        rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
+    if row < rows.states.shape[0]:
         for _ in range(steps):
             ended[row] += play_at_random(rows, params, row, with_observations, rng_states[row])

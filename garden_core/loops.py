@@ -1,6 +1,6 @@
 """Compiled loops over many states, written once for all games. `params` is an array of one record throughout.
 
-What Python calls takes flat arguments, the arrays of `Rows` in its own order; a NamedTuple made in compiled code costs
+What Python calls often takes flat arguments, the arrays of `Rows` in its own order; a NamedTuple made in compiled code costs
 nothing, one handed over by Python a few microseconds.
 """
 
@@ -200,25 +200,8 @@ def set_row(rows, params, row, state, paid):
 
 
 @compiled
-def set_rows(
-    states,
-    last_states,
-    seeds,
-    seed_rows,
-    episodes,
-    observations,
-    masks,
-    current_player,
-    rewards,
-    terminated,
-    truncated,
-    params,
-    chosen,
-    given,
-):
+def set_rows(rows, params, chosen, given, paid):
     """Put the state given[i] into row chosen[i]; see `set_row`."""
-    rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-    paid = Paid(rewards, terminated, truncated)
     for i in range(chosen.shape[0]):
         set_row(rows, params, chosen[i], given[i], paid)
 

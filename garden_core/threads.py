@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
@@ -58,15 +59,17 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
                 return
             work(part, index)
 
-    def help_out(index: int) -> None:
-        error = None
-        try:
-            work_on(index, left.pop)
-        except BaseException as raised:  # noqa: BLE001 - whatever ends the work, an interruption too, the caller raises
+    def finish(_: object, error: BaseException | None, __: object) -> bool:
+        if error is not None:
             left.clear()
-            error = raised
         finished.append(error)
         wake.put(None)
+        return True  # whatever ended the work, the calling thread raises
+
+    def help_out(index: int) -> None:
+        with contextlib.ExitStack() as stack:
+            stack.push(finish)
+            work_on(index, left.pop)
 
     def wait() -> None:
         while len(finished) < threads - 1:

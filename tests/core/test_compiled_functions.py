@@ -12,7 +12,7 @@ def compiled_functions():
     for path in EVERY.values():
         for node in ast.parse(path.read_text()).body:
             decorators = getattr(node, "decorator_list", [])
-            if any(ast.unparse(decorator) == "compiled" for decorator in decorators):
+            if any(ast.unparse(decorator) in ("compiled", "inlined", "kernel") for decorator in decorators):
                 yield node
 
 

@@ -1,12 +1,16 @@
-"""What of these tests there is: nothing without numba-cuda, and agreement with a GPU only where there is one."""
+"""What of these tests there is: nothing without numba-cuda, and those on a GPU only where there is one, and torch has it."""
 
 from importlib.util import find_spec
 
+import torch
+
 collect_ignore = []
 if find_spec("numba_cuda") is None:
-    collect_ignore += ["test_gpu.py", "test_ptx.py", "test_simulator.py"]
+    collect_ignore += ["test_gpu.py", "test_gpu_torch.py", "test_ptx.py", "test_simulator.py"]
 else:
     from numba import cuda
 
     if not cuda.is_available():
         collect_ignore += ["test_gpu.py"]
+    if not torch.cuda.is_available():
+        collect_ignore += ["test_gpu_torch.py"]

@@ -87,7 +87,7 @@ def test_every_kernel_compiles(kernels, name):
         {"illegal": "terminate"},
         {"max_steps": 5},
     ],
-    ids=str,
+    ids=["policy", "agent", "autoreset", "illegal", "max_steps"],
 )
 def test_what_a_learner_cannot_do_on_a_gpu_is_refused(kernels, changes):
     with pytest.raises(ValueError, match="on a GPU opponents are"):
@@ -100,8 +100,8 @@ def test_what_a_batch_cannot_do_on_a_gpu_is_refused(kernels, changes):
         Batch("cacti", 3, **changes, device="cuda")
 
 
-@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
-def test_a_missing_gpu_is_told():
+def test_a_missing_gpu_is_told(monkeypatch):
+    monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="no GPU that CUDA can use"):
         Batch("cacti", 3, device="cuda")
 

@@ -11,9 +11,10 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, expected_values, formula
 from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
-from garden_agents.search.tree import node_type
+from garden_agents.search.tree import Leaves, Tree, node_type
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, require_reset
+from garden_core.choices import Scratch
 from garden_core.game import Game
 from garden_core.gpu import launch, put, view
 from garden_core.jit import records
@@ -96,30 +97,21 @@ class GpuSearch:
             group = min(agent.group, agent.simulations - done)
             self._simulate(batch, memory, n, group)
             done += group
-        roots = memory.nodes, memory.considered, batch.states, batch.target.params, memory.rows
-        given = batch.action_mask, memory.noise, agent.scale, memory.scores
-        launch(gpu_trees.read, n, *roots, *given, *memory.found)
+        where = batch.states, batch.target.params, memory.rows
+        choices = batch.action_mask, memory.noise
+        launch(gpu_trees.read, n, memory.trees, *where, choices, agent.scale, memory.scores, memory.found)
         return [as_tensor(part)[:n] for part in memory.found]
 
     def _simulate(self, batch: Batch, memory: _Memory, n: int, group: int) -> None:
         """Descend each tree `group` times, evaluate the leaves and back up their values."""
-        trees = memory.nodes, memory.used, memory.paths, memory.considered, *memory.scratch
-        where = (
-            batch.states,
-            batch.target.params,
-            memory.rows,
-            group,
-            self.agent.exploration,
-            self.agent.others,
-        )
-        places = *memory.redraws, memory.lengths, memory.leaves, memory.observations, memory.masks
-        launch(gpu_trees.descend, n, *trees, *where, *places, self._rng_states)
-        seen, legal = (as_tensor(array)[: n * group] for array in (memory.observations, memory.masks))
-        probabilities, estimates = self._evaluate(seen, legal)
-        judged = memory.leaves, memory.masks, put(probabilities), put(estimates)
-        sums = memory.values, memory.scratch[2]
-        start = memory.nodes, memory.paths, group, memory.lengths, batch.target.params
-        launch(gpu_trees.back_up, n, *start, *judged, *sums)
+        params, leaves = batch.target.params, memory.leaves
+        where = memory.scratches, batch.states, params, memory.rows
+        how = group, self.agent.exploration, self.agent.others
+        launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._rng_states)
+        seen, legal = (as_tensor(array)[: n * group] for array in (leaves.observations, leaves.masks))
+        judged = tuple(map(put, self._evaluate(seen, legal)))
+        sums = memory.values, memory.scratches.points
+        launch(gpu_trees.back_up, n, memory.trees, group, params, memory.rows, leaves, judged, sums)
 
     def _evaluate(self, seen: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return probabilities, float32 (N, num_actions), and values, float32 (N, seats or 1): see `NetworkAgent.evaluate`."""
@@ -135,8 +127,8 @@ class GpuSearch:
         first = legal.clamp(max=int(agent.considered))
         stages = first.double().log2().ceil()
         counts = (first // (2 ** (share * stages).floor().long())).clamp(min=2)
-        roots = memory.nodes, memory.considered, batch.states, memory.rows, batch.action_mask
-        launch(gpu_trees.halve, n, *roots, memory.noise, put(counts), agent.scale, memory.scores)
+        where = batch.states, memory.rows, batch.action_mask, memory.noise
+        launch(gpu_trees.halve, n, memory.trees, *where, put(counts), agent.scale, memory.scores)
 
 
 class _Memory:
@@ -146,23 +138,29 @@ class _Memory:
         game, target = batch.game, batch.target
         self.game, self.size, leaves = game, rows, rows * group
         zeros = target.zeros
-        self.nodes = put(records((rows, nodes), node_type(game)))
-        self.used = zeros((rows, 1), np.int64)
-        self.paths = zeros((leaves, nodes), np.int64)
-        self.considered = zeros((rows, game.num_actions), np.int8)
-        self.scratch = (
+        self.trees = Tree(
+            put(records((rows, nodes), node_type(game))),
+            zeros((rows, 1), np.int64),
+            zeros((leaves, nodes), np.int64),
+            zeros((rows, game.num_actions), np.int8),
+        )
+        self.scratches = Scratch(
             put(records((rows, 3), game.state_dtype)),
-            zeros((rows, 3, game.num_actions), np.int8),
+            zeros((rows, 3, game.num_actions), np.int8),  # a third mask for the search itself
             zeros((rows, game.max_players), np.int32),
             zeros((rows, game.num_actions), np.int64),
         )
-        self.values = zeros((rows, game.max_players), np.float32)
         nothing = target.new_states(1), zeros(1, np.float64)
-        self.redraws = tuple(view(one, (rows, 0), (one.strides[0],) * 2) for one in nothing)
-        self.lengths = zeros(leaves, np.int64)
-        self.leaves = target.new_states(leaves)
-        self.observations = target.wide(leaves, game.observation_size)
-        self.masks = target.wide(leaves, game.num_actions)
+        redraws, likelihoods = (view(one, (rows, 0), (one.strides[0],) * 2) for one in nothing)
+        self.leaves = Leaves(
+            redraws,
+            likelihoods,
+            lengths=zeros(leaves, np.int64),
+            states=target.new_states(leaves),
+            observations=target.wide(leaves, game.observation_size),
+            masks=target.wide(leaves, game.num_actions),
+        )
+        self.values = zeros((rows, game.max_players), np.float32)
         self.scores = zeros((rows, game.num_actions), np.float64)
         self.found = (
             zeros((rows, game.num_actions), np.int32),
@@ -180,7 +178,7 @@ class _Memory:
     def begin(self, rows: np.ndarray, noise: torch.Tensor | None) -> None:
         """Empty the trees, for searches in `rows`."""
         self.rows = put(rows)
-        as_tensor(self.used).zero_()
-        as_tensor(self.considered).zero_()
-        zeros = np.zeros((len(rows), self.considered.shape[1]), np.float32)
+        as_tensor(self.trees.used).zero_()
+        as_tensor(self.trees.considered).zero_()
+        zeros = np.zeros((len(rows), self.game.num_actions), np.float32)
         self.noise = put(zeros if noise is None else noise.float().contiguous())

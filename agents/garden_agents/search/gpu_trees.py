@@ -6,79 +6,55 @@ import numpy as np
 
 from garden_agents.search.tree import (
     Descent,
-    Leaves,
-    Tree,
     back_up_leaf,
     descend_search,
     halve_search,
     read_search,
 )
-from garden_core.choices import Scratch
+from garden_core.choices import scratch_of
 from garden_core.gpu_kernels import cuda, kernel
 
 __all__ = ["back_up", "descend", "halve", "read"]
 
 
 @kernel
-def descend(
-    nodes,
-    used,
-    paths,
-    considered,
-    work,
-    masks,
-    points,
-    action_values,
-    states,
-    params,
-    rows,
-    group,
-    exploration,
-    others,
-    redraws,
-    likelihoods,
-    lengths,
-    leaves,
-    observations,
-    leaf_masks,
-    rng_states,
-):
+def descend(trees, scratches, states, params, rows, selection, leaves, rng_states):
     search = cuda.grid(1)
     if search < rows.shape[0]:
-        scratch = Scratch(work[search], masks[search], points[search], action_values[search])
-        places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
-        trees = Tree(nodes, used, paths, considered)
+        group, exploration, others = selection
         descent = Descent(rows[search], np.int64(search), group, exploration, others)
-        descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])
+        scratch, rng_state = scratch_of(scratches, search), rng_states[rows[search]]
+        descend_search(trees, scratch, states, params, descent, leaves, rng_state)
 
 
 @kernel
-def back_up(
-    nodes, paths, group, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points
-):
-    search = cuda.grid(1)
-    if search < values.shape[0]:
-        for i in range(search * group, (search + 1) * group):
-            path, leaf = (paths[i], lengths[i]), (leaves[i], leaf_masks[i])
-            judged = probabilities[i], estimates[i]
-            back_up_leaf(nodes[search], path, params, leaf, judged, values[search], points[search])
-
-
-@kernel
-def halve(nodes, considered, states, rows, masks, noise, counts, scale, scores):
+def back_up(trees, group, params, rows, leaves, judged, sums):
     search = cuda.grid(1)
     if search < rows.shape[0]:
-        root = nodes[search], considered[search], states[rows[search]], masks[rows[search]], noise[search]
-        halve_search(*root, counts[search], scale, scores[search])
+        values, points = sums
+        for i in range(search * group, (search + 1) * group):
+            path, leaf = (trees.path[i], leaves.lengths[i]), (leaves.states[i], leaves.masks[i])
+            found = judged[0][i], judged[1][i]
+            back_up_leaf(trees.nodes[search], path, params, leaf, found, values[search], points[search])
 
 
 @kernel
-def read(
-    nodes, considered, states, params, rows, masks, noise, scale, scores, visits, values, shares, actions
-):
+def halve(trees, states, rows, masks, noise, counts, scale, scores):
+    search = cuda.grid(1)
+    if search < rows.shape[0]:
+        tree = trees.nodes[search], trees.considered[search]
+        root = states[rows[search]], masks[rows[search]], noise[search]
+        halve_search(*tree, *root, counts[search], scale, scores[search])
+
+
+@kernel
+def read(trees, states, params, rows, choices, scale, scores, found):
     search = cuda.grid(1)
     if search < rows.shape[0]:
         row = rows[search]
-        choice, found = (masks[row], noise[search]), (visits[search], values[search], shares[search])
-        root = nodes[search], considered[search], states[row], params, choice
-        actions[search] = np.int64(read_search(*root, scale, scores[search], found))
+        masks, noise = choices
+        visits, values, shares, actions = found
+        root = trees.nodes[search], trees.considered[search], states[row], params
+        into = visits[search], values[search], shares[search]
+        choice = masks[row], noise[search]
+        actions[search] = np.int64(read_search(*root, choice, scale, scores[search], into))
