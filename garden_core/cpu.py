@@ -43,7 +43,7 @@ class Cpu:
         return np.zeros(shape, dtype)
 
     def wide(self, n: int, size: int) -> np.ndarray:
-        """Return zeros, int8 (n, size), laid out as the loops write them fastest."""
+        """Return zeros, int8 (n, size), for observations or masks, laid out as they are written fastest."""
         return np.zeros((n, size), np.int8)
 
     def shaped(self, wide: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -80,8 +80,8 @@ class Cpu:
 
     # --- games: `chosen`, int64 (k,), are indexes of rows ---
 
-    def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray | np.uint64, seed_rows: Any) -> None:
-        """Let the next game in each row be the first of its seed and number of row."""
+    def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
+        """Let the next game in each row be the first of its seed and number of row, uint64 (k,) each."""
         rows.seeds[chosen], rows.seed_rows[chosen], rows.episodes[chosen] = seeds, seed_rows, 0
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:

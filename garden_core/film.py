@@ -121,7 +121,7 @@ def save_film(
         seat: who looks; None: an onlooker, who sees all.
         width: in pixels.
         seconds: how long each position is shown; the last one three times as long.
-        every: show every so manyth position, counted from the end.
+        every: show the last position and each that is a multiple of `every` decisions before it.
         **look: `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:

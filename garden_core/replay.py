@@ -107,7 +107,7 @@ class Replay:
         Args:
             seat: who looks; None: an onlooker, who sees all.
             width: in pixels; the height follows. None: the picture's own.
-            every: yield every so manyth position, counted from the end.
+            every: yield the last position and each that is a multiple of `every` decisions before it.
             **look: `dark`, `compact`, `names` of `Game.svg`.
 
         Raises:

@@ -43,16 +43,8 @@ def main(words: Sequence[str] | None = None) -> None:
         command(words[1:])
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        training = words[0] in ("train", "exploit")
-        extra = (
-            "train,web"
-            if training and "--web" in words
-            else "train"
-            if training
-            else "web"
-            if "--web" in words
-            else "play"
-        )
+        wanted = {"train": words[0] in ("train", "exploit"), "web": "--web" in words}
+        extra = ",".join(name for name in wanted if wanted[name]) or "play"
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error

@@ -42,7 +42,7 @@ class Arguments:
     width: int = 800
     """width of the film and of a PNG, pixels"""
     every: int = 1
-    """the film shows every so manyth position, counted from the end"""
+    """the film shows the last position and each that is a multiple of so many decisions before it"""
     dark: bool = False
     """pictures light on dark"""
     steps: bool = False

@@ -477,8 +477,8 @@ def descend_rows(
     """
     scratch = Scratch(work, masks, points, action_values)
     places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
+    trees = Tree(nodes, used, paths, considered)
     for search in range(rows.shape[0]):
-        trees = Tree(nodes, used, paths, considered)
         descent = Descent(rows[search], np.int64(search), group, exploration, others)
         descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])
 
@@ -615,8 +615,9 @@ def halve_rows(nodes, considered, states, rows, masks, noise, counts, scale, sco
 def read_search(nodes, considered, state, params, choice, scale, scores, found):
     """Read the result of a search from its root; return the best action.
 
-    `choice` is the root's action mask and the noise, `found` what is filled: as `Searched` describes them, `visits`, int32 (num_actions,), `values`, float64 (players,), and `shares`, float32
-    (num_actions,). `scores`, float64 (num_actions,), is overwritten.
+    `choice` is the root's action mask and the noise. `found` is filled: as `Searched` describes them, `visits`, int32
+    (num_actions,), `values`, float64 (players,), and `shares`, float32 (num_actions,). `scores`, float64 (num_actions,), is
+    overwritten.
     """
     (mask, noise), (visits, values, shares) = choice, found
     n = params[0].num_players
