@@ -109,7 +109,7 @@ def run(
     with (folder / "evaluations.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
-    final = json.loads((folder / "evaluation.json").read_text())["results"]
+    final = json.loads((folder / "evaluation.json").read_text("utf-8"))["results"]
     found = {"game": game, "seed": seed, "minutes": minutes, "way": way}
     return found | {"evaluations": columns, "final": final}
 

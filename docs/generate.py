@@ -351,7 +351,7 @@ def _machine(facts: dict[str, Any]) -> str:
 
 def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
     """Return, for every arena's result file, the game, the number of players and the content."""
-    found = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("arena-*.json"))]
+    found = [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("arena-*.json"))]
     return [(each["game"], each["options"]["num_players"], each) for each in found]
 
 
@@ -499,13 +499,13 @@ def mutants() -> str:
 
 
 def _result(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text())
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
 
 
 def _measurements(name: str) -> list[dict[str, Any]]:
     """Return the measurements of a benchmark that has a result file for each game."""
     files = sorted(RESULTS.glob(f"{name}-*.json"))
-    return [found for file in files for found in json.loads(file.read_text())["measurements"]]
+    return [found for file in files for found in json.loads(file.read_text("utf-8"))["measurements"]]
 
 
 def _short(rate: float) -> str:
@@ -546,7 +546,7 @@ def pages() -> list[Path]:
 
 if __name__ == "__main__":
     for page in pages():
-        page.write_text(filled(page.read_text()))
+        page.write_text(filled(page.read_text("utf-8")), "utf-8")
     for path, content in (pictures.stills() | rules()).items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(content)
+        path.write_text(content, "utf-8")

@@ -78,4 +78,4 @@ if __name__ == "__main__":
         save_film(replay, FOLDER / f"{name}.gif", **film)
         print(f"{name}: {len(replay.actions)} decisions, scores {', '.join(map(str, replay.scores))}")
     for path, content in stills().items():
-        path.write_text(content)
+        path.write_text(content, "utf-8")

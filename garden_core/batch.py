@@ -79,7 +79,7 @@ class Batch:
         device: "cpu", or "cuda" for the first GPU of NVIDIA (`pip install 'garden-envs[cuda]'`).
 
     Attributes:
-        observation: int8 (N, *game.observation_shape), the view of the player to move.
+        observation: int8 `(N, *game.observation_shape)`, the view of the player to move.
         action_mask: int8 (N, num_actions), 1 where legal; all ones in a row whose game is over.
         current_player: int64 (N,), seat to move.
         rewards: float32 (N, num_players), what the last step paid each seat.
@@ -165,7 +165,7 @@ class Batch:
 
     @property
     def observation(self) -> np.ndarray:
-        """The view of the player to move, int8 (N, *game.observation_shape)."""
+        """The view of the player to move, int8 `(N, *game.observation_shape)`."""
         return self.target.shaped(self.flat, self.game.observation_shape)
 
     @property

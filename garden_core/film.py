@@ -96,7 +96,7 @@ def page(
         "replay": json.dumps(replay.content()).replace("<", "\\u003c"),
         "film": base64.b64encode(packed).decode(),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], TEMPLATE.read_text())
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], TEMPLATE.read_text("utf-8"))
 
 
 def save_page(replay: Replay, path: str | Path, **shown: Any) -> None:

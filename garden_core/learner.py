@@ -67,7 +67,7 @@ class Learner:
 
     Attributes:
         batch: the games; its `states` may be read at any time.
-        observation: int8 (N, *game.observation_shape), what the learner sees; after the end, the final view
+        observation: int8 `(N, *game.observation_shape)`, what the learner sees; after the end, the final view
             (with "same_step" the first view of the next game).
         action_mask: int8 (N, num_actions); all ones in a row that is over.
         rewards: float32 (N,), what the learner's seat was paid since its last decision. What it is paid before
@@ -158,7 +158,7 @@ class Learner:
 
     @property
     def observation(self) -> np.ndarray:
-        """What the learner sees, int8 (N, *game.observation_shape)."""
+        """What the learner sees, int8 `(N, *game.observation_shape)`."""
         return self.batch.observation
 
     @property
@@ -168,7 +168,7 @@ class Learner:
 
     @property
     def final_observation(self) -> np.ndarray:
-        """The view at the end of each row's last finished game, int8 (N, *game.observation_shape)."""
+        """The view at the end of each row's last finished game, int8 `(N, *game.observation_shape)`."""
         return self.batch.target.shaped(self._final, self.game.observation_shape)
 
     @property

@@ -6,6 +6,8 @@ A file's word is never enough to import code: whoever reads a name from a file m
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -18,7 +20,7 @@ AGENTS = "garden_core.agents"
 
 
 def imported(name: str, what: str) -> Any:
-    """Return what `module:attribute` names.
+    """Return what `module:attribute` names; the module may lie in the current folder.
 
     Args:
         what: the kind of thing, for the message.
@@ -27,6 +29,8 @@ def imported(name: str, what: str) -> Any:
         ValueError: if there is no such module or attribute.
     """
     module, _, attribute = name.partition(":")
+    if (folder := os.getcwd()) not in sys.path:
+        sys.path.append(folder)  # last, so that a file there replaces nothing that is installed
     try:
         found = importlib.import_module(module)
     except (ImportError, ValueError, TypeError) as error:

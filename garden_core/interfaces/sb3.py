@@ -68,7 +68,7 @@ class GardenVecEnv(VecEnv):
         super().__init__(self.learner.num_envs, *spaces_of(self.game))
 
     def reset(self) -> np.ndarray:
-        """Deal new games and return the first observations, int8 (N, *game.observation_shape)."""
+        """Deal new games and return the first observations, int8 `(N, *game.observation_shape)`."""
         self.learner.reset(self._seed)
         self._seed = None
         self._returns[:] = 0

@@ -241,7 +241,7 @@ def round_robin(
     total, left = (sum(job.games for job in some) for some in (jobs, missing))
     with (
         tqdm(total=total, initial=total - left, unit="game") as bar,
-        contextlib.nullcontext() if keep is None else keep.open("a") as file,
+        contextlib.nullcontext() if keep is None else keep.open("a", encoding="utf-8") as file,
         contextlib.closing(_finished(game, missing, seed, processes, settings, ray)) as finished,
     ):
         for job, played in finished:

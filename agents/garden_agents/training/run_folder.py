@@ -213,7 +213,7 @@ class Run:
                 self._board.add_scalar(f"{group}/{key}", value, int(row["decisions"]))
         path = self.folder / name
         new = not path.exists()
-        with path.open("a", newline="") as file:
+        with path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, row)
             if new:
                 writer.writeheader()

@@ -1,0 +1,65 @@
+"""The documentation site: `make site` builds it from the pages in this folder and from docstrings."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiled functions are then plain ones, with signatures and docstrings
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+import reference
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+project = PROJECT["name"]
+version = release = PROJECT["version"]
+author = "The garden-envs authors"
+copyright = author
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["pictures/*.json"]
+default_role = "code"  # docstrings write code in single backticks
+
+# Pages
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"  # tests run the notebooks; the site shows the outputs that they hold
+
+# Docstrings
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_mock_imports = [
+    name for name in ("ray", "pyspiel", "open_spiel", "torchrl", "tensordict") if not importlib.util.find_spec(name)
+]
+napoleon_use_ivar = True
+
+# Look
+html_theme = "furo"
+html_title = f"{project} {version}"
+html_static_path = ["_site"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+addresses = PROJECT.get("urls", {})
+if "Repository" in addresses:
+    html_theme_options = {
+        "source_repository": addresses["Repository"],
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
+
+reference.write(Path(__file__).parent / "api")

@@ -1,0 +1,26 @@
+"""Code that a caller names by `module:attribute`."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from garden_core.plugins import imported
+
+
+def test_a_module_in_the_current_folder_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lies_here.py").write_text("answer = 42")
+    (tmp_path / "json.py").write_text("raise AssertionError('it is in front of the library')")
+    assert imported("lies_here:answer", "agent") == 42
+    assert imported("json:dumps", "agent")(1) == "1"
+    assert sys.path[-1] == str(tmp_path)
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(ValueError, match="agent nobody:it cannot be imported: No module named 'nobody'"):
+        imported("nobody:it", "agent")
+    with pytest.raises(ValueError, match="agent json:it: the module has no 'it'"):
+        imported("json:it", "agent")
