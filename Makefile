@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
 
-.PHONY: train test test-all test-clients test-cuda test-web test-ray test-lowest lint check coverage mutants bench soak clean
+.PHONY: train test test-all test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -30,6 +30,19 @@ test-cuda: .venv/test .venv/cuda
 # The page to play on, in a real browser: an installed Chromium, or the one that CHROMIUM names.
 test-web: .venv/browser
 	$(BIN)/python -m pytest -n 2 --dist=load tests/web
+
+# Builds wheel and sdist into dist/ and plays all games with each, installed elsewhere; for extras see tests/release.py.
+check-release: .venv/release
+	$(BIN)/python -m tests.release
+
+# The documentation site, in build/site.
+site: .venv/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
+	@echo "open build/site/index.html"
+
+# Builds the site, follows its links, and runs the notebooks.
+test-site: .venv/docs
+	$(BIN)/python -m pytest -n 2 --dist=load -m "not slow" tests/site
 
 # RLlib pins Gymnasium, so it has an environment of its own; pip would take very long to find versions that go together.
 test-ray: .venv-ray/bin/ray
@@ -78,7 +91,7 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 
-.venv/train .venv/bench .venv/test .venv/browser .venv/clients .venv/cuda .venv/dev .venv/mutants: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
+.venv/train .venv/bench .venv/test .venv/browser .venv/clients .venv/cuda .venv/dev .venv/docs .venv/mutants .venv/release: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing garden-envs with what '$*' needs into .venv"
 	$(INSTALL) '.[$*]'
 	@touch $@

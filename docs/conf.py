@@ -8,7 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiled functions are then plain ones, with signatures and docstrings
+os.environ["NUMBA_DISABLE_JIT"] = (
+    "1"  # compiled functions are then plain ones, with signatures and docstrings
+)
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,9 +46,12 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_mock_imports = [
-    name for name in ("ray", "pyspiel", "open_spiel", "torchrl", "tensordict") if not importlib.util.find_spec(name)
+    name
+    for name in ("ray", "pyspiel", "open_spiel", "torchrl", "tensordict")
+    if not importlib.util.find_spec(name)
 ]
 napoleon_use_ivar = True
+suppress_warnings = ["ref.python"]  # some classes of different modules have the same name, such as Arguments
 
 # Look
 html_theme = "furo"

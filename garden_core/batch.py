@@ -249,7 +249,7 @@ class Batch:
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
-        """Return a new array, int8 (N, *observation_shape): what `player` sees in each row.
+        """Return a new array, int8 `(N, *game.observation_shape)`: what `player` sees in each row.
 
         Args:
             player: one seat for all rows, or an array of one for each.

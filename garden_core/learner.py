@@ -76,7 +76,7 @@ class Learner:
             and nothing is to be estimated beyond it.
         truncated: bool (N,), the game was ended by `max_steps`; it could have gone on.
         capped: bool (N,), it was cut at the cap on decisions.
-        final_observation: int8 (N, *observation_shape), the view at the end of a row's last finished game.
+        final_observation: int8 `(N, *game.observation_shape)`, the view at the end of a row's last finished game.
         seats: int64 (N,), the learner's seat in the game now in each row.
         final_seats: int64 (N,), its seat in the row's last finished game.
         drawn: int16 (N, num_players), by seat the index of the opponent drawn for the game now in each row.

@@ -189,7 +189,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: truncate a game after so many decisions of the learner, as Gymnasium's TimeLimit does; None
             for never.
         render_mode: "ansi", "rgb_array" or None; a picture or text of each row.
-        opponents, weights, seat, illegal, record, **options: as in `Env`. Replays are numbered in the order in which games
+        opponents, weights, seat, illegal, record, options: as in `Env`. Replays are numbered in the order in which games
             end, those of one step row by row.
     """
 

@@ -144,7 +144,7 @@ class LearnerEnv(_Env):
     game cut at the cap has paid its outcome and is terminated.
 
     Args:
-        game, num_envs, threads, device, **options: as in `BatchEnv`.
+        game, num_envs, threads, device, options: as in `BatchEnv`.
         opponents, weights, seat, illegal: as in `garden_core.learner.Learner`.
 
     Raises:

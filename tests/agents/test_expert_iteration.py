@@ -17,7 +17,7 @@ from garden_agents.training import expert_iteration as expert
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import value_loss
-from runs import LEFT, SMALL, rows_of, tiny_expert
+from small_runs import LEFT, SMALL, rows_of, tiny_expert
 
 from garden_core import list_games, make
 from mars_env import Mars

@@ -9,7 +9,7 @@ pytest.importorskip("sb3_contrib")
 
 from garden_agents.networks.architecture import new_network
 from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
-from runs import SMALL
+from small_runs import SMALL
 from variants import shortened
 
 from garden_core import list_games, make

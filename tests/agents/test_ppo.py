@@ -17,7 +17,7 @@ from garden_agents.training import credit, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.torch_network import TorchNetwork
-from runs import LEFT, SMALL, rows_of
+from small_runs import LEFT, SMALL, rows_of
 from variants import shortened
 
 from garden_core import Batch, kernels, list_games, make

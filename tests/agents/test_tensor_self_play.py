@@ -11,7 +11,7 @@ from garden_agents.training import credit, ppo
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
-from runs import SMALL
+from small_runs import SMALL
 from variants import shortened
 
 ENVS, ROLLOUT = 12, 25

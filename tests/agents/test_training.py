@@ -27,7 +27,7 @@ from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
 from processes import environment, garden_here
-from runs import LEFT, SMALL, rows_of, tiny, tiny_expert
+from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert
 
 from garden_core.replay import Replay
 from mars_env import Mars

@@ -38,7 +38,7 @@ def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
 
     With the target "seats" they are those of all seats, counted from the player to move, float32 (N, num_players), on
     the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is 0. With others
-    they are those of the player to move, float32 (N,); of the score that a team is still to get, x, it is x / (1 + |x|).
+    they are those of the player to move, float32 (N,); of the score that a team is still to get, x, it is `x / (1 + |x|)`.
     """
     if value_target == "seats":
         n = raw.shape[1] // 2

@@ -139,7 +139,7 @@ class NetworkAgent:
         """Return probabilities, float32 (N, num_actions), and values, -1 to 1, as `heads.expected_values` gives them.
 
         Args:
-            observation: int8 (N, *observation_shape).
+            observation: int8 `(N, *observation_shape)`.
             mask: int8 (N, num_actions).
 
         Raises:

@@ -32,7 +32,7 @@ class Network(Protocol):
 
         The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
         the player to move, on the scale of `garden_agents.search.tree.first_places`. In cooperative games they are
-        float32 (N,), x / (1 + |x|) for the score still to come, x times the game's reward_divisor.
+        float32 (N,), `x / (1 + |x|)` for the score still to come, x times the game's reward_divisor.
         """
 
 

@@ -116,7 +116,7 @@ def node_type(game: Game) -> np.dtype:
 def seat_values(state, params, values, points):
     """Fill `values`, float32 (max players,), with the value of every seat, -1 to 1; `points` is overwritten.
 
-    The value is the outcome where the game is over, otherwise x / (1 + |x|) where x is the margin / reward_divisor.
+    The value is the outcome where the game is over, otherwise `x / (1 + |x|)` where x is the margin / reward_divisor.
     In cooperative games x is the team's score / reward_divisor, also when the game is over.
     """
     n = params.num_players
@@ -508,7 +508,7 @@ def back_up_leaf(nodes, path, params, leaf, judged, values, points):
     `estimates`, float32 (seats,), holds the values of all seats, counted from the player to move at the leaf; in a
     finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
     (1,), the value for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
-    cooperative games it is (1,) too and holds x / (1 + |x|) for the score still to come, x times reward_divisor; the
+    cooperative games it is (1,) too and holds `x / (1 + |x|)` for the score still to come, x times reward_divisor; the
     team's score so far is added to that. `values` and `points` are overwritten.
     """
     (steps, length), (state, mask), (probabilities, estimates) = path, leaf, judged

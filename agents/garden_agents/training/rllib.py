@@ -1,10 +1,12 @@
 """RLlib's PPO with this project's networks, masks, and a league of past selves (`garden_core.interfaces.rllib`).
 
-config = league_config("cacti", num_env_runners=2)
-algorithm = config.build_algo()
-for _ in range(10):
-    algorithm.train()
-algorithm.save_to_path("checkpoints/cacti")
+For example::
+
+    config = league_config("cacti", num_env_runners=2)
+    algorithm = config.build_algo()
+    for _ in range(10):
+        algorithm.train()
+    algorithm.save_to_path("checkpoints/cacti")
 """
 
 from __future__ import annotations
