@@ -121,6 +121,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "scaling": scaling,
         "scaling parts": scaling_parts,
         "trainers": trainers,
+        "strength": strength,
         "ratings": ratings,
         "pairs": pairs,
         "networks": networks,
@@ -181,25 +182,38 @@ def speed() -> str:
 
 
 def speed_in_short() -> str:
-    """Return one line of speeds for each game, from the result files."""
-    throughput, training = _result("throughput"), _result("training")
-    rates: dict[str, dict[str, float]] = {}
-    for found in throughput["measurements"]:
-        if found["num_players"] == 2 and found["num_envs"] == (1 if found["what"] == "env()" else 1024):
-            rates.setdefault(found["game"], {})[found["what"]] = found["decisions_per_second"]["median"]
-    for found in training["measurements"]:
-        if found["threads"] == 1:
-            rates[found["game"]]["training"] = found["decisions_per_second"]["median"]
-    columns = {
-        "random play": "compiled random play",
-        "random play, observed": "with observations",
-        "Batch.step": "`Batch.step` from Python",
-        "env()": "PettingZoo loop in Python",
-        "training": "learned from by PPO",
-    }
-    rows = [(game, *(_short(rates[game][what]) for what in columns)) for game in sorted(rates)]
-    text = "Decisions per second, 1024 games at once (PettingZoo: one), two players, on one core"
-    return f"{text} ({_machine(throughput['facts'])}):\n\n" + _table(("game", *columns.values()), rows)
+    """Return a line of speeds for each game beside the nearest ones of other libraries."""
+    columns = ("Batch.step", "pgx", "EnvPool", "OpenSpiel, C++")
+    loops = ("env()", "PettingZoo")
+    rates, one = _rates(columns, 1024), _rates(loops, 1)["connect_four:ConnectFour", 1]
+    rows = [
+        (PEER_GAMES[game], *(_short(found[what][0]) if what in found else "" for what in columns))
+        for (game, _), found in rates.items()
+    ]
+    mine, other = (_short(one[what][0]) for what in loops)
+    machine = _machine(_result("peers-connect_four")["facts"])
+    return (
+        f"Decisions per second with masks and observations, 1,024 games at once, one core ({machine}). Where a line names two\n"
+        f"games, the second is the nearest one in the other libraries.\n\n{_table(('game', '`Batch.step`', *columns[1:]), rows)}\n\n"
+        f"A single game of Connect Four in PettingZoo's loop in Python: {mine} with `env()`, {other} with PettingZoo's own game."
+    )
+
+
+def strength() -> str:
+    """Return the table of how the networks that come with the games do, from the arenas' result files."""
+    rows = []
+    for game, players, arena in _arenas():
+        for r in arena["results"]:
+            won, low, high = (r["win_rate"], *r["interval"])
+            if (
+                r["opponent"] == "network" and players == 2
+            ):  # a pair stands once, and the network may come second
+                r = r | {"agent": "network", "opponent": r["agent"]}
+                won, low, high = 1 - won, 1 - high, 1 - low
+            if r["agent"] == "network" and r["opponent"] != "random":
+                opponents = f"`{r['opponent']}`" if players == 2 else f"{players - 1} of `{r['opponent']}`"
+                rows.append((game, opponents, f"{won:.0%}", f"{low:.0%} … {high:.0%}"))
+    return _table(("game", "the network against", "wins", "95 % interval"), rows)
 
 
 def threads() -> str:
@@ -234,20 +248,32 @@ def _file(game: str) -> str:
     return game.partition(":")[0]
 
 
-def _beside(columns: tuple[str, ...], size: int | None = None) -> str:
-    """Return a table of decisions per second, with a column for each of what was measured beside each other."""
-    cells: dict[tuple[str, int], dict[str, str]] = {}
+Rates = dict[tuple[str, int], dict[str, tuple[float, float]]]
+
+
+def _rates(columns: tuple[str, ...], size: int | None = None) -> Rates:
+    """Return decisions per second, and how many times as fast compiled play is, by game and number of games, and by way."""
+    rates: Rates = {}
     for found in (each for game in PEER_GAMES for each in _result(f"peers-{_file(game)}")["measurements"]):
         if found["what"] in columns and size in (None, found["num_envs"]):
-            ratio = found["compiled_to_this"]["median"]
-            beside = (
-                "" if found["what"] == "compiled" else f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
-            )
-            row = cells.setdefault((found["game"], found["num_envs"]), {})
-            row[found["what"]] = _short(found["decisions_per_second"]["median"]) + beside
+            medians = (found[key]["median"] for key in ("decisions_per_second", "compiled_to_this"))
+            rates.setdefault((found["game"], found["num_envs"]), {})[found["what"]] = (*medians,)
+    return rates
+
+
+def _beside(columns: tuple[str, ...], size: int | None = None) -> str:
+    """Return a table of decisions per second, with a column for each of what was measured beside each other."""
+
+    def cell(what: str, found: dict[str, tuple[float, float]]) -> str:
+        if what not in found:
+            return ""
+        rate, ratio = found[what]
+        share = f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
+        return _short(rate) + ("" if what == "compiled" else share)
+
     rows = [
-        (PEER_GAMES[game], f"{n:,}", *(row.get(what, "") for what in columns))
-        for (game, n), row in cells.items()
+        (PEER_GAMES[game], f"{n:,}", *(cell(what, found) for what in columns))
+        for (game, n), found in _rates(columns, size).items()
     ]
     return _table(("game", "N", *columns), rows)
 
