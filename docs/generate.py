@@ -128,6 +128,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "curves": curves,
         "compared": compared,
         "calibration": calibration,
+        "variants": variants,
         "search": search,
         "answers": answers,
         "soak": soak,
@@ -478,6 +479,22 @@ def calibration() -> str:
         "5th",
     )
     return _table(head, rows)
+
+
+def variants() -> str:
+    """Return the table of networks in other variants of the games."""
+    rows = []
+    for found in _measurements("variants"):
+        way = f"`{found['way']}`" if found["network"] == "trained" else "comes with the game"
+        if "mean_score" in found["results"][0] and "win_rate" not in found["results"][0]:
+            (team,) = found["results"]
+            cells = [f"scores {team['mean_score']:.1f}, greedy's team {team['opponents_mean_score']:.1f}", ""]
+        else:
+            cells = [
+                f"{r['win_rate']:.0%} ({r['interval'][0]:.0%} to {r['interval'][1]:.0%})" for r in found["results"]
+            ]
+        rows.append((found["game"], found["variant"], way, *cells))
+    return _table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
 
 
 def _mean_and_range(rates: list[float]) -> str:
