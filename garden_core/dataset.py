@@ -25,13 +25,14 @@ from garden_core.game_files import GameContent, content_of, game_of
 from garden_core.recorded import Decisions, Games, Owed
 from garden_core.replay import Replay
 
-__all__ = ["FORMAT", "LIMIT", "Dataset", "DatasetError", "Decisions", "Record"]
+__all__ = ["FORMAT", "LIMIT", "Dataset", "DatasetError", "Decisions", "Record", "check_names", "record_types"]
 
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
 LIMIT = 500_000_000
 """Bytes that a dataset's file may have."""
 MOST_AGENTS = 256
+LONGEST_NAME = 1000  # of an agent, characters
 CHUNK = 16_384  # decisions that are played at a time
 
 
@@ -55,16 +56,13 @@ class Record(NamedTuple):
     lineups: np.ndarray
 
 
-_Name = Annotated[str, msgspec.Meta(max_length=1000)]
-
-
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     """What a file holds beside its arrays."""
 
     format: str
-    agents: Annotated[list[_Name], msgspec.Meta(max_length=MOST_AGENTS)]
+    agents: list[str]
     seed: Annotated[int, msgspec.Meta(ge=0)]
-    version: _Name
+    version: str  # of garden-envs, when it was written
     checksum: str
 
 
@@ -80,7 +78,7 @@ class Dataset:
     Attributes:
         game, seed: as given.
         agents: tuple of names.
-        record: `Record`, read-only.
+        record: `Record`. This and all other arrays of the dataset are read-only.
         scores: int32 (G, num_players), every seat's points at the end.
         returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome.
         num_decisions: number of decisions of all games.
@@ -92,7 +90,8 @@ class Dataset:
 
     def __init__(self, game: Game, agents: Sequence[str], record: Record, seed: int = 0) -> None:
         self.game = game
-        self.agents = _names(agents)
+        check_names(agents)
+        self.agents = tuple(agents)
         self.record = _checked(game, len(self.agents), record)
         try:
             self.seed = int(as_seed(seed))
@@ -105,6 +104,7 @@ class Dataset:
         self.scores, self.returns = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
         for games in self._blocks(np.arange(len(self)), CHUNK):
             self._play(games)
+        self.scores.flags.writeable = self.returns.flags.writeable = False
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -292,7 +292,7 @@ class Dataset:
             )
         scores = arrays.pop("scores")
         try:
-            for name, (kind, _, _) in _limits(played, len(content.agents)).items():
+            for name, kind in record_types(played).items():
                 if arrays[name].dtype != kind:
                     raise DatasetError(f"its {name} are {arrays[name].dtype}, not {kind}")
             dataset = cls(played, content.agents, Record(**arrays), content.seed)
@@ -303,25 +303,20 @@ class Dataset:
         return dataset
 
 
-def _names(agents: Sequence[str]) -> tuple[str, ...]:
-    """Return names of agents, checked."""
+def check_names(agents: Sequence[str]) -> None:
+    """Raise DatasetError unless a dataset may give these names of agents."""
     if isinstance(agents, str) or not 1 <= len(agents) <= MOST_AGENTS:
         raise DatasetError(f"agents must be 1 to {MOST_AGENTS} names, not {short(agents)}")
     for name in agents:
-        if not (isinstance(name, str) and name.isprintable()):
+        if not (isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME):
             raise DatasetError(f"an agent cannot be called {short(name)}")
-    return tuple(agents)
 
 
-def _limits(game: Game, agents: int) -> dict[str, tuple[np.dtype, int, int]]:
-    """Return the type of each array of `Record`, and its lowest and highest number."""
+def record_types(game: Game) -> dict[str, np.dtype]:
+    """Return the type of each array of a `Record`."""
     action = np.uint8 if game.num_actions <= 256 else np.uint16
-    return {
-        "seeds": (np.dtype(np.uint64), 0, 2**64 - 1),
-        "lengths": (np.dtype(np.int32), 1, game.max_game_length),
-        "actions": (np.dtype(action), 0, game.num_actions - 1),
-        "lineups": (np.dtype(np.uint8), 0, agents - 1),
-    }
+    kinds = {"seeds": np.uint64, "lengths": np.int32, "actions": action, "lineups": np.uint8}
+    return {name: np.dtype(kind) for name, kind in kinds.items()}
 
 
 def _checked(game: Game, agents: int, given: Record) -> Record:
@@ -336,9 +331,15 @@ def _checked(game: Game, agents: int, given: Record) -> Record:
     }
     if not n:
         raise DatasetError("there are no games")
+    ranges = {
+        "seeds": (0, 2**64 - 1),
+        "lengths": (1, game.max_game_length),
+        "actions": (0, game.num_actions - 1),
+        "lineups": (0, agents - 1),
+    }
     copies = {}
-    for name, (kind, low, high) in _limits(game, agents).items():
-        array = arrays[name]
+    for name, kind in record_types(game).items():
+        array, (low, high) = arrays[name], ranges[name]
         if array.shape != shapes[name]:
             raise DatasetError(f"{name} must have shape {shapes[name]}, not {array.shape}")
         if (
