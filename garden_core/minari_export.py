@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
+import gymnasium
 import minari
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from minari.data_collector import EpisodeBuffer
+from minari.dataset.minari_dataset import parse_dataset_id
 
 from garden_core import loops
 from garden_core.checks import as_seat, short
 from garden_core.dataset import Dataset, Decisions
 from garden_core.game import Game
 from garden_core.interfaces.common import spaces_of
-from garden_core.interfaces.registration import gymnasium_id
+from garden_core.interfaces.registration import gymnasium_id, register_environments
 from garden_core.registry import game_class, list_games
 
 __all__ = ["to_minari"]
@@ -54,6 +57,7 @@ def to_minari(
         chosen &= dataset.record.lineups == dataset.agents.index(agent)
     if not chosen.any():
         raise ValueError(f"{agent} has no seat {seat} in these games")
+    parse_dataset_id(name)  # Minari itself looks too late, and leaves a folder that it cannot list
     if name in minari.list_local_datasets():
         raise ValueError(f"there is a Minari dataset {name!r} already")
     spec, (observations, actions) = _spec(game), spaces_of(game)
@@ -79,13 +83,10 @@ def _spec(game: Game) -> EnvSpec | None:
     """Return what Gymnasium makes the learner's environment of, if plain JSON can say it."""
     if game.data or game.name not in list_games() or game_class(game.name) is not type(game):
         return None
-    return EnvSpec(
-        gymnasium_id(type(game)),
-        "garden_core.interfaces.gymnasium_env:Env",
-        order_enforce=False,
-        disable_env_checker=True,
-        kwargs={"game": game.name, **game.option_values},
-    )
+    register_environments(type(game))
+    spec = copy.deepcopy(gymnasium.spec(gymnasium_id(type(game))))
+    spec.kwargs = {"game": game.name, **game.option_values}
+    return spec
 
 
 def _episodes(dataset: Dataset, chosen: np.ndarray) -> Iterator[EpisodeBuffer]:
