@@ -60,23 +60,22 @@ class TorchDataset(IterableDataset):
         rng = np.random.default_rng([seed, self._iterations])
         self._iterations += 1
         games = rng.permutation(self.games) if self.shuffle else self.games
-        kept: list[np.ndarray] = []  # less than a batch
+        rest: list[np.ndarray] = []  # less than a batch
         for chunk in self.dataset.chunks(games[part::parts], self.mixed):
             n = len(chunk.action)
             order = rng.permutation(n) if self.shuffle else np.arange(n)
-            arrays = [array[order] for array in chunk]
-            if kept:
-                arrays = [np.concatenate(pair) for pair in zip(kept, arrays, strict=True)]
-            whole = len(arrays[0]) // self.batch_size * self.batch_size
-            for start in range(0, whole, self.batch_size):
-                yield _tensors(arrays, slice(start, start + self.batch_size))
-            kept = [array[whole:] for array in arrays]
-        if kept and len(kept[0]):
-            yield _tensors(kept, slice(None))
+            start = self.batch_size - (len(rest[0]) if rest else 0)
+            batch = [array[order[:start]] for array in chunk]
+            if rest:
+                batch = [np.concatenate(pair) for pair in zip(rest, batch, strict=True)]
+            while start <= n:
+                yield _tensors(batch)
+                batch = [array[order[start : start + self.batch_size]] for array in chunk]
+                start += self.batch_size
+            rest = batch
+        if rest and len(rest[0]):
+            yield _tensors(rest)
 
 
-def _tensors(arrays: list[np.ndarray], part: slice) -> dict[str, torch.Tensor]:
-    return {
-        name: torch.from_numpy(array[part].copy())
-        for name, array in zip(Decisions._fields, arrays, strict=True)
-    }
+def _tensors(arrays: list[np.ndarray]) -> dict[str, torch.Tensor]:
+    return dict(zip(Decisions._fields, map(torch.from_numpy, arrays), strict=True))

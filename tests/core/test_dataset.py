@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from datasets import dataset_of, played
+from dataset_tools import dataset_of, played
 from pig import Pig
 from safetensors.numpy import load, save
 from variants import each_game, each_variant, shortened

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from datasets import dataset_of, played
+from dataset_tools import dataset_of, played
 
 torch = pytest.importorskip("torch")
 

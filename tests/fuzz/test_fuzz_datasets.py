@@ -11,7 +11,7 @@ from typing import Any
 import fuzzing
 import numpy as np
 import pytest
-from datasets import dataset_of, joined, parts, played
+from dataset_tools import dataset_of, joined, parts, played
 from safetensors.numpy import load, save
 from variants import GAMES, shortened
 
