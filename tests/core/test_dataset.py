@@ -275,6 +275,7 @@ def test_seeds(games, seed):
 # --- files ---
 
 
+@pytest.mark.many_games
 @each_game
 def test_files_are_small_and_hold_everything(name, tmp_path):
     path = tmp_path / "games.safetensors"
@@ -397,6 +398,7 @@ def test_a_file_names_no_code(tmp_path, trap):
     assert not trap.exists()
 
 
+@pytest.mark.many_games
 def test_more_games_than_are_played_at_a_time():
     """Blocks of games are put together in their order."""
     game = make("pig:Pig", goal=20)
