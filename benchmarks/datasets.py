@@ -57,7 +57,7 @@ def main(arguments: Arguments) -> None:
             }
             works = [_passes(way, dataset.num_decisions) for way in ways.values()]
             rates = common.measure(*works, windows=a.windows, seconds=a.seconds)
-        found = {
+        found: dict[str, Any] = {
             "game": game.name,
             "decisions": dataset.num_decisions,
             "bytes": size,
