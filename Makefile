@@ -79,6 +79,7 @@ bench: .venv/bench
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.datasets
 	$(BIN)/python docs/generate.py
 
 soak: .venv/bench

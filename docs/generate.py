@@ -114,6 +114,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "speed": speed,
         "speed in short": speed_in_short,
         "threads": threads,
+        "datasets": datasets,
         "peers": peers,
         "peers in Python": peers_in_python,
         "peers start": peers_start,
@@ -233,6 +234,21 @@ def threads() -> str:
             )
         )
     head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
+    return f"On {_machine(result['facts'])}:\n\n" + _table(head, rows)
+
+
+def datasets() -> str:
+    """Return the table of how large datasets are, and how fast they are loaded and expanded."""
+    result = _result("datasets")
+    rows = [
+        (
+            found["game"],
+            f"{found['bytes'] / found['decisions']:.2f}",
+            *(_short(found[way]["median"]) for way in ("loading", "expanding", "DataLoader")),
+        )
+        for found in result["measurements"]
+    ]
+    head = ("game", "bytes a decision", "loading, decisions/s", "expanding", "DataLoader, shuffled")
     return f"On {_machine(result['facts'])}:\n\n" + _table(head, rows)
 
 

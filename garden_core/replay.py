@@ -19,12 +19,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from garden_core import kernels, registry
+from garden_core import kernels
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
-from garden_core.data import DataFile
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
+from garden_core.game_files import GameContent, content_of, game_of
 from garden_core.policies import Policy, ask
 from garden_core.rng import game_seed
 from garden_core.svg import height_of, to_pixels
@@ -40,19 +40,15 @@ class ReplayError(ValueError):
     """A replay that cannot be trusted or played; the message says why."""
 
 
-class _Content(msgspec.Struct, forbid_unknown_fields=True):
+class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     """What a file holds."""
 
     format: str
-    game: str
-    options: dict[str, bool | int | str]
-    data: str  # digest
     seed: Annotated[int, msgspec.Meta(ge=0)]
     actions: list[str]
     scores: list[int]
     ended: Literal["terminated", "truncated", "running"]
     checksum: str
-    data_files: dict[str, str] = {}  # content of own data files by option
 
 
 @dataclass(frozen=True)
@@ -124,22 +120,14 @@ class Replay:
 
     def content(self) -> dict[str, Any]:
         """Return what a file holds, as plain JSON values."""
-        files = self.game.data
         content: dict[str, Any] = {
             "format": FORMAT,
-            "game": self.game.name,
-            "options": {
-                **self.game.option_values,
-                **{name: Path(file.name).name for name, file in files.items()},
-            },
-            "data": self.game.data_digest,
+            **content_of(self.game),
             "seed": self.seed,
             "actions": list(self.actions),
             "scores": list(self.scores),
             "ended": self.ended,
         }
-        if files:
-            content["data_files"] = {name: file.content for name, file in files.items()}
         return content | {"checksum": _checksum(content)}
 
     def save(self, path: str | Path) -> None:
@@ -184,7 +172,7 @@ class Replay:
         """
         content = _read(text, path)
         try:
-            played = _game(content, game, data)
+            played = game_of(content, game, data, "replay")
         except (TypeError, ValueError) as error:
             raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
         if played.data_digest != content.data:
@@ -226,29 +214,6 @@ def _read(text: bytes, path: str) -> _Content:
 def _in_page(page: bytes) -> bytes:
     """Return the replay that a page holds."""
     return page.partition(b'<script type="application/json" id="replay">')[2].partition(b"</script>")[0]
-
-
-def _game(content: _Content, game: type[Game] | str | None, data: str | Path | None) -> Game:
-    """Return the game that a file names, with the options and data that it carries."""
-    if game is None and ":" in content.game:
-        raise ValueError(f"it names code, {short(content.game)}; pass game= to import that")
-    maker = registry.game_class(content.game if game is None else game)
-    if maker.name != content.game:
-        raise ValueError(f"it is a game of {short(content.game)}, not of {maker.name}")
-    options: dict[str, Any] = dict(content.options)
-    named = [option.name for option in maker.options if option.is_file and options.get(option.name)]
-    for name in named:
-        if data is not None:
-            options[name] = data
-        elif name in content.data_files:
-            options[name] = DataFile(
-                f"{one_line(options[name], 100)} of the replay", content.data_files[name]
-            )
-        else:
-            raise ValueError(
-                f"it was played with {name}={short(options[name])}; pass data= with that file's path"
-            )
-    return maker(**options)
 
 
 def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:

@@ -112,6 +112,13 @@ def test_threads(tmp_path):
         check_spread(found[key], 2)
 
 
+def test_datasets(tmp_path):
+    (found,) = quick("datasets", tmp_path, "--games", "5", "--windows", "2", "--seconds", "0.02")
+    assert found["decisions"] < found["bytes"]
+    for key in ("loading", "expanding", "DataLoader"):
+        check_spread(found[key], 2)
+
+
 def test_training(tmp_path):
     measurements = quick("training", tmp_path, "--windows", "1", "--seconds", "0.1")
     assert [found["threads"] for found in measurements] == [1, 2]

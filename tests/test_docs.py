@@ -18,7 +18,7 @@ from PIL import Image
 from garden_core.replay import Replay
 
 PAGES = generate.pages()
-NEEDED = {"clients.md": ("torchrl", "pyspiel")}
+NEEDED = {"clients.md": ("torchrl", "pyspiel", "minari")}
 """Libraries that the code of a page needs, where `make test` does not install them."""
 ON_A_GPU = ("gpu.md",)
 """Pages whose code `tests/cuda` runs."""

@@ -12,18 +12,14 @@ saved, and the same command continues after an interruption.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
-import multiprocessing
-import os
 import platform
 import shlex
-import signal
 import sys
 from collections.abc import Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -35,15 +31,26 @@ import tyro
 from tqdm import tqdm
 
 from garden_agents.cluster import connected
-from garden_agents.evaluation.matches import Result, alone, places, play, result_of, scores, short, table
+from garden_agents.evaluation.jobs import CORES, finished
+from garden_agents.evaluation.matches import (
+    Result,
+    alone,
+    named,
+    places,
+    play,
+    result_of,
+    scores,
+    short,
+    table,
+    use_one_torch_thread,
+)
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
-from garden_core.batch import Batch
 from garden_core.files import is_file, read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy, check_answer
+from garden_core.policies import Policy
 
 __all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
 
@@ -118,22 +125,11 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
     agents = []
     for name, other, agent_seed in zip(names, reversed(names), seeds, strict=True):
         agents.append(
-            _named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
+            named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
         )
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
-    finished = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
-    return Played(places(game, *finished).tolist(), scores(game, finished.states).tolist())
-
-
-def _named(name: str, policy: Policy) -> Policy:
-    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
-        try:
-            return check_answer(policy(batch, rows), batch, rows, may_forfeit=True)
-        except Exception as error:
-            raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
-
-    return choose
+    use_one_torch_thread()
+    ended = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
+    return Played(places(game, *ended).tolist(), scores(game, ended.states).tolist())
 
 
 def _finished(
@@ -143,34 +139,8 @@ def _finished(
     if address is not None:
         yield from _finished_on_ray(game, jobs, seed, settings, address)
         return
-    if processes == 1:
-        for job in jobs:
-            yield job, play_job(game, job, seed, **settings)
-        return
-    others = set(multiprocessing.active_children())
-    spawn = multiprocessing.get_context("spawn")
-    waiting = iter(jobs)
-    running: dict[Future[Played], Job] = {}
-    # The processes ignore Ctrl-C: this process ends them, also where it alone gets the signal.
-    with ProcessPoolExecutor(processes, spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
-        try:
-            while True:
-                for job in itertools.islice(waiting, processes - len(running)):
-                    running[executor.submit(play_job, game, job, seed, **settings)] = job
-                if not running:
-                    return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    played = future.result()
-                    yield running.pop(future), played
-        except BrokenProcessPool as error:
-            pairs = sorted({f"{job.agent} against {job.opponent}" for job in running.values()})
-            raise RuntimeError(
-                f"a process died (killed, or out of memory?) while playing {' or '.join(pairs)}"
-            ) from error
-        finally:
-            if running:
-                for child in set(multiprocessing.active_children()) - others:
-                    child.terminate()
+    play_one = functools.partial(play_job, game, seed=seed, **settings)
+    yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
 
 
 def _finished_on_ray(
@@ -242,9 +212,9 @@ def round_robin(
     with (
         tqdm(total=total, initial=total - left, unit="game") as bar,
         contextlib.nullcontext() if keep is None else keep.open("a", encoding="utf-8") as file,
-        contextlib.closing(_finished(game, missing, seed, processes, settings, ray)) as finished,
+        contextlib.closing(_finished(game, missing, seed, processes, settings, ray)) as results_of_jobs,
     ):
-        for job, played in finished:
+        for job, played in results_of_jobs:
             done[job] = played
             if file is not None:
                 line = {"job": job, "sources": [sources[name] for name in job[:2]], "played": played}
@@ -391,7 +361,7 @@ class Arguments:
     """other options of the game, name and value in turn, for example --options peaks 2"""
     seed: int = 0
     """seed of the games and of the agents' choices"""
-    processes: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processes: int = CORES
     """number of processes, which does not change the results; one for each core if not given"""
     output: Path | None = None
     """JSON file for the results; finished jobs are kept beside it, in .games.jsonl, and not played again; none if not given"""

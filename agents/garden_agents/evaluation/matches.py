@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,19 +13,21 @@ import numpy as np
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
-from garden_core.policies import FORFEIT, Policy, ask
+from garden_core.policies import FORFEIT, Policy, ask, check_answer
 
 __all__ = [
     "Finished",
     "Result",
     "alone",
     "meet",
+    "named",
     "places",
     "play",
     "result_of",
     "scores",
     "shares_of",
     "table",
+    "use_one_torch_thread",
     "wilson",
 ]
 
@@ -78,6 +81,24 @@ def play(
             on_finished(int(finished.sum()))
         running = running[~finished]
     return Finished(batch.states, forfeited)
+
+
+def named(name: str, policy: Policy) -> Policy:
+    """Return a policy whose failures, answers that are not allowed among them, raise RuntimeError with its name."""
+
+    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+        try:
+            return check_answer(policy(batch, rows), batch, rows, may_forfeit=True)
+        except Exception as error:
+            raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
+
+    return choose
+
+
+def use_one_torch_thread() -> None:
+    """Set torch to one thread for the rest of the process, as the number of threads can change a network's last digits."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 def alone(games: int, num_players: int) -> np.ndarray:

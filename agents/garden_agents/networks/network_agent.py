@@ -15,9 +15,10 @@ import numpy as np
 
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
-from garden_agents.networks.files import check_weights, read, write
 from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample, target_of
 from garden_agents.networks.network import Network
+from garden_agents.networks.weights import check_weights
+from garden_core.array_files import read, write
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files import is_folder

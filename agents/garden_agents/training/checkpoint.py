@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 import torch
 
-from garden_agents.networks.files import check_weights, read, write
+from garden_agents.networks.weights import check_weights
+from garden_core.array_files import read, write
 
 __all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 

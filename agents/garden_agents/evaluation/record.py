@@ -1,0 +1,219 @@
+"""Games between named agents as a dataset: one small file (`garden_core.dataset`).
+
+    garden record mars --agents greedy mcts:100 --games 10000 --output games.safetensors
+
+All agents sit at the same tables, each in every seat equally often. The games are divided into jobs. A job's seeds depend
+only on the seed, the agents' names and the job's number, so the games do not depend on the number of processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tyro
+from tqdm import tqdm
+
+from garden_agents.evaluation.jobs import CORES, finished
+from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
+from garden_agents.registry import load_agent, make_game
+from garden_core import checks
+from garden_core.batch import Batch
+from garden_core.dataset import LIMIT, Dataset, Record, check_names, record_types
+from garden_core.game import Game
+from garden_core.policies import Policy
+from garden_core.rng import bounded, game_seed, seed_rng
+
+__all__ = ["Arguments", "Job", "lineups", "main", "play_job"]
+
+BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
+ROOM = (
+    LIMIT - 20_000_000
+)  # bytes of arrays that fit into a file beside its other content and the games of a last job
+
+
+class Job(NamedTuple):
+    """Some of the games: block number `block`, of `games` games."""
+
+    block: int
+    games: int
+
+
+def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
+    """Return who sits where, int64 (games, num_players): of each `agents` games every agent has each seat in one.
+
+    Several agents are not all the same at a table, and else who meets whom is drawn from `seed`.
+    """
+    rng_state = np.zeros(4, np.uint64)
+    seed_rng(rng_state, np.uint64(seed))
+    drawn: list[list[int]] = []
+    while len(drawn) < games:
+        table = [0, *(int(bounded(rng_state, agents)) for _ in range(num_players - 1))]
+        if any(table) or agents == 1 or num_players == 1:
+            drawn += [[(agent + turn) % agents for agent in table] for turn in range(agents)]
+    return np.array(drawn[:games], np.int64)
+
+
+def play_job(
+    game: Game, names: Sequence[str], job: Job, seed: int, allow_other_options: bool = False
+) -> Record:
+    """Play a job with newly made agents; return its games, without those that an agent gave up.
+
+    Sets torch to one thread, see `use_one_torch_thread`.
+
+    Raises:
+        RuntimeError: if an agent raises, or answers with an illegal action; it names the agent.
+    """
+
+    def seed_of(what: str, size: int = 8) -> int:
+        return int.from_bytes(
+            hashlib.sha256(json.dumps([seed, job.block, *names, what]).encode()).digest()[:size]
+        )
+
+    def noted(policy: Policy) -> Policy:
+        def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+            actions = policy(batch, rows)
+            taken.append((rows, actions))
+            return actions
+
+        return choose
+
+    taken: list[tuple[np.ndarray, np.ndarray]] = []
+    agents = [
+        noted(named(name, load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options)))
+        for name in names
+    ]
+    use_one_torch_thread()
+    seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
+    whole = play(game, agents, seated, seed_of("games")).forfeited < 0
+    rows, actions = (np.concatenate(part) for part in zip(*taken, strict=True))
+    order = np.argsort(rows, kind="stable")
+    seeds = [game_seed(np.uint64(seed_of("games")), np.uint64(row), np.uint64(0)) for row in range(job.games)]
+    games = Record(
+        np.array(seeds, np.uint64)[whole],
+        np.bincount(rows, minlength=job.games)[whole],
+        actions[order][whole[rows[order]]],
+        seated[whole],
+    )
+    return Record(**{name: getattr(games, name).astype(kind) for name, kind in record_types(game).items()})
+
+
+@dataclass
+class Arguments:
+    """Play games between agents and write them as a dataset."""
+
+    game: tyro.conf.Positional[str]
+    """name of an installed game, or module:Class"""
+    agents: list[str]
+    """one or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
+    output: Path
+    """file for the dataset, which must not exist"""
+    games: int = 1000
+    """number of games, rounded up to a multiple of the number of agents"""
+    num_players: int | None = None
+    """number of players; the game's default if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game, name and value in turn, for example --options peaks 2"""
+    seed: int = 0
+    """seed of the games and of the agents' choices"""
+    processes: int = CORES
+    """number of processes, which does not change the games; one for each core if not given"""
+    allow_other_options: bool = False
+    """accept networks that were trained with other options or data"""
+
+
+def main(arguments: Arguments) -> Dataset:
+    """Play the games, write the file and print who played and with what result.
+
+    What is finished is written also after Ctrl-C, or if an agent fails.
+
+    Raises:
+        SystemExit: for arguments that are not valid, if a file cannot be written, after Ctrl-C, or if an agent fails or
+            a process dies.
+    """
+    a = arguments
+    try:
+        game = make_game(a.game, a.num_players, a.options)
+        _check(a, game)
+        parts, stopped = _record(a, game)
+        if not parts:
+            raise SystemExit(f"{stopped}; no game is finished, and no file is written")
+        games = Record(*map(np.concatenate, zip(*parts, strict=True)))
+        dataset = Dataset(game, a.agents, games, a.seed)
+        dataset.save(a.output)
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; no file is written") from None
+    print(_summary(dataset))
+    if stopped:
+        raise SystemExit(f"{stopped}; {len(dataset):,} finished games are in {a.output}")
+    return dataset
+
+
+def _check(arguments: Arguments, game: Game) -> None:
+    """Raise for arguments that are not valid before any game is played, and make the file's folder."""
+    names = arguments.agents
+    check_names(names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"an agent is named twice: {' '.join(names)}")
+    for what, number in (("games", arguments.games), ("processes", arguments.processes)):
+        if number < 1:
+            raise ValueError(f"{what} must be at least 1, not {number}")
+    checks.as_seed(arguments.seed)
+    if arguments.output.exists():
+        raise ValueError(f"{arguments.output} is there already; choose another --output")
+    for name in names:
+        load_agent(name, game, allow_other_options=arguments.allow_other_options)
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
+    """Play all jobs; return what is finished, in order, and why not all is, or nothing."""
+    names = arguments.agents
+    total, block = (-(-number // len(names)) * len(names) for number in (arguments.games, BLOCK))
+    jobs = [Job(start // block, min(block, total - start)) for start in range(0, total, block)]
+    play_one = functools.partial(
+        play_job, game, names, seed=arguments.seed, allow_other_options=arguments.allow_other_options
+    )
+    parts: dict[Job, Record] = {}
+    size, stopped = 0, ""
+    try:
+        with (
+            tqdm(total=total, unit="game") as bar,
+            contextlib.closing(
+                finished(play_one, jobs, arguments.processes, lambda _: " or ".join(names))
+            ) as done,
+        ):
+            for job, part in done:
+                parts[job] = part
+                bar.update(job.games)
+                size += sum(array.nbytes for array in part) + 4 * part.lineups.size  # which the scores take
+                if size > ROOM:
+                    stopped = "the file is full"
+                    break
+    except KeyboardInterrupt:
+        stopped = "stopped"
+    except RuntimeError as error:
+        stopped = f"error: {error}"
+    return [parts[job] for job in jobs if job in parts], stopped
+
+
+def _summary(dataset: Dataset) -> str:
+    """Return what there is, and a line for each agent, as a text table."""
+    width = min(30, max(5, *map(len, dataset.agents)))
+    lines = [repr(dataset), f"{'agent':<{width}}    seats   score  reward"]
+    for index, name in enumerate(dataset.agents):
+        own = dataset.record.lineups == index
+        score, reward = dataset.scores[own].mean(), dataset.returns[own].mean()
+        lines.append(f"{short(name, width):<{width}} {own.sum():>8} {score:>7.1f} {reward:>7.2f}")
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""A dataset of games for torch's DataLoader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from garden_core.checks import as_integer
+from garden_core.dataset import Dataset, Decisions
+
+__all__ = ["TorchDataset"]
+
+
+class TorchDataset(IterableDataset):
+    """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
+
+    A batch is a dict of tensors, by the names, shapes and types of `garden_core.dataset.Decisions`. Each iteration yields
+    every decision once. Workers of the DataLoader share the games among them; each makes batches of its own, the last of
+    which may be smaller. The order is drawn from torch's generator (`torch.manual_seed`).
+
+    Args:
+        dataset: the games.
+        batch_size: decisions in a batch, at least 1.
+        games: which of the games, as for `Dataset.expand`.
+        shuffle: take the games in random order, and mix the decisions of as many as come to `mixed` decisions; otherwise
+            games and decisions come in their order.
+        mixed: decisions that are in memory at a time, at least 1; a longer game is taken whole.
+
+    Raises:
+        IndexError: as `Dataset.expand`.
+        ValueError: for a `batch_size` or `mixed` below 1.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int = 256,
+        games: Any = None,
+        shuffle: bool = True,
+        mixed: int = 16_384,
+    ) -> None:
+        for name, number in (("batch_size", batch_size), ("mixed", mixed)):
+            if as_integer(number, name, "at least 1") < 1:
+                raise ValueError(f"{name} must be at least 1, not {number}")
+        self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
+        self.games = dataset.numbers(games)
+        self._iterations = 0  # a worker that lasts keeps its seed
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        """Yield the batches of one epoch, or of a worker's part of it."""
+        worker = get_worker_info()
+        if worker is None:
+            part, parts, seed = 0, 1, int(torch.empty((), dtype=torch.int64).random_())
+        else:
+            part, parts, seed = worker.id, worker.num_workers, worker.seed - worker.id
+        rng = np.random.default_rng([seed, self._iterations])
+        self._iterations += 1
+        games = rng.permutation(self.games) if self.shuffle else self.games
+        rest: list[np.ndarray] = []  # less than a batch
+        for chunk in self.dataset.chunks(games[part::parts], self.mixed):
+            n = len(chunk.action)
+            order = rng.permutation(n) if self.shuffle else np.arange(n)
+            start = self.batch_size - (len(rest[0]) if rest else 0)
+            batch = [array[order[:start]] for array in chunk]
+            if rest:
+                batch = [np.concatenate(pair) for pair in zip(rest, batch, strict=True)]
+            while start <= n:
+                yield _tensors(batch)
+                batch = [array[order[start : start + self.batch_size]] for array in chunk]
+                start += self.batch_size
+            rest = batch
+        if rest and len(rest[0]):
+            yield _tensors(rest)
+
+
+def _tensors(arrays: list[np.ndarray]) -> dict[str, torch.Tensor]:
+    return dict(zip(Decisions._fields, map(torch.from_numpy, arrays), strict=True))

@@ -1,0 +1,183 @@
+"""`garden record`: games of agents in a dataset, whatever the number of processes; nothing finished is lost."""
+
+import sys
+
+import numpy as np
+import pytest
+from processes import garden_here
+
+pytest.importorskip("tyro")
+
+from garden_agents.evaluation import record
+from garden_agents.evaluation.record import Job, lineups, play_job
+
+from garden_core import make
+from garden_core.dataset import Dataset
+from garden_core.policies import FORFEIT
+
+AGENTS = """
+from garden_core.policies import FORFEIT
+
+def last_legal(game, seed):
+    return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
+
+def forfeiting(game, seed):
+    return lambda batch, rows: [FORFEIT if row % 4 == 0 else batch.action_mask[row].argmax() for row in rows]
+
+def forfeiting_all(game, seed):
+    return lambda batch, rows: [FORFEIT] * len(rows)
+
+def illegal(game, seed):
+    return lambda batch, rows: batch.action_mask[rows].argmin(1)
+"""
+
+
+@pytest.fixture
+def own_agents(tmp_path, monkeypatch):
+    """A user's module `recorded_agents` on the path."""
+    (tmp_path / "module").mkdir()
+    (tmp_path / "module" / "recorded_agents.py").write_text(AGENTS)
+    sys.modules.pop("recorded_agents", None)  # of another test
+    monkeypatch.syspath_prepend(tmp_path / "module")
+
+
+def recorded(output, *agents, games=20, processes=1, game="cacti", more=()):
+    names = agents or ("random", "greedy")
+    words = ["record", game, "--agents", *names, "--games", games, "--processes", processes]
+    return garden_here(*words, "--output", output, *more)
+
+
+def test_games_of_agents(tmp_path):
+    path = tmp_path / "new folder" / "games.safetensors"
+    printed, message = recorded(path, games=101, more=["--seed", 5])
+    assert message is None
+    games = Dataset.load(path)
+    assert (len(games), games.agents, games.seed) == (102, ("random", "greedy"), 5)
+    assert games.game == make("cacti")
+    greedy = games.record.lineups == 1
+    assert greedy.sum(axis=0).tolist() == [51, 51]
+    assert games.returns[greedy].mean() > 0.2
+    assert len(set(games.record.seeds.tolist())) == 102
+    assert f"{games!r}" in printed
+    assert "greedy" in printed.splitlines()[-1]
+
+
+def test_the_number_of_processes_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "BLOCK", 10)
+    for processes in (1, 2):
+        assert recorded(tmp_path / f"{processes}.safetensors", games=30, processes=processes)[1] is None
+    assert (tmp_path / "1.safetensors").read_bytes() == (tmp_path / "2.safetensors").read_bytes()
+    assert recorded(tmp_path / "other.safetensors", games=30, more=["--seed", 1])[1] is None
+    assert (tmp_path / "1.safetensors").read_bytes() != (tmp_path / "other.safetensors").read_bytes()
+
+
+def test_options_and_own_games(tmp_path):
+    path = tmp_path / "games.safetensors"
+    more = ["--num-players", 3, "--options", "max_decisions", 30]
+    assert recorded(path, "random", game="mars", games=5, more=more)[1] is None
+    assert Dataset.load(path).game == make("mars", num_players=3, max_decisions=30)
+    path = tmp_path / "team.safetensors"
+    more = ["--num-players", 1, "--options", "cooperative", "true"]
+    assert recorded(path, "random", "greedy", game="mars", games=3, more=more)[1] is None
+    assert Dataset.load(path).record.lineups.tolist() == [[0], [1], [0], [1]]
+    path = tmp_path / "pigs.safetensors"
+    assert recorded(path, "random", game="pig:Pig", games=3)[1] is None
+    assert len(Dataset.load(path, game="pig:Pig")) == 3
+
+
+@pytest.mark.parametrize(("agents", "num_players"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 5), (3, 2), (4, 3)])
+def test_every_agent_has_every_seat_equally_often(agents, num_players):
+    seated = lineups(agents, num_players, 6 * agents, seed=1)
+    assert seated.shape == (6 * agents, num_players)
+    for seat in range(num_players):
+        assert np.bincount(seated[:, seat]).tolist() == [6] * agents
+    assert agents == 1 or num_players == 1 or all(len(set(table)) > 1 for table in seated.tolist())
+
+
+def test_who_is_said_to_play_does(own_agents):
+    """An agent's decisions are its own, in its seats."""
+    game = make("mars", num_players=3, max_decisions=30)
+    names = ["recorded_agents:last_legal", "random"]
+    games = Dataset(game, names, play_job(game, names, Job(0, 8), 1))
+    decisions = games.expand()
+    last_legal = game.num_actions - 1 - decisions.action_mask[:, ::-1].argmax(1)
+    own = decisions.agent == 0
+    assert (decisions.action[own] == last_legal[own]).all()
+    assert (decisions.action[~own] != last_legal[~own]).any()
+
+
+def test_games_that_are_given_up_are_left_out(tmp_path, own_agents):
+    path = tmp_path / "games.safetensors"
+    assert recorded(path, "recorded_agents:forfeiting", games=10)[1] is None
+    assert len(Dataset.load(path)) == 7  # not those in rows 0, 4 and 8
+    assert FORFEIT not in Dataset.load(path).expand().action
+    _, message = recorded(tmp_path / "none.safetensors", "recorded_agents:forfeiting_all", games=10)
+    assert message == "error: there are no games"
+    assert not (tmp_path / "none.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        (KeyboardInterrupt(), r"stopped; 20 finished games are in .*games\.safetensors"),
+        (RuntimeError("greedy failed"), r"error: greedy failed; 20 finished games are in"),
+    ],
+)
+def test_what_is_finished_is_kept(tmp_path, monkeypatch, raised, message):
+    whole, part = tmp_path / "whole.safetensors", tmp_path / "games.safetensors"
+    monkeypatch.setattr(record, "BLOCK", 10)
+    recorded(whole, games=30)
+
+    def interrupted(game, names, job, **settings):
+        if job.block == 2:
+            raise raised
+        return play_job(game, names, job, **settings)
+
+    monkeypatch.setattr(record, "play_job", interrupted)
+    with pytest.raises(SystemExit, match=message):
+        raise SystemExit(recorded(part, games=30)[1])
+    assert np.array_equal(Dataset.load(part).record.seeds, Dataset.load(whole).record.seeds[:20])
+
+
+def test_nothing_finished_leaves_no_file(tmp_path, own_agents):
+    path = tmp_path / "games.safetensors"
+    message = recorded(path, "random", "recorded_agents:illegal")[1]
+    assert message.startswith("error: recorded_agents:illegal failed: ValueError: row ")
+    assert message.endswith("; no game is finished, and no file is written")
+    assert not path.exists()
+
+
+def test_a_file_that_is_full(tmp_path, monkeypatch):
+    path = tmp_path / "games.safetensors"
+    monkeypatch.setattr(record, "BLOCK", 10)
+    monkeypatch.setattr(record, "ROOM", 1000)
+    assert recorded(path, games=1000)[1].startswith("the file is full; ")
+    assert 1000 < path.stat().st_size < 5000
+    assert len(Dataset.load(path)) % 10 == 0
+
+
+@pytest.mark.parametrize(
+    ("agents", "options", "message"),
+    [
+        (["random", "random"], {}, "an agent is named twice: random random"),
+        (["grandmaster"], {}, "unknown agent 'grandmaster'"),
+        (["random"], {"games": 0}, "games must be at least 1, not 0"),
+        (["random"], {"processes": 0}, "processes must be at least 1, not 0"),
+        (["random"], {"game": "chess"}, "unknown game 'chess'"),
+        (["random"], {"more": ["--seed", -1]}, "seed must be 0 to 2"),
+        (["random"], {"more": ["--options", "x", 1]}, "unexpected keyword argument 'x'"),
+    ],
+)
+def test_arguments_are_checked_before_any_game(tmp_path, agents, options, message):
+    path = tmp_path / "games.safetensors"
+    assert message in recorded(path, *agents, **options)[1]
+    assert not path.exists()
+
+
+def test_no_file_is_overwritten(tmp_path):
+    path = tmp_path / "games.safetensors"
+    path.write_text("mine")
+    assert recorded(path)[1] == f"error: {path} is there already; choose another --output"
+    assert recorded(tmp_path)[1] == f"error: {tmp_path} is there already; choose another --output"
+    assert path.read_text() == "mine"
+    assert "File exists" in recorded(path / "games.safetensors")[1]

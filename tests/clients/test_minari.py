@@ -1,0 +1,111 @@
+"""Datasets as Minari datasets: episodes are what Gymnasium's environment has shown."""
+
+import numpy as np
+import pytest
+from dataset_tools import dataset_of, played
+
+minari = pytest.importorskip("minari")
+
+from variants import each_game
+
+from garden_core import make
+from garden_core.interfaces.gymnasium_env import Env
+from garden_core.minari_export import to_minari
+from garden_core.policies import RandomPolicy
+from garden_core.replay import Replay
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is set to None:UserWarning", "ignore:env_spec is None")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+
+
+@pytest.fixture(scope="module")
+def games():
+    """Eight games of three players, by two agents."""
+    lineups = (np.arange(3) + np.arange(8)[:, None]) % 2
+    game = make("mars", num_players=3, max_decisions=40)
+    return dataset_of(played(game, 8), ["random", "greedy"], lineups)
+
+
+@each_game
+@pytest.mark.parametrize("reward", ["outcome", "margin"])
+def test_episodes_are_what_the_environment_showed(name, reward, tmp_path):
+    env = Env(make(name, reward=reward), "greedy", seat=1, record=tmp_path / "games")
+    policy, shown = RandomPolicy(3), []
+    for number in range(3):
+        view, info = env.reset(seed=number)
+        views, infos, actions, rewards, over = [view], [info], [], [], False
+        while not over:
+            actions.append(policy(env.learner.batch, np.zeros(1, np.int64))[0])
+            view, paid, over, _, info = env.step(actions[-1])
+            views.append(view)
+            infos.append(info)
+            rewards.append(paid)
+        shown.append((views, infos, actions, rewards))
+    replays = [Replay.load(path) for path in sorted((tmp_path / "games").iterdir())]
+    made = to_minari(dataset_of(replays), "garden/test-v0", seat=1, author="nobody")
+    assert made.total_episodes == 3
+    for number, (episode, (views, infos, actions, rewards)) in enumerate(zip(made, shown, strict=True)):
+        assert np.array_equal(episode.observations, views)
+        assert episode.observations.dtype == np.int8
+        assert episode.actions.tolist() == actions
+        np.testing.assert_allclose(episode.rewards, rewards, atol=1e-5)
+        assert episode.terminations.tolist() == [False] * (len(actions) - 1) + [True]
+        assert not episode.truncations.any()
+        for key in ("action_mask", "seat", "capped"):
+            assert np.array_equal(episode.infos[key], [info[key] for info in infos]), key
+        assert set(episode.infos["game"]) == {number}
+    again = made.recover_environment().unwrapped
+    assert again.game == env.game
+    assert again.observation_space == made.observation_space == env.observation_space
+    assert again.action_space == made.action_space == env.action_space
+
+
+@pytest.mark.parametrize(
+    ("options", "episodes"),
+    [({}, 24), ({"seat": 2}, 8), ({"agent": "greedy"}, 12), ({"seat": 0, "agent": "random"}, 4)],
+)
+def test_which_seats(games, options, episodes):
+    made = to_minari(games, "seats-v0", **options)
+    assert made.total_episodes == episodes == len(list(made))
+    decisions = games.expand()
+    chosen = np.ones(games.num_decisions, bool)
+    if "seat" in options:
+        chosen &= decisions.player == options["seat"]
+    if "agent" in options:
+        chosen &= decisions.agent == games.agents.index(options["agent"])
+    assert made.total_steps == chosen.sum()
+    assert sum(episode.rewards.sum() for episode in made) == pytest.approx(decisions.reward[chosen].sum())
+    assert all(
+        episode.infos["capped"].tolist() == [False] * len(episode.actions) + [True] for episode in made
+    )
+
+
+def test_games_that_gymnasium_cannot_make_again():
+    made = to_minari(dataset_of(played(make("pig:Pig", goal=20))), "pigs-v0")
+    assert made.spec.env_spec is None
+    assert made.total_episodes == 6
+
+
+def test_what_is_refused(games, monkeypatch):
+    with pytest.raises(ValueError, match="Malformed dataset ID"):
+        to_minari(games, "no version")
+    assert not minari.list_local_datasets()
+    with pytest.raises(ValueError, match="seat must be 0 to 2, not 3"):
+        to_minari(games, "x-v0", seat=3)
+    with pytest.raises(ValueError, match="agent must be one of random, greedy, not 'mcts:9'"):
+        to_minari(games, "x-v0", agent="mcts:9")
+    to_minari(games, "x-v0", seat=0)
+    with pytest.raises(ValueError, match="there is a Minari dataset 'x-v0' already"):
+        to_minari(games, "x-v0", seat=1)
+    assert minari.load_dataset("x-v0").total_episodes == 8
+
+
+def test_half_a_dataset_does_not_stay(games, monkeypatch):
+    monkeypatch.setattr("garden_core.minari_export._episode", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        to_minari(games, "half-v0")
+    assert not minari.list_local_datasets()

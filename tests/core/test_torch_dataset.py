@@ -1,0 +1,86 @@
+"""Datasets in torch's DataLoader: every decision once, in whatever order and by however many workers."""
+
+import numpy as np
+import pytest
+from dataset_tools import dataset_of, played
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader
+
+from garden_core import make
+from garden_core.torch_dataset import TorchDataset
+
+FORKED = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def games():
+    return dataset_of(played(make("cacti"), 30))
+
+
+def loaded(games, workers=0, seed=None, batch_size=None, persistent=False, epochs=1, **options):
+    """The batches of some epochs."""
+    if seed is not None:
+        torch.manual_seed(seed)
+    loader = DataLoader(
+        TorchDataset(games, 64, **options), batch_size, num_workers=workers, persistent_workers=persistent
+    )
+    return [list(loader) for _ in range(epochs)]
+
+
+def rows(batches):
+    """All decisions of batches, each as the bytes of its row of every array."""
+    return [
+        b"".join(batch[name][i].numpy().tobytes() for name in batch)
+        for batch in batches
+        for i in range(len(batch["action"]))
+    ]
+
+
+def test_in_order(games):
+    (batches,) = loaded(games, shuffle=False, mixed=100)
+    whole = games.expand()
+    for name, array in whole._asdict().items():
+        tensors = [batch[name] for batch in batches]
+        assert tensors[0].dtype == torch.from_numpy(array).dtype
+        assert np.array_equal(torch.cat(tensors).numpy(), array)
+    assert [len(batch["action"]) for batch in batches[:-1]] == [64] * (games.num_decisions // 64)
+
+
+@FORKED
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("mixed", [1, 200, 16_384])
+def test_every_decision_comes_once(games, workers, mixed):
+    every = sorted(rows(loaded(games, shuffle=False)[0]))
+    assert len(set(every)) == len(every)
+    for epoch in loaded(games, workers, mixed=mixed, epochs=2):
+        assert sorted(rows(epoch)) == every
+        assert sum(len(batch["action"]) < 64 for batch in epoch) <= max(workers, 1)
+
+
+@FORKED
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
+def test_shuffling_follows_torchs_generator(games, workers, persistent):
+    first, second = map(rows, loaded(games, workers, 5, persistent=persistent, epochs=2))
+    assert first != second
+    assert [first, second] == list(map(rows, loaded(games, workers, 5, persistent=persistent, epochs=2)))
+    assert first != rows(loaded(games, workers, 6)[0])
+    order = [batch["game"].tolist() for batch in loaded(games, workers, 5)[0]]
+    assert len(set(order[0])) > 10  # of thirty: the decisions of many games are mixed
+
+
+@FORKED
+def test_some_games_in_spawned_workers(games):
+    loader = DataLoader(
+        TorchDataset(games, 8, games=[4, 9]), None, num_workers=1, multiprocessing_context="spawn"
+    )
+    assert {number for batch in loader for number in batch["game"].tolist()} == {4, 9}
+
+
+def test_wrong_arguments(games):
+    for name in ("batch_size", "mixed"):
+        with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
+            TorchDataset(games, **{name: 0})
+    with pytest.raises(IndexError):
+        TorchDataset(games, games=[30])
