@@ -507,7 +507,8 @@ def variants() -> str:
             cells = [f"scores {team['mean_score']:.1f}, greedy's team {team['opponents_mean_score']:.1f}", ""]
         else:
             cells = [
-                f"{r['win_rate']:.0%} ({r['interval'][0]:.0%} to {r['interval'][1]:.0%})" for r in found["results"]
+                f"{r['win_rate']:.0%} ({r['interval'][0]:.0%} to {r['interval'][1]:.0%})"
+                for r in found["results"]
             ]
         rows.append((found["game"], found["variant"], way, *cells))
     return _table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
