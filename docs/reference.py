@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents")
 FOLDERS = {"garden_agents": ROOT / "agents"}
 """Where a package lies if not at the top."""
+LONGEST = 80
+"""Characters of the longest value of a constant that is shown."""
 
 
 def public_names() -> dict[str, list[str]]:
@@ -49,5 +51,35 @@ def write(folder: Path) -> None:
 
 
 def _section(module: str) -> str:
-    """Return a module's part of a page."""
-    return f"## `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :undoc-members:\n```"
+    """Return a module's part of a page; constants without a docstring, which autodoc leaves out, stand at its end."""
+    lines = [f".. automodule:: {module}", "   :undoc-members:"]
+    for name, value in _plain_constants(module).items():
+        lines += [
+            "",
+            f".. py:data:: {module}.{name}",
+            *([f"   :value: {value}"] if len(value) <= LONGEST else []),
+        ]
+    return "\n".join([f"## `{module}`\n", "```{eval-rst}", *lines, "```"])
+
+
+def _plain_constants(module: str) -> dict[str, str]:
+    """Return the public constants of a module that have no docstring, with their values as they are written."""
+    path = (FOLDERS.get(module.partition(".")[0], ROOT) / module.replace(".", "/")).with_suffix(".py")
+    names, body = _exported(path), ast.parse(path.read_text("utf-8")).body
+    found = {}
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if (
+            isinstance(statement, ast.Assign | ast.AnnAssign)
+            and statement.value is not None
+            and not described
+        ):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            each = [
+                part
+                for target in targets
+                for part in (target.elts if isinstance(target, ast.Tuple) else [target])
+            ]
+            value = ast.unparse(statement.value) if len(each) == 1 else ""
+            found |= {part.id: value for part in each if isinstance(part, ast.Name) and part.id in names}
+    return found

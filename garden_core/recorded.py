@@ -32,7 +32,7 @@ class Decisions(NamedTuple):
     """The decisions of some games, those of a game one after another: a row of every array is one decision.
 
     Attributes:
-        observation: int8 (n, *game.observation_shape), what the player to move sees, 0 to 127.
+        observation: int8 `(n, *game.observation_shape)`, what the player to move sees, 0 to 127.
         action_mask: int8 (n, num_actions), 1 where legal.
         action: int64 (n,), the action that was taken.
         player: int64 (n,), the seat that took it.
