@@ -1,4 +1,4 @@
-"""The command `garden`: train, exploit, play, arena, report, replay, warm-up."""
+"""The command `garden`: train, exploit, play, arena, leaderboard, report, replay, warm-up."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ commands, each with its own --help:
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
+  leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays what is missing
   report RUN              make a page of a training run: results, curves, how its network plays
   replay FILE             verify a recorded game and show its moves; make it a page or a film
   warm-up [GAME ...]      compile the games now, all installed ones by default
@@ -101,6 +102,14 @@ def _arena(words: list[str]) -> None:
     arena.main(tyro.cli(arena.Arguments, args=words, prog="garden arena"))
 
 
+def _leaderboard(words: list[str]) -> None:
+    import tyro
+
+    from garden_agents.evaluation import leaderboard
+
+    leaderboard.main(tyro.cli(leaderboard.Arguments, args=words, prog="garden leaderboard"))
+
+
 def _report(words: list[str]) -> None:
     import tyro
 
@@ -138,6 +147,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "exploit": _exploit,
     "play": _play,
     "arena": _arena,
+    "leaderboard": _leaderboard,
     "report": _report,
     "replay": _replay,
     "warm-up": _warm_up,
