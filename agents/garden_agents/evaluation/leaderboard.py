@@ -49,7 +49,7 @@ from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
 
-__all__ = ["Arguments", "Entry", "Table", "main", "read_tables"]
+__all__ = ["Arguments", "Entry", "Table", "main", "rating_table", "read_tables"]
 
 SEED = 0  # of all games, and of the ratings
 GAMES = "games.jsonl"
@@ -61,7 +61,6 @@ _FOLDER = re.compile(r"(\w+)-(\d{1,2})")
 _FILE = re.compile(r"[\w.-]+")
 _CODE = re.compile(r"(?!program:)[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _TIMED = re.compile(r".*mcts:[\d.]+s")
-_Line = Annotated[str, msgspec.Meta(pattern=r"^[^\s|<>`](.*[^\s|<>`])?$", max_length=1000)]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s|<>`\[\]]+( [^\s|<>`\[\]]+)*$", max_length=100)]
 
 
@@ -75,7 +74,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """as `garden arena` takes it: a built-in agent, a network's file beside the entry, or module:attribute"""
     author: _Name
     date: datetime.date
-    command: _Line
+    command: Annotated[str, msgspec.Meta(min_length=1)]
     """what made the agent; for one that was not trained, what plays it"""
     note: str = ""
     games: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 100_000
@@ -189,6 +188,8 @@ def _add_entry(table: Table, file: Path) -> None:
     if not _FILE.fullmatch(file.name):
         raise ValueError(f"{file}: an entry's name has letters, digits, '.', '_' and '-' only")
     entry = data.load(file, Entry)
+    if not (entry.author + entry.command).isprintable():
+        raise ValueError(f"{file}: author and command are one line without control characters")
     beside = re.escape(f"{table.folder.as_posix()}/") + _FILE.pattern + rf"{re.escape(SUFFIX)}(-mcts:\d+)?"
     if not (entry.is_code or is_built_in(entry.agent) or re.fullmatch(beside, entry.agent)):
         raise ValueError(
@@ -295,7 +296,7 @@ def _reason_to_leave_out(entry: Entry, game: Game, code: Sequence[str]) -> str:
 # --- the page ---
 
 
-def _ratings(table: Table) -> str:
+def rating_table(table: Table) -> str:
     """Return the table of an entry's rating, games, and win rate against the next one."""
     pairs = {
         pair: [
@@ -348,7 +349,8 @@ def _against(pairs: dict[tuple[str, ...], list[np.ndarray]], agent: str, other: 
 def _filled(page: str, tables: Sequence[Table]) -> str:
     """Return the page with its tables computed anew."""
     parts = [
-        f"\n### {table.game.title}, {table.game.num_players} players\n\n{_ratings(table)}" for table in tables
+        f"\n### {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
+        for table in tables
     ]
     return _PART.sub(lambda _: "".join(parts) + "\n", page)
 
