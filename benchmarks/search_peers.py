@@ -1,8 +1,9 @@
 """OpenSpiel's IS-MCTS against ours at equal simulations: `python -m benchmarks.search_peers`, which needs open_spiel.
 
 OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, a random rollout for each
-simulation, and its default constant √2. Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file,
-which is deleted in the end, and not played again.
+simulation, and its default constant √2; it is on the leaderboard too, as is its MCTS for games without hidden information.
+Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file, which is deleted in the end, and not played
+again.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def is_mcts(game: Game, seed: int) -> Policy:
     from open_spiel.python.algorithms import ismcts
 
     def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
-        return ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
+        bot = ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
+        # Without this it redraws hidden cards by a generator that is seeded with the time.
+        bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, random.uniform))
+        return bot
 
     return _policy(game, seed, make_bot)
 
