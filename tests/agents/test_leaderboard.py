@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from own_agents import change_weights
 from processes import ROOT, garden, garden_here
@@ -150,18 +151,22 @@ def test_baselines_and_networks_are_entered_and_every_agent_loads(name, monkeypa
     assert {agent for block in found.done for agent in block[:2]} == found.entries.keys()
 
 
+@pytest.mark.parametrize(
+    "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", SHIPPED)
-def test_kept_games_are_what_the_agents_play(name, monkeypatch):
-    """If this fails, what agents do or the rules have changed: delete the games of such agents, and play them anew."""
+def test_kept_games_are_what_the_agents_play(name, agents, monkeypatch):
+    """If this fails, what agents do or the rules have changed: delete the games of such agents, and play them anew.
+
+    Networks are left out, as the last digits of their answers may differ between machines.
+    """
     monkeypatch.chdir(ROOT)
     (found,) = [t for t in read_tables(Path("leaderboard")) if t.folder.name == name]
-    quick = {"random", "greedy", "network"}
-    lines = [
-        line for block, line in sorted(found.done.items()) if set(block[:2]) <= quick and not block.number
-    ]
-    assert lines
-    for line in lines:
-        assert list(play_job(found.game, Job(*line.job), leaderboard.SEED)) == list(line.played), line.job
+    blocks = [block for block in sorted(found.done) if {*block[:2]} <= {*agents.split()} and not block.number]
+    assert blocks
+    for block in blocks:
+        job, _, played, _ = msgspec.structs.astuple(found.done[block])
+        assert play_job(found.game, Job(*job), leaderboard.SEED) == played, block
 
 
 # --- playing ---
