@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -94,7 +95,17 @@ def _play(words: list[str]) -> None:
     shown.main(arguments)
 
 
+def _multiply_on_one_thread() -> None:
+    """Have NumPy multiply matrices on one thread, here and in processes that are spawned; before it is imported.
+
+    The number of threads can change the last digits of a network's answers, and with them games.
+    """
+    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ[library] = "1"
+
+
 def _arena(words: list[str]) -> None:
+    _multiply_on_one_thread()
     import tyro
 
     from garden_agents.evaluation import arena
@@ -103,6 +114,7 @@ def _arena(words: list[str]) -> None:
 
 
 def _leaderboard(words: list[str]) -> None:
+    _multiply_on_one_thread()
     import tyro
 
     from garden_agents.evaluation import leaderboard

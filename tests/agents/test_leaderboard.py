@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from own_agents import change_weights
-from processes import ROOT, garden, garden_here
+from processes import ROOT, garden, garden_here, python
 
 pytest.importorskip("openskill")
 
@@ -204,6 +204,15 @@ def test_more_games_replace_a_part_of_a_job(table, played):
     ((_, _, _, games, won, *_), _) = rows(table.parent)
     assert games == "100"
     assert won.endswith("of 100")
+
+
+def test_numpy_has_one_thread(board):
+    """In a process that has not imported it yet; the number of threads can change a network's answers."""
+    code = (
+        "import sys; from garden_agents.commands import main; assert 'numpy' not in sys.modules;"
+        "main(['leaderboard']); import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    assert python("-c", code, cwd=board.parent, OPENBLAS_NUM_THREADS="2").stdout == "1\n"
 
 
 def test_an_interrupted_command_goes_on(board, played, monkeypatch):
