@@ -1,14 +1,16 @@
 """OpenSpiel's IS-MCTS against ours at equal simulations: `python -m benchmarks.search_peers`, which needs open_spiel.
 
 OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, a random rollout for each
-simulation, and its default constant √2. Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file,
-which is deleted in the end, and not played again.
+simulation, and its default constant √2; it is on the leaderboard too, as is its MCTS for games without hidden information.
+Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file, which is deleted in the end, and not played
+again.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,17 +45,37 @@ class Arguments:
 
 
 def is_mcts(game: Game, seed: int) -> Policy:
-    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations for each move."""
-    from open_spiel.python.algorithms import ismcts, mcts
+    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations for each move, for games with hidden information."""
+    from open_spiel.python.algorithms import ismcts
+
+    def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
+        bot = ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
+        # Without this it redraws hidden cards by a generator that is seeded with the time.
+        bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, random.uniform))
+        return bot
+
+    return _policy(game, seed, make_bot)
+
+
+def mcts(game: Game, seed: int) -> Policy:
+    """Return OpenSpiel's MCTS with SIMULATIONS simulations for each move, for games without hidden information."""
+    from open_spiel.python.algorithms import mcts
+
+    def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
+        return mcts.MCTSBot(spiel, math.sqrt(2), SIMULATIONS, evaluator, random_state=random)
+
+    return _policy(game, seed, make_bot)
+
+
+def _policy(game: Game, seed: int, make_bot: Callable[[Any, Any, np.random.RandomState], Any]) -> Policy:
+    """Return a bot as a policy; it evaluates positions by one random rollout."""
+    from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
     from garden_core.interfaces.openspiel import BotPolicy
 
-    def make_bot(spiel: Any) -> Any:
-        random = np.random.RandomState(seed % 2**32)
-        evaluator = mcts.RandomRolloutEvaluator(1, random)
-        return ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
-
-    return BotPolicy(game, make_bot, seed)
+    random = np.random.RandomState(seed % 2**32)
+    evaluator = RandomRolloutEvaluator(1, random)
+    return BotPolicy(game, lambda spiel: make_bot(spiel, evaluator, random), seed)
 
 
 def main(arguments: Arguments) -> None:

@@ -1,8 +1,9 @@
-"""The command `garden`: train, exploit, play, arena, record, report, replay, warm-up."""
+"""The command `garden`: train, exploit, play, arena, leaderboard, record, report, replay, warm-up."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -17,6 +18,7 @@ commands, each with its own --help:
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
+  leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays what is missing
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
   replay FILE             verify a recorded game and show its moves; make it a page or a film
@@ -94,7 +96,17 @@ def _play(words: list[str]) -> None:
     shown.main(arguments)
 
 
+def _multiply_on_one_thread() -> None:
+    """Have NumPy multiply matrices on one thread, here and in processes that are spawned; before it is imported.
+
+    The number of threads can change the last digits of a network's answers, and with them games.
+    """
+    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ[library] = "1"
+
+
 def _arena(words: list[str]) -> None:
+    _multiply_on_one_thread()
     import tyro
 
     from garden_agents.evaluation import arena
@@ -102,7 +114,17 @@ def _arena(words: list[str]) -> None:
     arena.main(tyro.cli(arena.Arguments, args=words, prog="garden arena"))
 
 
+def _leaderboard(words: list[str]) -> None:
+    _multiply_on_one_thread()
+    import tyro
+
+    from garden_agents.evaluation import leaderboard
+
+    leaderboard.main(tyro.cli(leaderboard.Arguments, args=words, prog="garden leaderboard"))
+
+
 def _record(words: list[str]) -> None:
+    _multiply_on_one_thread()
     import tyro
 
     from garden_agents.evaluation import record
@@ -147,6 +169,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "exploit": _exploit,
     "play": _play,
     "arena": _arena,
+    "leaderboard": _leaderboard,
     "record": _record,
     "report": _report,
     "replay": _replay,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from own_agents import change_weights
 
 pytest.importorskip("openskill")
 
@@ -17,6 +19,7 @@ from garden_agents.evaluation import arena
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table
+from garden_agents.networks import network_agent
 
 from garden_core import make
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -249,6 +252,19 @@ def test_games_of_something_else_are_refused(tmp_path, agents):
     kept.write_text("scribble\n")
     with pytest.raises(SystemExit, match="is damaged, or no file of finished jobs"):
         arena.main(arguments(output))
+
+
+@pytest.mark.parametrize("search", ["", "-mcts:2"])
+def test_games_of_another_network_are_refused(tmp_path, search):
+    game = make("cacti")
+    path = tmp_path / "network.safetensors"
+    shutil.copy(network_agent.shipped(game)[2], path)
+    output, agent = tmp_path / "arena.json", f"{path}{search}"
+    arena.main(arguments(output, "random", agent, games=2))
+    arena.main(arguments(output, "random", agent, games=2))
+    change_weights(path, game)
+    with pytest.raises(SystemExit, match=r"has changed since its games in .* were played"):
+        arena.main(arguments(output, "random", agent, games=2))
 
 
 @pytest.mark.parametrize(

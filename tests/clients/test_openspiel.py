@@ -11,6 +11,7 @@ pytest.importorskip("open_spiel")
 from open_spiel.python.algorithms import ismcts, mcts
 from variants import VARIANTS
 
+from benchmarks import search_peers
 from garden_core import Batch, kernels, list_games, make
 from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
 from garden_core.policies import RandomPolicy
@@ -161,6 +162,20 @@ def test_mcts_plays_in_our_games():
 
     game = make("mars", max_decisions=12)
     assert len(record(game, [BotPolicy(game, make_bot), RandomPolicy(1)], seed=2).actions) == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "make_bot"), [("cacti", "is_mcts"), ("botanicus", "is_mcts"), ("mars", "mcts")]
+)
+def test_bots_of_the_leaderboard_play(name, make_bot, monkeypatch):
+    """Legal actions, the same ones from the same seed."""
+    monkeypatch.setattr(search_peers, "SIMULATIONS", 2)
+    batch = Batch(make(name), 2)
+    batch.reset(seed=4)
+    make_policy = getattr(search_peers, make_bot)
+    first, second = (make_policy(batch.game, seed=5)(batch, batch.all_rows) for _ in range(2))
+    assert batch.action_mask[batch.all_rows, first].all()
+    assert (first == second).all()
 
 
 def test_bots_see_nothing_hidden():

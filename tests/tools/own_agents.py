@@ -19,3 +19,15 @@ def by_checksum(game, seed):
         return np.array([actions[number % len(actions)] for actions, number in zip(legal, sums, strict=True)])
 
     return choose
+
+
+def change_weights(path, game):
+    """Make of the network in a file another one."""
+    import msgspec
+    from garden_agents.networks.architecture import Architecture
+    from garden_agents.networks.network_agent import NetworkAgent, save_network
+
+    agent = NetworkAgent.load(path, game)
+    agent.network.weights["logits.bias"][0] += 1
+    architecture = msgspec.convert(agent.config["network"], Architecture)
+    save_network(path, game, agent.network, architecture, agent.value_target, {})

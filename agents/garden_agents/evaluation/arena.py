@@ -46,13 +46,24 @@ from garden_agents.evaluation.matches import (
 )
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
+from garden_agents.networks.network import Network
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.files import is_file, read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.policies import Policy
 
-__all__ = ["Job", "Played", "picture", "play_job", "round_robin"]
+__all__ = [
+    "Job",
+    "Kept",
+    "Played",
+    "finished_jobs",
+    "jobs_of",
+    "picture",
+    "play_job",
+    "round_robin",
+    "weights_digest",
+]
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
@@ -76,8 +87,8 @@ class Job(NamedTuple):
 _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
-class _Kept(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of the file of finished jobs."""
+class Kept(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the file of finished jobs; `sources` are digests of the two agents."""
 
     job: tuple[str, str, int, int]
     sources: tuple[str, str]
@@ -99,7 +110,8 @@ class Played(NamedTuple):
     scores: list[list[int]]
 
 
-def _jobs(names: Sequence[str], num_players: int, games: int) -> list[Job]:
+def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
+    """Return the jobs of a round robin with at least `games` games of each pair, all seats taken equally often."""
     pairs = list(itertools.combinations(names, 2))
     if num_players > 2:
         pairs += [(b, a) for a, b in pairs]  # one A among Bs is another game than one B among As
@@ -132,7 +144,7 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
     return Played(places(game, *ended).tolist(), scores(game, ended.states).tolist())
 
 
-def _finished(
+def finished_jobs(
     game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any], address: str | None
 ) -> Generator[tuple[Job, Played], None, None]:
     """Yield each job with its results when it is finished. Closing the generator stops the processes."""
@@ -205,14 +217,14 @@ def round_robin(
     checks.as_seed(seed)
     settings = {"allow_other_options": True} if allow_other_options else {}
     sources = {name: _source(name, load_agent(name, game, **settings)) for name in names}
-    jobs = _jobs(names, game.num_players, games)
+    jobs = jobs_of(names, game.num_players, games)
     done = {} if keep is None else _kept(keep, game, seed, sources)
     missing = [job for job in jobs if job not in done]
     total, left = (sum(job.games for job in some) for some in (jobs, missing))
     with (
         tqdm(total=total, initial=total - left, unit="game") as bar,
         contextlib.nullcontext() if keep is None else keep.open("a", encoding="utf-8") as file,
-        contextlib.closing(_finished(game, missing, seed, processes, settings, ray)) as results_of_jobs,
+        contextlib.closing(finished_jobs(game, missing, seed, processes, settings, ray)) as results_of_jobs,
     ):
         for job, played in results_of_jobs:
             done[job] = played
@@ -238,18 +250,26 @@ def _source(name: str, policy: Policy) -> str:
     Of a module of this package, all files beside it count, as searches and networks are spread over several.
     """
     network = getattr(policy, "network", None) or policy
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(weights_digest(policy).encode())
     for module in (policy.__module__, network.__module__, *name.split(":")[:-1]):
         path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
         ours = module.partition(".")[0] == __name__.partition(".")[0]
         for file in sorted(path.parent.glob("*.py")) if ours else [path]:
             digest.update(file.read_bytes() if file.is_file() else b"")
-    weights: Any = getattr(network, "policy", None)
-    if hasattr(weights, "state_dict"):
-        for tensor in weights.state_dict().values():
-            digest.update(tensor.numpy().tobytes())
     for word in getattr(policy, "command", ()):  # of a program
         digest.update(Path(word).read_bytes() if is_file(Path(word)) else word.encode())
+    return digest.hexdigest()[:16]
+
+
+def weights_digest(policy: Policy) -> str:
+    """Return a digest of the weights of a network that plays, or that guides a search; "" for an agent without one."""
+    network = getattr(policy, "network", None)
+    network = getattr(network, "network", network)
+    if not isinstance(network, Network):
+        return ""
+    digest = hashlib.sha256()
+    for name in sorted(network.weights):
+        digest.update(name.encode() + network.weights[name].tobytes())
     return digest.hexdigest()[:16]
 
 
@@ -276,7 +296,7 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
     try:
         there, *rest = map(json.loads, lines)
-        kept = msgspec.convert(rest, list[_Kept])
+        kept = msgspec.convert(rest, list[Kept])
     except (ValueError, RecursionError):
         raise damaged from None
     if not isinstance(there, dict):

@@ -1,0 +1,431 @@
+"""The leaderboard: ratings of the agents that people submit, computed from kept games.
+
+    garden leaderboard                  # compute the ratings anew
+    garden leaderboard --play mars      # first play the games that are missing
+
+A folder GAME-PLAYERS has a file NAME.toml for each agent (`Entry`), and games.jsonl with the results of their games: a
+line that says of what game, then one for each job of the arena, in the order of the jobs. Job and seed of a line are all
+that it takes to play its games again. The ratings depend on nothing but these files, and are written into the page
+README.md. Computing them runs no code that a file names; playing imports an entry's module only if it was named on the
+command line too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+from tqdm import tqdm
+
+from garden_agents.evaluation.arena import (
+    BLOCK,
+    KEPT_LIMIT,
+    Job,
+    Kept,
+    Played,
+    finished_jobs,
+    jobs_of,
+    weights_digest,
+)
+from garden_agents.evaluation.jobs import CORES
+from garden_agents.evaluation.matches import alone, result_of
+from garden_agents.evaluation.ratings import rate
+from garden_agents.networks import SUFFIX
+from garden_agents.registry import is_built_in, load_agent, make_game
+from garden_core import data
+from garden_core.checks import one_line, short
+from garden_core.files import read_regular, write_atomically
+from garden_core.game import Game
+from garden_core.registry import list_games
+
+__all__ = ["Arguments", "Entry", "Table", "main", "rating_table", "read_tables"]
+
+SEED = 0  # of all games, and of the ratings
+GAMES = "games.jsonl"
+PAGE = "README.md"
+PAGE_LIMIT = 1_000_000  # bytes
+COLUMNS = ("entry", "agent", "rating ± 2 sigma", "games", "wins against the next", "author", "date")
+_PART = re.compile(r"(?<=<!-- begin ratings -->\n).*?(?=<!-- end ratings -->)", re.DOTALL)
+_FOLDER = re.compile(r"(\w+)-(\d{1,2})")
+_FILE = re.compile(r"[\w.-]+")
+_CODE = re.compile(r"(?!program:)[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+_TIMED = re.compile(r".*mcts:[\d.]+s")
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s|<>`\[\]]+( [^\s|<>`\[\]]+)*$", max_length=100)]
+
+
+# --- entries and their games ---
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent of the leaderboard."""
+
+    agent: _Name
+    """as `garden arena` takes it: a built-in agent, a network's file beside the entry, or module:attribute"""
+    author: _Name
+    date: datetime.date
+    command: Annotated[str, msgspec.Meta(min_length=1)]
+    """what made the agent; for one that was not trained, what plays it"""
+    note: str = ""
+    games: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 100_000
+    """most games of a pair that it plays, for a slow agent"""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether playing it imports a module that the entry names."""
+        return _CODE.fullmatch(self.agent) is not None
+
+
+class Block(NamedTuple):
+    """Which games of a pair a job has; a job of the same block may have more of them."""
+
+    agent: str
+    opponent: str
+    number: int
+
+
+class Line(Kept):
+    """A line of the file of kept games; `sources` are digests of the weights of the agents' networks, "" without one."""
+
+    digest: str
+    """of all the rest of the line, and of the file's first line"""
+
+
+@dataclass
+class Table:
+    """A game with a number of players, its entries by agent, and the jobs that they have played."""
+
+    folder: Path
+    game: Game
+    entries: dict[str, Entry]
+    files: dict[str, Path]
+    """Each agent's entry."""
+    done: dict[Block, Line]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The first line of the file of kept games."""
+        game = self.game
+        return {
+            "game": game.name,
+            "version": game.version,
+            "num_players": game.num_players,
+            "seed": SEED,
+        }
+
+    @functools.cached_property
+    def sources(self) -> dict[str, str]:
+        """Digests of the weights of the agents' networks; the agents that are code are not loaded."""
+        found = {}
+        for agent, entry in self.entries.items():
+            try:
+                found[agent] = "" if entry.is_code else weights_digest(load_agent(agent, self.game))
+            except ValueError as error:
+                raise ValueError(f"{self.files[agent]}: {one_line(error)}") from None
+        return found
+
+    def line(self, job: Job, played: Played) -> Line:
+        """Return the line of a finished job."""
+        sources = self.sources[job.agent], self.sources[job.opponent]
+        return Line(job, sources, played, self.digest(job, sources, played))
+
+    def digest(self, job: Sequence[Any], sources: Sequence[str], played: Sequence[Any]) -> str:
+        """Return the digest of what a line says."""
+        return hashlib.sha256(json.dumps([self.head, job, sources, played]).encode()).hexdigest()[:16]
+
+    def write(self) -> None:
+        """Write the file of kept games."""
+        lines = [
+            msgspec.json.encode(each) for each in (self.head, *(self.done[key] for key in sorted(self.done)))
+        ]
+        write_atomically(self.folder / GAMES, b"".join(line + b"\n" for line in lines))
+
+
+def read_tables(folder: Path) -> list[Table]:
+    """Return the tables of a leaderboard.
+
+    Raises:
+        ValueError: if a file is damaged, or an entry or a game in it is not what it should be; it names file and line.
+    """
+    tables = []
+    for path in sorted(folder.iterdir() if folder.is_dir() else ()):
+        if not path.is_dir():
+            continue
+        name = _FOLDER.fullmatch(path.name)
+        if name is None or name[1] not in list_games():
+            raise ValueError(
+                f"{path}: a folder is called GAME-PLAYERS, and games are {', '.join(list_games())}"
+            )
+        try:
+            game = make_game(name[1], int(name[2]), {})
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        if game.num_players < 2:
+            raise ValueError(f"{path}: a leaderboard needs at least two players")
+        table = Table(path, game, {}, {}, {})
+        for file in sorted(path.glob("*.toml")):
+            _add_entry(table, file)
+        _read_games(table)
+        tables.append(table)
+    if not tables:
+        raise ValueError(
+            f"{folder} has no leaderboard; run this in a checkout, or name its folder with --folder"
+        )
+    return tables
+
+
+def _add_entry(table: Table, file: Path) -> None:
+    if not _FILE.fullmatch(file.name):
+        raise ValueError(f"{file}: an entry's name has letters, digits, '.', '_' and '-' only")
+    entry = data.load(file, Entry)
+    if not (entry.author + entry.command).isprintable():
+        raise ValueError(f"{file}: author and command are one line without control characters")
+    beside = re.escape(f"{table.folder.as_posix()}/") + _FILE.pattern + rf"{re.escape(SUFFIX)}(-mcts:\d+)?"
+    if not (entry.is_code or is_built_in(entry.agent) or re.fullmatch(beside, entry.agent)):
+        raise ValueError(
+            f"{file}: an agent is a built-in one, module:attribute, or {table.folder.as_posix()}/NAME{SUFFIX}, not {short(entry.agent)}"
+        )
+    if _TIMED.fullmatch(entry.agent):
+        raise ValueError(
+            f"{file}: give {entry.agent} simulations, as what it does in a time depends on the machine"
+        )
+    if entry.agent in table.files:
+        raise ValueError(f"{file}: {entry.agent} is the agent of {table.files[entry.agent]} too")
+    table.entries[entry.agent], table.files[entry.agent] = entry, file
+
+
+def _read_games(table: Table) -> None:
+    path = table.folder / GAMES
+    try:
+        content = read_regular(path, KEPT_LIMIT) if path.exists() else msgspec.json.encode(table.head)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    head, *rest = content.removesuffix(b"\n").split(b"\n")
+    if head != msgspec.json.encode(table.head):
+        raise ValueError(f"{path}, line 1: it must be {msgspec.json.encode(table.head).decode()}")
+    for number, text in enumerate(rest, 2):
+        try:
+            line = msgspec.json.decode(text, type=Line)
+            _check(table, line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
+        table.done[Block(*line.job[:3])] = line
+
+
+def _check(table: Table, line: Line) -> None:
+    """Raise ValueError unless a line holds games of two entries, as the arena plays them, that are not there yet."""
+    *pair, number, games = line.job
+    players = table.game.num_players
+    unknown = [agent for agent in pair if agent not in table.entries]
+    if unknown:
+        raise ValueError(f"no entry has the agent {short(unknown[0])}")
+    if pair[0] == pair[1] or (players == 2 and pair != sorted(pair)):
+        raise ValueError(f"{pair[0]} against {pair[1]} is no pair of this table")
+    if number < 0 or not 0 < games < BLOCK + players or games % players or not line.fits(players):
+        raise ValueError("the results are not those of a job")
+    if line.digest != table.digest(line.job, line.sources, line.played):
+        raise ValueError("the digest is not that of these games: the line was changed")
+    if Block(*line.job[:3]) in table.done:
+        raise ValueError(f"block {number} of {pair[0]} against {pair[1]} is there twice")
+
+
+def _outdated(table: Table) -> dict[Block, str]:
+    """Return, by block, an agent that had another network then than its entry has now."""
+    return {
+        block: agent
+        for block, line in table.done.items()
+        for agent, source in zip(block[:2], line.sources, strict=True)
+        if source != table.sources[agent]
+    }
+
+
+# --- playing ---
+
+
+def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None:
+    """Play what is missing, and keep each job as soon as it is finished."""
+    name, playing = table.folder.name, []
+    for agent, entry in sorted(table.entries.items()):
+        reason = _reason_to_leave_out(entry, table.game, code)
+        if reason:
+            print(f"{name}: {agent} is left out: {reason}", flush=True)
+        else:
+            playing.append(agent)
+    for block in _outdated(table):
+        del table.done[block]
+    table.write()
+    jobs = []
+    for pair in itertools.combinations(playing, 2):
+        wanted = min(games, *(table.entries[agent].games for agent in pair))
+        jobs += jobs_of(pair, table.game.num_players, wanted)
+    played = {block: line.job[3] for block, line in table.done.items()}
+    missing = [job for job in jobs if played.get(Block(*job[:3]), 0) < job.games]
+    with (
+        tqdm(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
+        contextlib.closing(finished_jobs(table.game, missing, SEED, processes, {}, None)) as finished,
+    ):
+        for job, results in finished:
+            table.done[Block(*job[:3])] = table.line(job, results)
+            table.write()
+            bar.update(job.games)
+
+
+def _reason_to_leave_out(entry: Entry, game: Game, code: Sequence[str]) -> str:
+    """Return why an agent cannot play here, "" if it can."""
+    if not entry.is_code:
+        return ""
+    if entry.agent not in code:
+        return f"it is code, which --code {entry.agent} allows to run"
+    try:
+        load_agent(entry.agent, game)
+    except (ImportError, ValueError) as error:
+        return one_line(error)
+    return ""
+
+
+# --- the page ---
+
+
+def rating_table(table: Table) -> str:
+    """Return the table of an entry's rating, games, and win rate against the next one."""
+    pairs = {
+        pair: [
+            np.concatenate(part) for part in zip(*(table.done[block].played for block in blocks), strict=True)
+        ]
+        for pair, blocks in itertools.groupby(sorted(table.done), key=lambda block: block[:2])
+    }
+    names = sorted({agent for pair in pairs for agent in pair})
+    if not pairs:
+        return "No games yet.\n"
+    lineups = [
+        np.array([names.index(agent) for agent in pair])[alone(*ranks.shape)]
+        for pair, (ranks, _) in pairs.items()
+    ]
+    found = rate(names, np.concatenate(lineups), np.concatenate([ranks for ranks, _ in pairs.values()]), SEED)
+    # Rounded first: the last digits of floating-point numbers differ between machines.
+    ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in found)
+    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    for place, (rating, agent, uncertainty) in enumerate(ratings, 1):
+        entry, file = table.entries[agent], table.files[agent]
+        games = sum(len(ranks) for pair, (ranks, _) in pairs.items() if agent in pair)
+        cells = [
+            f"[{file.stem}](../{table.folder.parent.name}/{table.folder.name}/{file.name})",
+            f"`{agent}`",
+            f"{-rating} ± {uncertainty}",
+            games,
+        ]
+        cells += [
+            _against(pairs, agent, ratings[place][1]) if place < len(ratings) else "",
+            entry.author,
+            entry.date,
+        ]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _against(pairs: dict[tuple[str, ...], list[np.ndarray]], agent: str, other: str) -> str:
+    """Return an agent's win rate, its interval and the number of games, where it sat alone among copies of the other."""
+    if (agent, other) in pairs:
+        result = result_of((agent, other), *pairs[agent, other])
+        won, (low, high) = result.win_rate, result.interval
+    elif (other, agent) in pairs and pairs[other, agent][0].shape[1] == 2:
+        result = result_of((other, agent), *pairs[other, agent])
+        won, (high, low) = 1 - result.win_rate, (1 - limit for limit in result.interval)
+    else:
+        return "not played"
+    return f"{won:.1%} ({low:.1%} … {high:.1%}) of {result.games}"
+
+
+def _filled(page: str, tables: Sequence[Table]) -> str:
+    """Return the page with its tables computed anew."""
+    parts = [
+        f"\n### {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
+        for table in tables
+    ]
+    return _PART.sub(lambda _: "".join(parts) + "\n", page)
+
+
+# --- the command ---
+
+
+@dataclass
+class Arguments:
+    """Compute the leaderboard's ratings from its kept games, after playing those that are missing if wanted."""
+
+    play: str | None = None
+    """play this game's missing games first, with every number of players that it has a table for; none if not given"""
+    num_players: int | None = None
+    """play with this number of players only"""
+    games: int = 200
+    """games of each pair to be played, fewer where an entry says so"""
+    code: tuple[str, ...] = ()
+    """entries module:attribute that may play; their code is run"""
+    processes: int = CORES
+    """number of processes, which does not change the results; one for each core if not given"""
+    check: bool = False
+    """write nothing, and fail if the tables are not those of the kept games"""
+    folder: Path = Path("leaderboard")
+    """the leaderboard's folder"""
+
+
+def _run(arguments: Arguments) -> None:
+    a = arguments
+    if a.play is not None and a.check:
+        raise ValueError("--check writes nothing, so it does not go with --play")
+    if a.play is None and (a.num_players is not None or a.code):
+        raise ValueError("--num-players and --code say what to --play")
+    for what, number in (("games", a.games), ("processes", a.processes)):
+        if number < 1:
+            raise ValueError(f"{what} must be at least 1, not {number}")
+    tables = read_tables(a.folder)
+    if a.play is not None:
+        chosen = [t for t in tables if t.game.name == a.play and a.num_players in (None, t.game.num_players)]
+        if not chosen:
+            raise ValueError(f"{a.folder} has {', '.join(t.folder.name for t in tables)}")
+        unknown = set(a.code) - {agent for t in chosen for agent, entry in t.entries.items() if entry.is_code}
+        if unknown:
+            raise ValueError(f"no entry has the agent {', '.join(map(short, sorted(unknown)))}")
+        for table in chosen:
+            _play(table, a.games, a.code, a.processes)
+    for table in tables:
+        for agent in _outdated(table).values():
+            raise ValueError(
+                f"{table.folder / GAMES}: {agent} has another network now than in these games; garden leaderboard "
+                f"--play {table.game.name} plays them anew"
+            )
+    page = a.folder / PAGE
+    before = read_regular(page, PAGE_LIMIT).decode()
+    if len(_PART.findall(before)) != 1:
+        raise ValueError(f"{page} must have the lines <!-- begin ratings --> and <!-- end ratings --> once")
+    after = _filled(before, tables)
+    if not a.check:
+        write_atomically(page, after.encode())
+    elif after != before:
+        raise ValueError(f"{page} is not current: run garden leaderboard")
+
+
+def main(arguments: Arguments) -> None:
+    """Compute the leaderboard, and play for it.
+
+    Raises:
+        SystemExit: for arguments or files that are not valid, tables that are not current, or after Ctrl-C.
+        RuntimeError: if an agent fails or a process dies.
+    """
+    try:
+        _run(arguments)
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; the same command continues, as finished jobs are kept") from None

@@ -1,0 +1,428 @@
+"""The leaderboard: tables that follow from the kept games alone, files that are checked, games that are missing."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from own_agents import change_weights
+from processes import ROOT, garden, garden_here, python
+
+pytest.importorskip("openskill")
+
+from garden_agents.evaluation import leaderboard
+from garden_agents.evaluation.arena import Job, play_job
+from garden_agents.evaluation.leaderboard import read_tables
+from garden_agents.networks.network_agent import shipped
+from garden_agents.registry import load_agent
+
+from garden_core import list_games, make
+from garden_core.plugins import imported
+
+SHIPPED = [
+    f"{name}-{players}"
+    for name in list_games()
+    if (ROOT / f"{name}_env").is_dir()
+    for players in shipped(make(name))
+]
+BOT = """
+def make(game, seed):
+    return lambda batch, rows: batch.action_mask[rows].argmax(1)
+
+def needy(game, seed):
+    import no_such_library
+"""
+PAGE = "# Ratings\n\n<!-- begin ratings -->\n<!-- end ratings -->\nThe end.\n"
+
+
+def enter(folder, name, agent, **changes):
+    """Add an entry."""
+    values = {"agent": agent, "author": "Someone", "date": "2026-11-24", "command": "garden arena", **changes}
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"{key} = {value if key in ('date', 'games') else json.dumps(value)}" for key, value in values.items()
+    ]
+    (folder / f"{name}.toml").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch) -> Path:
+    """A folder `leaderboard` with entries for Cacti, in a current folder that has a module `their_bot` too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("their_bot", None)
+    Path("their_bot.py").write_text(BOT)
+    for agent in ("random", "greedy"):
+        enter(tmp_path / "leaderboard" / "cacti-2", agent, agent)
+    (tmp_path / "leaderboard" / "README.md").write_text(PAGE)
+    return tmp_path / "leaderboard"
+
+
+@pytest.fixture
+def table(board) -> Path:
+    """Of that leaderboard the folder of Cacti, with games."""
+    assert play() == ""
+    return board / "cacti-2"
+
+
+@pytest.fixture
+def played(monkeypatch) -> list[Job]:
+    """The jobs that are played, in their order."""
+    jobs = []
+
+    def noted(game, job, seed, play_job=play_job):
+        jobs.append(job)
+        return play_job(game, job, seed)
+
+    monkeypatch.setattr("garden_agents.evaluation.arena.play_job", noted)
+    return jobs
+
+
+def play(*arguments, games=60, game="cacti"):
+    """Play what is missing; return what was printed."""
+    printed, message = garden_here(
+        "leaderboard", "--play", game, "--games", games, "--processes", 1, *arguments
+    )
+    assert message is None
+    return printed
+
+
+def fails(*arguments):
+    """The message of a command that fails."""
+    _, message = garden_here("leaderboard", *arguments)
+    assert message is not None
+    assert "\n" not in message
+    return message
+
+
+def rows(board):
+    """The page's tables, a list of cells for each line with a rating."""
+    lines = (board / "README.md").read_text().splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if line.startswith("| [")]
+
+
+# --- this project's leaderboard ---
+
+
+@pytest.fixture
+def ours(tmp_path, monkeypatch) -> Path:
+    """A copy of this project's leaderboard, its tables blanked out."""
+    shutil.copytree(ROOT / "leaderboard", tmp_path / "leaderboard")
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "leaderboard" / "README.md"
+    page.write_text(leaderboard._PART.sub("", page.read_text()))
+    return page
+
+
+def test_kept_games_give_the_same_bytes_in_every_process(ours):
+    blank, wanted = ours.read_bytes(), (ROOT / "leaderboard" / "README.md").read_bytes()
+    assert blank != wanted
+    for seed in ("1", "2"):
+        ours.write_bytes(blank)
+        garden("leaderboard", cwd=ours.parents[1], PYTHONHASHSEED=seed)
+        assert ours.read_bytes() == wanted, "run: garden leaderboard"
+
+
+def test_lines_in_another_order_give_the_same_tables(ours):
+    for path in ours.parent.glob("*/games.jsonl"):
+        head, *lines = path.read_text().splitlines()
+        path.write_text("\n".join([head, *reversed(lines)]) + "\n")
+    assert garden_here("leaderboard") == ("", None)
+    assert ours.read_bytes() == (ROOT / "leaderboard" / "README.md").read_bytes()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_baselines_and_networks_are_entered_and_every_agent_loads(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (found,) = [t for t in read_tables(Path("leaderboard")) if t.folder.name == name]
+    assert {"random", "greedy", "network"} <= found.entries.keys()
+    assert any(agent.startswith("mcts:") for agent in found.entries)
+    assert found.game == make(found.game.name, num_players=found.game.num_players)
+    for agent, entry in found.entries.items():
+        if entry.is_code:
+            assert callable(imported(agent, "agent"))
+        else:
+            load_agent(agent, found.game)
+    assert {agent for block in found.done for agent in block[:2]} == found.entries.keys()
+
+
+@pytest.mark.parametrize(
+    "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_kept_games_are_what_the_agents_play(name, agents, monkeypatch):
+    """If this fails, what agents do or the rules have changed: delete the games of such agents, and play them anew.
+
+    Networks are left out, as the last digits of their answers may differ between machines.
+    """
+    monkeypatch.chdir(ROOT)
+    (found,) = [t for t in read_tables(Path("leaderboard")) if t.folder.name == name]
+    blocks = [block for block in sorted(found.done) if {*block[:2]} <= {*agents.split()} and not block.number]
+    assert blocks
+    for block in blocks:
+        job, _, played, _ = msgspec.structs.astuple(found.done[block])
+        assert play_job(found.game, Job(*job), leaderboard.SEED) == played, block
+
+
+# --- playing ---
+
+
+def test_only_missing_games_are_played(board, played):
+    play()
+    assert played == [("greedy", "random", 0, 50), ("greedy", "random", 1, 10)]
+    before = {path: path.read_bytes() for path in board.rglob("*.*")}
+    play()
+    assert len(played) == 2
+    enter(board / "cacti-2", "other", "mcts:2", games=5)
+    play()
+    assert played[2:] == [("greedy", "mcts:2", 0, 6), ("mcts:2", "random", 0, 6)]
+    (board / "cacti-2" / "other.toml").unlink()
+    kept = board / "cacti-2" / "games.jsonl"
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(line for line in lines if "mcts" not in line))
+    assert garden_here("leaderboard") == ("", None)
+    assert {path: path.read_bytes() for path in board.rglob("*.*")} == before
+
+
+def test_deleted_games_come_back_as_they_were(table, played):
+    kept = table / "games.jsonl"
+    before = kept.read_bytes()
+    kept.write_bytes(before.rpartition(b'{"job"')[0])
+    play()
+    assert played == [("greedy", "random", 1, 10)]
+    assert kept.read_bytes() == before
+
+
+def test_more_games_replace_a_part_of_a_job(table, played):
+    play(games=100)
+    assert played == [("greedy", "random", 1, 50)]
+    ((_, _, _, games, won, *_), _) = rows(table.parent)
+    assert games == "100"
+    assert won.endswith("of 100")
+
+
+def test_numpy_has_one_thread(board):
+    """In a process that has not imported it yet; the number of threads can change a network's answers."""
+    code = (
+        "import sys; from garden_agents.commands import main; assert 'numpy' not in sys.modules;"
+        "main(['leaderboard']); import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    assert python("-c", code, cwd=board.parent, OPENBLAS_NUM_THREADS="2").stdout == "1\n"
+
+
+def test_an_interrupted_command_goes_on(board, played, monkeypatch):
+    def interrupted(game, job, seed, play_job=play_job):
+        if job.block == 1:
+            raise KeyboardInterrupt
+        return play_job(game, job, seed)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("garden_agents.evaluation.arena.play_job", interrupted)
+        assert fails("--play", "cacti", "--processes", 1).startswith("stopped; the same command continues")
+    play()
+    assert played == [("greedy", "random", 1, 10)]
+
+
+def test_several_players_sit_in_two_ways(board):
+    for agent in ("random", "greedy"):
+        enter(board / "mars-3", agent, agent)
+    play("--num-players", 3, game="mars", games=4)
+    first, last = rows(board)
+    assert first[:2] == ["[greedy](../leaderboard/mars-3/greedy.toml)", "`greedy`"]
+    assert first[3] == "12"  # one among two of the other, and the other way round
+    assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first[4])
+    assert (last[1], last[2].partition(" ")[0], last[4]) == ("`random`", "0", "")
+
+
+def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
+    (board / "cacti-2" / "random.toml").unlink()
+    enter(board / "cacti-2", "strong", "mcts:20")
+    play()
+    first, last = rows(board)
+    assert (first[1], last[1], last[2].partition(" ")[0]) == ("`mcts:20`", "`greedy`", "0")
+    won, low, high = map(float, re.findall(r"([\d.]+)%", first[4]))
+    assert won > 50
+    assert low < won < high
+
+
+# --- agents that are code, and networks that change ---
+
+
+def test_code_runs_only_if_it_is_named(board, trap, played):
+    enter(board / "cacti-2", "trap", "trap:make")
+    printed = play()
+    assert "cacti-2: trap:make is left out: it is code, which --code trap:make allows to run" in printed
+    assert garden_here("leaderboard", "--check")[1] is None
+    assert not trap.exists()
+    assert all("trap:make" not in job for job in played)
+
+
+def test_code_that_is_named_plays(board):
+    enter(board / "cacti-2", "bot", "their_bot:make", games=10)
+    assert play("--code", "their_bot:make") == ""
+    assert {row[1]: row[3] for row in rows(board)} == {
+        "`greedy`": "70",
+        "`random`": "70",
+        "`their_bot:make`": "20",
+    }
+
+
+def test_games_of_an_agent_whose_library_is_missing_count(board):
+    enter(board / "cacti-2", "bot", "their_bot:make", games=10)
+    play("--code", "their_bot:make")
+    page = (board / "README.md").read_bytes()
+    Path("their_bot.py").write_text(BOT.replace("def make", "import no_such_library\n\ndef make"))
+    sys.modules.pop("their_bot", None)
+    printed = play("--code", "their_bot:make")
+    assert (
+        "cacti-2: their_bot:make is left out: agent their_bot:make cannot be imported: No module named"
+        in printed
+    )
+    assert (board / "README.md").read_bytes() == page
+    enter(board / "cacti-2", "needy", "their_bot:needy")
+    sys.modules.pop("their_bot", None)
+    Path("their_bot.py").write_text(BOT)
+    assert "their_bot:needy is left out: No module named 'no_such_library'" in play(
+        "--code", "their_bot:needy"
+    )
+
+
+@pytest.mark.parametrize("search", ["", "-mcts:2"])
+def test_games_of_another_network_are_played_anew(table, played, search):
+    path = table / "mine.safetensors"
+    shutil.copy(shipped(make("cacti"))[2], path)
+    agent = f"leaderboard/cacti-2/mine.safetensors{search}"
+    enter(table, "mine", agent, games=2)
+    play()
+    change_weights(path, make("cacti"))
+    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them anew"
+    assert message in fails("--check")
+    played.clear()
+    play()
+    assert played == [("greedy", agent, 0, 2), (agent, "random", 0, 2)]
+    assert garden_here("leaderboard", "--check") == ("", None)
+
+
+# --- damaged files ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"agent": "grandmaster"}, "an agent is a built-in one, module:attribute, or .*, not 'grandmaster'"),
+        ({"agent": "program:rm"}, "an agent is a built-in one, .* not 'program:rm'"),
+        ({"agent": "/etc/x.safetensors"}, "an agent is a built-in one, .* not '/etc/x.safetensors'"),
+        ({"agent": "leaderboard/cacti-2/../x.safetensors"}, "an agent is a built-in one"),
+        ({"agent": "leaderboard/cacti-2/none.safetensors"}, "unknown agent 'leaderboard/cacti-2/none"),
+        ({"agent": "mcts:0.5s"}, "give mcts:0.5s simulations"),
+        ({"agent": "greedy"}, "greedy is the agent of leaderboard/cacti-2/greedy.toml too"),
+        ({"agent": "mcts:5", "author": "a | b"}, "author"),
+        ({"agent": "mcts:5", "author": ""}, "author"),
+        ({"agent": "mcts:5", "command": "two\nlines"}, "command"),
+        ({"agent": "mcts:5", "command": ""}, "command"),
+        ({"agent": "mcts:5", "author": "\x1b[2J"}, "author"),
+        ({"agent": "mcts:5", "author": "\u202ea"}, "author and command are one line without control"),
+        ({"agent": "mcts:5", "date": '"yesterday"'}, "date"),
+        ({"agent": "mcts:5", "date": "12"}, "date"),
+        ({"agent": "mcts:5", "games": 0}, "games"),
+        ({"agent": "mcts:5", "elo": "3000"}, "unknown field `elo`"),
+    ],
+)
+def test_entries_that_are_wrong(table, changes, message):
+    enter(table, "new", **changes)
+    assert re.match(rf"error: leaderboard/cacti-2/new.toml\b.*{message}", fails())
+
+
+def test_an_entry_that_is_no_toml_and_folders_of_no_game(table):
+    (table / "new.toml").write_text("agent")
+    assert "leaderboard/cacti-2/new.toml is not a TOML file" in fails()
+    (table / "new.toml").rename(table / "b|c.toml")
+    assert "an entry's name has letters" in fails()
+    (table / "b|c.toml").unlink()
+    for name, message in {
+        "chess-2": "a folder is called GAME-PLAYERS, and games are botanicus, cacti, mars",
+        "os:system-2": "a folder is called GAME-PLAYERS",
+        "cacti-7": "num_players must be",
+        "botanicus-1": "num_players must be|at least two players",
+    }.items():
+        (table.parent / name).mkdir()
+        assert re.match(f"error: leaderboard/{name}: .*({message})", fails())
+        (table.parent / name).rmdir()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"version":0', '"version":1', 'line 1: it must be {"game":"cacti","version":0,"num_players":2'),
+        ('["greedy"', '["strong"', "line 2: no entry has the agent 'strong'"),
+        ('["greedy","random"', '["random","greedy"', "line 2: random against greedy is no pair"),
+        ('["greedy","random"', '["random","random"', "line 2: random against random is no pair"),
+        ('"random",1,10]', '"random",0,10]', "line 3: the digest is not that of these games"),
+        ('"random",1,10]', '"random",1,12]', "line 3: the results are not those of a job"),
+        ('"random",1,10]', '"random",-1,10]', "line 3: the results are not those of a job"),
+        ("[[[0,1]", "[[[1,0]", "line 2: the digest is not that of these games: the line was changed"),
+        ("[[[0,1]", "[[[1,1]", "line 2: the results are not those of a job"),
+        ('"sources":["",', '"sources":["a",', "line 2: the digest is not"),
+        ('"digest"', '"hash"', "line 2: .*hash"),
+        ('{"job"', '<<<<<<<\n{"job"', "line 2: "),
+        ('{"job"', '\n{"job"', "line 2: "),
+        ('}\n{"job":["greedy","random",1', '{"job":["greedy","random",1', "line 2: "),
+    ],
+)
+def test_games_that_are_wrong(table, old, new, message):
+    kept = table / "games.jsonl"
+    text = kept.read_text()
+    assert old in text
+    kept.write_text(text.replace(old, new, 1))
+    before = kept.read_bytes()
+    for arguments in ((), ("--check",), ("--play", "cacti")):
+        assert f"error: leaderboard/cacti-2/games.jsonl, {message.split(':')[0]}" in fails(*arguments)
+        assert re.search(re.escape(message) if "{" in message else message, fails(*arguments))
+    assert kept.read_bytes() == before
+
+
+def test_games_that_are_there_twice_or_cut_off(table):
+    kept = table / "games.jsonl"
+    text = kept.read_text()
+    kept.write_text(text + text.splitlines()[1] + "\n")
+    assert "line 4: block 0 of greedy against random is there twice" in fails()
+    kept.write_text(text[:-40])
+    assert "games.jsonl, line 3: " in fails()
+    kept.write_bytes(b"\xff\xfe")
+    assert "games.jsonl, line 1: it must be" in fails()
+
+
+def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
+    page = table.parent / "README.md"
+    assert garden_here("leaderboard", "--check") == ("", None)
+    page.write_text(page.read_text().replace("60", "61"))
+    changed = page.read_bytes()
+    assert fails("--check") == "error: leaderboard/README.md is not current: run garden leaderboard"
+    assert page.read_bytes() == changed
+    page.write_text("# Ratings\n")
+    assert "must have the lines <!-- begin ratings --> and <!-- end ratings --> once" in fails()
+    page.unlink()
+    assert fails() == "error: leaderboard/README.md: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--check", "--play", "cacti"), "--check writes nothing, so it does not go with --play"),
+        (("--num-players", 2), "--num-players and --code say what to --play"),
+        (("--play", "mars"), "leaderboard has cacti-2"),
+        (("--play", "cacti", "--num-players", 3), "leaderboard has cacti-2"),
+        (("--play", "cacti", "--code", "their_bot:make"), "no entry has the agent 'their_bot:make'"),
+        (("--play", "cacti", "--code", "greedy"), "no entry has the agent 'greedy'"),
+        (("--play", "cacti", "--games", 0), "games must be at least 1, not 0"),
+        (("--folder", "nowhere"), "nowhere has no leaderboard"),
+    ],
+)
+def test_arguments_that_are_wrong(board, arguments, message):
+    assert fails(*arguments).startswith(f"error: {message}")
+    assert not (board / "cacti-2" / "games.jsonl").exists()
