@@ -58,6 +58,7 @@ html_title = f"{project} {version}"
 html_static_path = ["_site"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_domain_indices = False
 addresses = PROJECT.get("urls", {})
 if "Repository" in addresses:
     html_theme_options = {

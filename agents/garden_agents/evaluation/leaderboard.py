@@ -349,7 +349,7 @@ def _against(pairs: dict[tuple[str, ...], list[np.ndarray]], agent: str, other: 
 def _filled(page: str, tables: Sequence[Table]) -> str:
     """Return the page with its tables computed anew."""
     parts = [
-        f"\n### {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
+        f"\n## {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
         for table in tables
     ]
     return _PART.sub(lambda _: "".join(parts) + "\n", page)
