@@ -12,19 +12,22 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents")
 FOLDERS = {"garden_agents": ROOT / "agents"}
 """Where a package lies if not at the top."""
+LEFT_OUT = ("garden_core.gpu_kernels", "garden_agents.search.gpu_trees")
+"""Modules of kernels that only `garden_core.gpu` and `GpuSearch` launch; Numba makes objects without docstrings of them."""
 LONGEST = 80
 """Characters of the longest value of a constant that is shown."""
 
 
 def public_names() -> dict[str, list[str]]:
-    """Return, for each module with an `__all__`, the names in it; packages, which only pass names on, are left out."""
+    """Return, for each module with an `__all__`, the names in it; not for packages, which only pass names on, and LEFT_OUT."""
     found = {}
     for package in PACKAGES:
         folder = FOLDERS.get(package, ROOT)
         for path in sorted((folder / package).rglob("*.py")):
             names = _exported(path)
-            if names and path.stem != "__init__":
-                found[".".join(path.relative_to(folder).with_suffix("").parts)] = names
+            module = ".".join(path.relative_to(folder).with_suffix("").parts)
+            if names and path.stem != "__init__" and module not in LEFT_OUT:
+                found[module] = names
     return found
 
 
@@ -56,7 +59,7 @@ def _section(module: str) -> str:
     for name, value in _plain_constants(module).items():
         lines += [
             "",
-            f".. py:data:: {module}.{name}",
+            f".. py:data:: {name}",
             *([f"   :value: {value}"] if len(value) <= LONGEST else []),
         ]
     return "\n".join([f"## `{module}`\n", "```{eval-rst}", *lines, "```"])
@@ -66,20 +69,23 @@ def _plain_constants(module: str) -> dict[str, str]:
     """Return the public constants of a module that have no docstring, with their values as they are written."""
     path = (FOLDERS.get(module.partition(".")[0], ROOT) / module.replace(".", "/")).with_suffix(".py")
     names, body = _exported(path), ast.parse(path.read_text("utf-8")).body
+    classes = {statement.name for statement in body if isinstance(statement, ast.ClassDef)}
     found = {}
     for statement, following in zip(body, [*body[1:], None], strict=True):
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                pass
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                targets = [target]
+            case ast.ImportFrom(names=imported):
+                found |= {each.name: "" for each in imported if each.name in names and each.name.isupper()}
+                continue
+            case _:
+                continue
         described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if (
-            isinstance(statement, ast.Assign | ast.AnnAssign)
-            and statement.value is not None
-            and not described
-        ):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            each = [
-                part
-                for target in targets
-                for part in (target.elts if isinstance(target, ast.Tuple) else [target])
-            ]
-            value = ast.unparse(statement.value) if len(each) == 1 else ""
-            found |= {part.id: value for part in each if isinstance(part, ast.Name) and part.id in names}
+        if described or (isinstance(value, ast.Name) and value.id in classes):  # its other name is documented
+            continue
+        assigned = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        text = ast.unparse(value) if len(assigned) == 1 else ""
+        found |= {name: text for name in assigned if name in names}
     return found
