@@ -6,7 +6,6 @@ Observations and masks are laid out so that neighbouring threads write neighbour
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from garden_core.seats import Seats
 
 __all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "view"]
 
-warnings.filterwarnings("ignore", "Grid size")  # a small batch needs few threads
 BLOCK = 128
 """Threads in a block."""
 THREADS = 1 << 16
@@ -38,7 +36,8 @@ def launch(kernel: Any, count: int, *arguments: Any) -> None:
 def put(array: Any) -> Any:
     """Return an array of any library as one of numba-cuda: NumPy's is copied to the GPU, others have the same memory."""
     if isinstance(array, np.ndarray):
-        return cuda.to_device(array)
+        contiguous = array.flags.c_contiguous or array.flags.f_contiguous
+        return cuda.to_device(array if contiguous else array.copy())
     return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
 
 
@@ -61,7 +60,7 @@ class Gpu:
     What is given may be an array on the GPU, of whatever library, or one of NumPy, which is then copied there.
 
     Raises:
-        RuntimeError: where there is no GPU that CUDA can use.
+        RuntimeError: where there is no GPU that CUDA can use, or no compiler for it.
     """
 
     threads = 1
@@ -70,6 +69,8 @@ class Gpu:
         if not JIT and not config.ENABLE_CUDASIM:
             raise RuntimeError("a GPU runs compiled code alone: unset NUMBA_DISABLE_JIT")
         if not cuda.is_available():
+            if cuda.cuda_error() is None:
+                raise RuntimeError("there is no compiler for a GPU: pip install 'garden-envs[cuda]'")
             raise RuntimeError(f"there is no GPU that CUDA can use: {cuda.cuda_error()}")
         self.game = game
         self.params = self.put(game.params)

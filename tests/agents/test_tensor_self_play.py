@@ -1,6 +1,7 @@
 """Self-play in tensors, here on the CPU, held against that in arrays: the same games, paid and valued alike."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -131,6 +132,17 @@ def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     with pytest.raises(SystemExit, match=r"--device cuda: torch .* finds no GPU"):
         ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("ray", [None, "local"])
+def test_games_of_workers_are_not_played_on_the_gpu(ray):
+    game = shortened("cacti", 40, reward="margin")
+    network = TorchNetwork(new_network(game, SMALL, target_of(game), 3))
+    network.by_torch = True
+    arguments = ppo.Arguments("cacti", envs=2, rollout=2, device="cuda", ray=ray)
+    training = SimpleNamespace(game=game, torch_network=network, arguments=arguments)
+    games = ppo.Training._games(training, arguments.pool(), 0)
+    assert isinstance(games, TensorSelfPlay if ray is None else ppo.SelfPlay)
 
 
 def test_further_agents_of_the_pool_need_the_cpu():

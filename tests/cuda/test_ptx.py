@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+import torch
 from devices import OWN
 from garden_agents.networks import gpu_features
 from garden_agents.networks.architecture import Architecture, new_network
@@ -14,7 +15,9 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search import gpu_search, gpu_trees
 from garden_agents.search.agent import MCTSAgent
+from garden_agents.training import ppo
 from numba import cuda
+from numba.cuda.cudadrv.devicearray import sentry_contiguous
 from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
@@ -100,10 +103,36 @@ def test_what_a_batch_cannot_do_on_a_gpu_is_refused(kernels, changes):
         Batch("cacti", 3, **changes, device="cuda")
 
 
-def test_a_missing_gpu_is_told(monkeypatch):
+def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="no GPU that CUDA can use"):
         Batch("cacti", 3, device="cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(SystemExit, match="--device cuda: there is no GPU that CUDA can use"):
+        ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_compiler_is_told(monkeypatch):
+    monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(gpu_kernels.cuda, "cuda_error", lambda: None)
+    with pytest.raises(RuntimeError, match=r"no compiler for a GPU: .*garden-envs.cuda"):
+        Batch("cacti", 3, device="cuda")
+
+
+def test_few_threads_are_not_warned_of():
+    assert not gpu_kernels.config.CUDA_LOW_OCCUPANCY_WARNINGS
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(9)[::2], np.zeros((3, 4))[:, 1], np.zeros((3, 4)).T, np.int64(1)]
+)
+def test_what_is_put_on_a_gpu_is_contiguous(monkeypatch, array):
+    array = np.asarray(array)
+    monkeypatch.setattr(gpu_kernels.cuda, "to_device", lambda given: sentry_contiguous(given) or given)
+    found = gpu.put(array)
+    assert found.shape == array.shape
+    assert np.array_equal(found, array)
 
 
 @pytest.mark.parametrize("name", [*GAMES, *OWN])
