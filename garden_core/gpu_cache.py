@@ -8,6 +8,7 @@ from typing import Any
 from numba.cuda.core.caching import IndexDataCacheFile
 from numba.cuda.dispatcher import CUDACache
 
+from garden_core.gpu_records import BUILD
 from garden_core.jit import SafeCache, SafeCacheFile
 
 __all__ = ["Cache"]
@@ -25,4 +26,4 @@ class Cache(SafeCache, CUDACache):
         self.keep_in(_CacheFile)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return *super()._index_key(sig, codegen), self.fingerprint
+        return *super()._index_key(sig, codegen), self.fingerprint, BUILD

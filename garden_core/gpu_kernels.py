@@ -19,6 +19,9 @@ from garden_core.seats import NEVER, play_row
 try:
     from numba import cuda
     from numba.cuda.core import config  # which Numba's own, older numba.cuda has not
+
+    if not config.ENABLE_CUDASIM:
+        from garden_core import gpu_records  # noqa: F401  # how records are copied
 except ImportError as error:
     raise ImportError(f"a GPU needs numba-cuda ({error}): pip install 'garden-envs[cuda]'") from None
 

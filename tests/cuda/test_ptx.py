@@ -22,6 +22,7 @@ from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
 from garden_core import Batch, gpu, gpu_kernels, make
+from garden_core.kernels import copy_record
 from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
@@ -155,6 +156,22 @@ def test_features_of_a_board_compile(kernels):
     seen = np.zeros((1000, 3), np.int8).T  # as a batch on the GPU has them
     features(seen, np.zeros((3, len(board.neighbours), num_cell_features(board)), np.float32))
     check(kernels)
+
+
+@pytest.mark.parametrize(("size", "word"), [(536, "u64"), (20, "u32"), (6, "u16"), (7, "u8")])
+def test_a_record_is_copied_in_words(kernels, size, word):
+    def copy(to, source, chosen):
+        copy_record(to, 0, source[chosen[0]])
+
+    given = numba.typeof(np.zeros(2, np.dtype([("bytes", "u1", size)])))
+    code, _ = cuda.compile_ptx(
+        copy, (given, given, numba.typeof(np.zeros(1, np.float64).view(np.int64))), cc=CAPABILITY
+    )
+    loads, stores = (re.findall(rf"\b{do}\.global\.(\w+)", code) for do in ("ld", "st"))
+    assert set(stores) == {word}
+    assert loads.count(word) == len(stores) + (word == "u64")  # and the index
+    if word != "u8":
+        assert len(stores) == size * 8 // int(word[1:])
 
 
 def check(kernels, exact=True):
