@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba.cuda import types
-from numba.cuda.extending import intrinsic, overload
+from numba.cuda.extending import intrinsic, overload  # type: ignore[attr-defined]  # of numba-cuda
 
 from garden_core.jit import fingerprint
 from garden_core.kernels import copy_record

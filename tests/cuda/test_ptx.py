@@ -51,7 +51,8 @@ def kernels(monkeypatch):
         monkeypatch.setattr(module, "put", np.asarray)
     for module in (gpu, gpu_search):
         monkeypatch.setattr(module, "view", view)
-    monkeypatch.setattr(gpu.Gpu, "empty", lambda self, shape, dtype: np.empty(shape, dtype))
+    monkeypatch.setattr(gpu, "empty", np.empty)
+    monkeypatch.setattr(gpu, "clear", lambda array: array.fill(0))
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
     monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)
     return compiled
