@@ -127,6 +127,24 @@ def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
     assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
 
 
+def test_opponents_are_asked_that_somebody_plays_against():
+    game = shortened("cacti", 40, reward="margin")
+    network = TorchNetwork(new_network(game, SMALL, target_of(game), 3))
+    pool = OpponentPool((0.0, 0.0, 1.0), 2)
+    pool.freeze(network.network)
+    pool.policies[:2] = [None, None]
+    arguments = ppo.Arguments("cacti")
+    games = TensorSelfPlay(game, network, pool, 5, 8, 30, 1.0, arguments.gae_lambda, arguments.value_lambda)
+    games.rollout(with_greedy=False)
+    ((held, parameters),) = games._parameters.values()
+    assert held is pool.selves[0].network
+    games.rollout(with_greedy=False)
+    assert games._parameters[pool.selves[0]][1] is parameters
+    pool.restore([0.5] * 4, [False] * 4, [network.network.weights], network.network)
+    games.rollout(with_greedy=False)
+    assert games._parameters[pool.selves[0]][0] is pool.selves[0].network is not held
+
+
 def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match=r"--device cuda: torch .* finds no GPU"):

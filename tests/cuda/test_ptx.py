@@ -1,5 +1,6 @@
 """Every kernel of every game compiles to PTX, the code of a GPU, where there is no GPU: with the types that it is called with."""
 
+import pickle
 import re
 from types import SimpleNamespace
 
@@ -120,6 +121,24 @@ def test_a_missing_compiler_is_told(monkeypatch):
     monkeypatch.setattr(gpu_kernels.cuda, "cuda_error", lambda: None)
     with pytest.raises(RuntimeError, match=r"no compiler for a GPU: .*garden-envs.cuda"):
         Batch("cacti", 3, device="cuda")
+
+
+def test_rows_of_a_whole_batch_are_on_the_gpu_already(kernels, monkeypatch):
+    batch, policies = Batch("tic_tac_toe:TicTacToe", 50, device="cuda"), (RandomPolicy(), GreedyPolicy())
+    batch.reset(1)
+    given = []
+    monkeypatch.setattr(gpu, "put", lambda array: given.append(array) or np.asarray(array))
+    for rows in (batch.all_rows, np.array([3])):
+        for policy in policies:
+            batch.step(np.minimum(policy(batch, rows), 0), rows)
+    assert not any(np.array_equal(array, np.arange(50)) for array in given)
+    assert any(np.array_equal(array, [3]) for array in given)
+
+
+def test_games_on_a_gpu_are_not_pickled(kernels):
+    for held in (Batch("cacti", 3, device="cuda"), Learner(make("cacti"), 3, device="cuda")):
+        with pytest.raises(TypeError, match="games on a GPU cannot be pickled"):
+            pickle.dumps(held)
 
 
 def test_few_threads_are_not_warned_of():
