@@ -106,6 +106,7 @@ def check_answer(answer: Any, batch: Batch, rows: np.ndarray, may_forfeit: bool 
     Raises:
         ValueError: if it is not one legal action for each row, or FORFEIT where the policy may.
     """
-    answer, target = batch.target.array(answer), batch.target
+    target = batch.target
+    answer, rows = target.array(answer), target.host(rows)
     acting = np.flatnonzero(target.to_numpy(answer) != FORFEIT) if may_forfeit else None
     return batch.check_actions(answer, rows, acting)
