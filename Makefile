@@ -6,7 +6,7 @@ GAME ?= mars
 ifeq (,$(STEPS)$(findstring --resume,$(ARGS)))
 MINUTES ?= 2
 endif
-INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable
+INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt $(MORE) --editable
 
 .PHONY: train test test-all test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
 
@@ -91,6 +91,9 @@ clean:
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
+
+.venv/cuda: constraints-cuda.txt
+.venv/cuda: MORE := --constraint constraints-cuda.txt
 
 .venv/train .venv/bench .venv/test .venv/browser .venv/clients .venv/cuda .venv/dev .venv/docs .venv/mutants .venv/release: .venv/%: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing garden-envs with what '$*' needs into .venv"

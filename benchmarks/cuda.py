@@ -14,6 +14,7 @@ mask, once in a decision comes to. "trainer" is the number of decisions a second
 from __future__ import annotations
 
 import csv
+import os
 import tempfile
 import time
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ def step(game: Game, size: int) -> common.Work:
 def of_pgx(name: str, size: int) -> common.Work | None:
     """Return the work of a game of pgx; None without it, or if JAX has no GPU."""
     try:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the memory
         import jax
 
         from benchmarks import peers

@@ -114,13 +114,13 @@ class Batch:
         self.num_envs = n
         self.autoreset = autoreset
         self.device = device
-        target: Any = Cpu(game, threads)
+        target: Any = Cpu(game, n, threads)
         if device == "cuda":
             if history or target.threads > 1:
                 raise ValueError("on a GPU a batch keeps no history and has no threads")
             from garden_core.gpu import Gpu  # loads numba.cuda
 
-            target = Gpu(game)
+            target = Gpu(game, n)
         self.target = target
         """What holds and steps the games."""
         self.threads = target.threads
@@ -143,7 +143,7 @@ class Batch:
             ),
         )
         self.history = History(game, n) if history else None
-        self.all_rows = np.arange(n)
+        self.all_rows = target.all_rows
         self.dealt = False
         """Whether there was a reset."""
 
@@ -191,9 +191,15 @@ class Batch:
             self.history.lengths[rows] = 0
         self.dealt = True
 
+    def chosen(self, rows: Any, done: str) -> np.ndarray:
+        """Return rows that a caller names, None for all, as indexes: see `checks.as_rows`."""
+        if rows is None or rows is self.all_rows:
+            return self.all_rows
+        return as_rows(self.target.host(rows), self.num_envs, done)
+
     def number_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
         """Set the seed and episode number of each row's next game, as `reset`; return the rows' indexes."""
-        rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "reset")
+        rows = self.chosen(rows, "reset")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
         if seed is None and self.dealt:
@@ -220,7 +226,7 @@ class Batch:
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "step")
-        rows = self.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
+        rows = self.chosen(rows, "stepped")
         actions = self.check_actions(actions, rows)
         if self.history is not None:
             self.history.add(rows, self.states, actions)
@@ -264,7 +270,7 @@ class Batch:
             states = self.states
         elif getattr(states, "dtype", None) != self.game.state_dtype or getattr(states, "ndim", 0) != 1:
             raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
-        players = np.asarray(player)
+        players = self.target.host(player)
         if players.ndim == 0:
             players = np.full(len(states), as_seat(player, self.game.num_players, "player"), np.int64)
         elif players.shape != (len(states),) or players.dtype.kind not in "iu":
@@ -299,7 +305,7 @@ class Batch:
                 row, and nothing has changed.
             IndexError: for a row that does not exist.
         """
-        rows = as_rows(rows, self.num_envs, "set")
+        rows = self.chosen(rows, "set")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("before the first reset, set_states must give all rows their games")
         given = [states] if isinstance(states, np.void) else list(states)
@@ -340,7 +346,7 @@ class Batch:
         other.target = self.target.another()
         rows, paid = ([self.target.copy(array) for array in arrays] for arrays in (self.rows, self.paid))
         other._hold(loops.Rows(*rows), loops.Paid(*paid))
-        other.all_rows = self.all_rows.copy()
+        other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
         return other
 

@@ -81,7 +81,7 @@ def _best_second(params, player, scratch):
     kernels.legal_actions(scratch.states[0], params, scratch.masks[1])
     for action in range(scratch.masks.shape[1]):
         if scratch.masks[1, action]:
-            scratch.states[1] = scratch.states[0]
+            kernels.copy_record(scratch.states, 1, scratch.states[0])
             kernels.apply_action(scratch.states[1], params, action)
             best = max(best, _seat_value(scratch.states[1], params, player, scratch.points))
     return best
@@ -96,13 +96,13 @@ def greedy_action_values(state, params, seed, scratch):
     """
     player = np.int64(state.current_player)
     states, masks = scratch.states, scratch.masks
-    states[2] = state
+    kernels.copy_record(states, 2, state)
     kernels.resample(states[2], params, player, seed)
     kernels.legal_actions(state, params, masks[0])
     for action in range(masks.shape[1]):
         if not masks[0, action]:
             continue
-        states[0] = states[2]
+        kernels.copy_record(states, 0, states[2])
         kernels.apply_action(states[0], params, action)
         over = states[0].terminated or states[0].truncated
         if not over and states[0].current_player == player:

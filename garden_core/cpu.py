@@ -23,18 +23,27 @@ __all__ = ["Cpu"]
 class Cpu:
     """Arrays of NumPy, and compiled loops on at most `threads` threads.
 
+    Args:
+        game: the game.
+        n: number of rows.
+        threads: largest number of threads.
+
+    Attributes:
+        all_rows: int64 (n,), the indexes of all rows.
+
     Raises:
         ValueError: for a number of threads below 1.
     """
 
-    def __init__(self, game: Game, threads: int) -> None:
+    def __init__(self, game: Game, n: int, threads: int) -> None:
         self.game = game
+        self.all_rows = np.arange(n)
         self.threads = as_threads(threads)
         self._scratches = [scratch(game)]
 
     def another(self) -> Cpu:
         """Return the same for a copy of a batch, with memory of its own."""
-        return Cpu(self.game, self.threads)
+        return Cpu(self.game, len(self.all_rows), self.threads)
 
     # --- arrays ---
 
@@ -54,9 +63,9 @@ class Cpu:
         """Return `n` state records that were never dealt."""
         return self.game.new_states(n)
 
-    def field(self, records: np.ndarray, name: str) -> np.ndarray:
-        """Return a field of all records, in the same memory."""
-        return records[name]
+    def field(self, records: np.ndarray, name: str, columns: int | None = None) -> np.ndarray:
+        """Return a field of all records, in the same memory; of an array in each the first `columns`."""
+        return records[name] if columns is None else records[name][:, :columns]
 
     def put(self, array: np.ndarray) -> np.ndarray:
         """Return an array of NumPy as one of these."""
@@ -72,6 +81,10 @@ class Cpu:
 
     def array(self, numbers: Any) -> np.ndarray:
         """Return numbers that a caller gives as an array."""
+        return np.asarray(numbers)
+
+    def host(self, numbers: Any) -> np.ndarray:
+        """Return numbers that a caller gives as an array of NumPy."""
         return np.asarray(numbers)
 
     def as_int64(self, numbers: np.ndarray) -> np.ndarray:

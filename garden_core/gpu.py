@@ -6,7 +6,7 @@ Observations and masks are laid out so that neighbouring threads write neighbour
 
 from __future__ import annotations
 
-import warnings
+import math
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,13 @@ from garden_core.jit import JIT, records
 from garden_core.loops import Paid, Rows
 from garden_core.seats import Seats
 
-__all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "view"]
+__all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "striped", "view"]
 
-warnings.filterwarnings("ignore", "Grid size")  # a small batch needs few threads
 BLOCK = 128
 """Threads in a block."""
 THREADS = 1 << 16
 """Largest number of threads where each needs memory of its own."""
+_NONE = 2**62  # larger than any index
 
 
 def launch(kernel: Any, count: int, *arguments: Any) -> None:
@@ -38,8 +38,41 @@ def launch(kernel: Any, count: int, *arguments: Any) -> None:
 def put(array: Any) -> Any:
     """Return an array of any library as one of numba-cuda: NumPy's is copied to the GPU, others have the same memory."""
     if isinstance(array, np.ndarray):
-        return cuda.to_device(array)
+        contiguous = array.flags.c_contiguous or array.flags.f_contiguous
+        return cuda.to_device(array if contiguous else array.copy())
     return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
+
+
+def _is_on_gpu(numbers: Any) -> bool:
+    return hasattr(numbers, "__cuda_array_interface__") or hasattr(numbers, "__cuda_ndarray__")
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> Any:
+    """Return an array on the GPU with any content."""
+    return cuda.device_array(shape, dtype)
+
+
+def clear(array: Any) -> None:
+    """Fill an array on the GPU, without gaps, with zeros."""
+    if config.ENABLE_CUDASIM:
+        array._ary.fill(0)
+    elif array.size:
+        from numba.cuda.cudadrv.driver import device_memset
+
+        device_memset(array, 0, array.size * array.dtype.itemsize)
+
+
+def striped(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return zeros on the GPU that are laid out so that neighbours in the first axis are neighbours in memory."""
+    n, size = shape[0], np.dtype(dtype).itemsize
+    memory = empty((*shape[1:], n), dtype)
+    clear(memory)
+    return view(memory, shape, (size, *_strides(shape[1:], size * n)))
+
+
+def _strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Return the strides of an array in C's order whose elements are `size` bytes apart."""
+    return tuple(size * math.prod(shape[k + 1 :]) for k in range(len(shape)))
 
 
 def view(
@@ -60,59 +93,68 @@ class Gpu:
 
     What is given may be an array on the GPU, of whatever library, or one of NumPy, which is then copied there.
 
+    Args:
+        game: the game.
+        n: number of rows.
+
     Raises:
-        RuntimeError: where there is no GPU that CUDA can use.
+        RuntimeError: where there is no GPU that CUDA can use, or no compiler for it.
     """
 
     threads = 1
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, n: int) -> None:
         if not JIT and not config.ENABLE_CUDASIM:
             raise RuntimeError("a GPU runs compiled code alone: unset NUMBA_DISABLE_JIT")
         if not cuda.is_available():
+            if cuda.cuda_error() is None:
+                raise RuntimeError("there is no compiler for a GPU: pip install 'garden-envs[cuda]'")
             raise RuntimeError(f"there is no GPU that CUDA can use: {cuda.cuda_error()}")
         self.game = game
         self.params = self.put(game.params)
-        self._found = self.put(np.full(1, 2**62))
-        self._all_rows: tuple[Any, Any] = (None, None)
+        self.all_rows = np.arange(n)
+        self._all_rows = self.put(self.all_rows)
+        self._found = self.put(np.full(1, _NONE))
+        self._never = self.zeros(1, np.int64)
+        self._ended = self.zeros(n, np.int64)
         self._scratch: Scratch | None = None
 
     def another(self) -> Gpu:
-        return Gpu(self.game)
+        return Gpu(self.game, len(self.all_rows))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("games on a GPU cannot be pickled, only copied (clone, copy.deepcopy)")
 
     # --- arrays ---
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        return self.put(np.zeros(shape, dtype))
-
-    def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        """Return an array with any content."""
-        return cuda.device_array(shape, dtype)
+        found = empty(shape, dtype)
+        clear(found)
+        return found
 
     def wide(self, n: int, size: int) -> Any:
-        return view(self.zeros((size, n), np.int8), (n, size), (1, n))
+        return striped((n, size), np.int8)
 
     def shaped(self, wide: Any, shape: tuple[int, ...]) -> Any:
         n = wide.shape[0]
-        strides = [n * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
-        return view(wide, (n, *shape), (1, *strides))
+        return view(wide, (n, *shape), (1, *_strides(shape, n)))
 
     def new_states(self, n: int) -> Any:
         return self.put(self.game.new_states(n))
 
-    def field(self, records: Any, name: str) -> Any:
+    def field(self, records: Any, name: str, columns: int | None = None) -> Any:
         dtype, offset = records.dtype.fields[name][:2]
         inner, shape = dtype.subdtype or (dtype, ())
-        strides = [inner.itemsize * int(np.prod(shape[k + 1 :])) for k in range(len(shape))]
-        whole = (records.shape[0], *shape), (records.dtype.itemsize, *strides)
-        return view(records, *whole, inner, offset)
+        strides = records.dtype.itemsize, *_strides(shape, inner.itemsize)
+        shown = shape if columns is None else (columns, *shape[1:])
+        return view(records, (records.shape[0], *shown), strides, inner, offset)
 
     def put(self, array: Any) -> Any:
         return put(array)
 
     def copy(self, array: Any) -> Any:
         size = array.size * array.dtype.itemsize
-        other = self.empty(size, np.uint8)
+        other = empty(size, np.uint8)
         other.copy_to_device(view(array, (size,), (1,), np.uint8))
         return view(other, array.shape, array.strides, array.dtype)
 
@@ -120,52 +162,51 @@ class Gpu:
         return array.copy_to_host()
 
     def array(self, numbers: Any) -> Any:
-        on_gpu = hasattr(numbers, "__cuda_array_interface__") or hasattr(numbers, "__cuda_ndarray__")
-        return self.put(numbers if on_gpu else np.asarray(numbers))
+        return self.put(numbers if _is_on_gpu(numbers) else np.asarray(numbers))
+
+    def host(self, numbers: Any) -> np.ndarray:
+        return self.to_numpy(self.put(numbers)) if _is_on_gpu(numbers) else np.asarray(numbers)
 
     def as_int64(self, numbers: Any) -> Any:
-        out = self.empty(numbers.shape, np.int64)
+        out = empty(numbers.shape, np.int64)
         launch(gk.as_int64, out.shape[0], numbers, out)
         return out
 
-    def _indexes(self, chosen: np.ndarray) -> Any:
-        """Return rows on the GPU; those of a whole batch are copied there once."""
-        if self._all_rows[0] is not chosen:
-            self._all_rows = chosen, self.put(chosen)
-        return self._all_rows[1]
+    def indexes(self, chosen: np.ndarray) -> Any:
+        """Return rows on the GPU; all of them are there already."""
+        return self._all_rows if chosen is self.all_rows else self.put(chosen)
 
     # --- games ---
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
-        given = self.put(chosen), self.put(seeds), self.put(seed_rows)
+        given = self.indexes(chosen), self.put(seeds), self.put(seed_rows)
         launch(gk.number, len(chosen), rows, *given)
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
-        launch(gk.number_next, len(chosen), rows.episodes, self.put(chosen))
+        launch(gk.number_next, len(chosen), rows.episodes, self.indexes(chosen))
 
     def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: Any) -> int:
-        none = 2**62
-        given = self._indexes(chosen), self.put(actions)
+        given = self.indexes(chosen), self.put(actions)
         launch(gk.first_illegal, len(chosen), rows.masks, rows.states, *given, self._found)
         found = int(self.to_numpy(self._found)[0])
-        if found == none:
+        if found == _NONE:
             return -1
-        self._found = self.put(np.full(1, none))
+        self._found = self.put(np.full(1, _NONE))
         return found
 
     def advance(self, rows: Rows, paid: Paid, chosen: np.ndarray, actions: Any, autoreset: bool) -> None:
-        given = self._indexes(chosen), self.put(actions), autoreset
+        given = self.indexes(chosen), self.put(actions), autoreset
         launch(gk.advance, len(chosen), rows, paid, self.params, *given)
 
     def show(self, rows: Rows) -> None:
         launch(gk.show, rows.states.shape[0], rows, self.params)
 
     def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
-        launch(gk.set, len(chosen), rows, paid, self.params, self.put(chosen), self.put(given))
+        launch(gk.set, len(chosen), rows, paid, self.params, self.indexes(chosen), self.put(given))
 
     def observe(self, states: Any, players: Any) -> Any:
         n, size = states.shape[0], self.game.observation_size
-        out = view(self.empty((size, n), np.int8), (n, size), (1, n))
+        out = view(empty((size, n), np.int8), (n, size), (1, n))
         launch(gk.observe, n, self.put(states), self.params, self.put(players), out)
         return out
 
@@ -178,9 +219,9 @@ class Gpu:
         return rng_states
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
-        actions = self.empty(len(chosen), np.int64)
+        actions = empty(len(chosen), np.int64)
         threads = min(len(chosen), THREADS)
-        given = self._indexes(chosen), rows.masks, rng_states, self._scratch_for(threads), actions
+        given = self.indexes(chosen), rows.masks, rng_states, self._scratch_for(threads), actions
         launch(gk.choose, threads, kind, rows.states, self.params, *given)
         return actions
 
@@ -188,18 +229,20 @@ class Gpu:
         self, rows: Rows, seats: Seats, chosen: np.ndarray, actions: Any, fixed_seat: int, autoreset: int
     ) -> bool:
         scratch = self._scratch_for(min(len(chosen), THREADS))
-        never = self.zeros(1, np.int64)
-        given = self.params, self._indexes(chosen), self.put(actions), fixed_seat, autoreset, never
+        given = self.params, self.indexes(chosen), self.put(actions), fixed_seat, autoreset, self._never
         launch(gk.play, scratch.states.shape[0], rows, seats, scratch, *given)
-        return bool(self.to_numpy(never)[0])
+        if not self.to_numpy(self._never)[0]:
+            return False
+        clear(self._never)
+        return True
 
     def random_play(self, rows: Rows, steps: int, with_observations: bool, rng_states: Any) -> int:
         """See `loops.random_play`."""
         n = rows.states.shape[0]
-        ended = self.zeros(n, np.int64)
-        given = self.params, steps, with_observations, rng_states, ended
+        clear(self._ended)
+        given = self.params, steps, with_observations, rng_states, self._ended
         launch(gk.random_play, n, rows, *given)
-        return int(self.to_numpy(ended).sum())
+        return int(self.to_numpy(self._ended).sum())
 
     def _scratch_for(self, threads: int) -> Scratch:
         """Return the memory of at least so many threads."""
@@ -207,8 +250,8 @@ class Gpu:
             game = self.game
             self._scratch = Scratch(
                 self.put(records((threads, 3), game.state_dtype)),
-                self.zeros((threads, 2, game.num_actions), np.int8),
-                self.zeros((threads, game.max_players), np.int32),
-                self.zeros((threads, game.num_actions), np.int64),
+                striped((threads, 2, game.num_actions), np.int8),
+                striped((threads, game.max_players), np.int32),
+                striped((threads, game.num_actions), np.int64),
             )
         return self._scratch

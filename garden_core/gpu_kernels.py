@@ -11,7 +11,7 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.choices import choose_row, scratch_of
-from garden_core.jit import cache_folder, fingerprint
+from garden_core.jit import cache_folder, use_cache
 from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.rng import game_seed, seed_rng
 from garden_core.seats import NEVER, play_row
@@ -19,8 +19,13 @@ from garden_core.seats import NEVER, play_row
 try:
     from numba import cuda
     from numba.cuda.core import config  # which Numba's own, older numba.cuda has not
+
+    if not config.ENABLE_CUDASIM:
+        from garden_core import gpu_records  # noqa: F401  # how records are copied
 except ImportError as error:
     raise ImportError(f"a GPU needs numba-cuda ({error}): pip install 'garden-envs[cuda]'") from None
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 
 __all__ = [
     "advance",
@@ -44,13 +49,12 @@ __all__ = [
 
 def kernel(function):
     """Make a kernel of a function; its machine code is kept where that of the CPU is, by what it compiles."""
-    folder, before = cache_folder(), config.CACHE_DIR
-    if folder is not None:
-        config.CACHE_DIR = os.path.join(folder, "cuda", fingerprint(function)[:16])
-    try:
-        return cuda.jit(function, cache=folder is not None)
-    finally:
-        config.CACHE_DIR = before
+    made, folder = cuda.jit(function), cache_folder()
+    if folder is not None and not config.ENABLE_CUDASIM:
+        from garden_core.gpu_cache import Cache  # of which the simulator has no part
+
+        use_cache(made, Cache, config, os.path.join(folder, "cuda"))
+    return made
 
 
 @kernel

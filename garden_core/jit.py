@@ -34,7 +34,17 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
-__all__ = ["JIT", "cache_folder", "compiled", "fingerprint", "inlined", "records"]
+__all__ = [
+    "JIT",
+    "SafeCache",
+    "SafeCacheFile",
+    "cache_folder",
+    "compiled",
+    "fingerprint",
+    "inlined",
+    "records",
+    "use_cache",
+]
 
 LOG = logging.getLogger(__name__)
 JIT: bool = not numba.config.DISABLE_JIT
@@ -79,14 +89,22 @@ def _compiled(function: F, **more: bool) -> F:
     _make_code_later(dispatcher, private)
     folder = cache_folder()
     if folder is not None:
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
-        try:  # Numba picks the folder while the cache is made, so other packages' folders stay theirs
-            dispatcher._cache = _Cache(function)
-        except RuntimeError:
-            pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
-        finally:
-            numba.config.CACHE_DIR = before
+        use_cache(dispatcher, _Cache, numba.config, folder)
     return dispatcher
+
+
+def use_cache(dispatcher: Any, cache: Callable[[Any], Any], config: Any, folder: str) -> None:
+    """Give the function of a dispatcher a cache in a folder.
+
+    Numba picks the folder while the cache is made, so other packages' folders stay theirs.
+    """
+    before, config.CACHE_DIR = config.CACHE_DIR, folder
+    try:
+        dispatcher._cache = cache(dispatcher.py_func)
+    except RuntimeError:
+        pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
+    finally:
+        config.CACHE_DIR = before
 
 
 def _make_code_later(dispatcher: Any, private: bool) -> None:
@@ -424,14 +442,15 @@ class _CacheImpl(CompileResultCacheImpl):
         )
 
 
-class _CacheFile(IndexDataCacheFile):
-    """The files of one function, each data file named by what is in it.
+class SafeCacheFile:
+    """Ahead of Numba's class for the files of one function: names each data file by what is in it.
 
     Numba numbers them. Two processes that save at once can take the same number, and one of them, or a later
     one, then runs the other's code.
     """
 
-    def save(self, key: Any, data: Any) -> None:
+    def save(self: Any, key: Any, data: Any) -> None:
+        """Save a compilation, and its name in the index."""
         digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]
         name = f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
         self._save_data(name, data)
@@ -440,28 +459,34 @@ class _CacheFile(IndexDataCacheFile):
         self._save_index(index)
 
 
-class _Cache(FunctionCache):
-    """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
+class _CacheFile(SafeCacheFile, IndexDataCacheFile):
+    """The files of one function for the CPU."""
 
-    _impl_class = _CacheImpl
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+class SafeCache:
+    """Ahead of Numba's cache of one function, for a CPU or a GPU.
+
+    Damaged files are deleted and compiled anew, what cannot be kept leads to a warning, and old builds are pruned.
+    """
+
+    _py_func: Callable[..., Any]
+    _cache_file: Any
+    cache_path: str
+
+    def keep_in(self: Any, file_class: Callable[..., SafeCacheFile]) -> None:
+        """Have the files named by the function alone, not by its line."""
         base = re.sub(r"-\d+(?=\.py)", "", self._impl.filename_base)
-        self._cache_file = _CacheFile(self.cache_path, base, "fingerprints")
+        self._cache_file = file_class(self.cache_path, base, "fingerprints")
 
     @functools.cached_property
-    def _fingerprint(
-        self,
-    ) -> str:  # not earlier: while decorating, the names that the function uses may not exist
+    def fingerprint(self) -> str:
+        """What the function compiles; not while decorating, when the names that it uses may not exist."""
         return fingerprint(self._py_func) + str(sorted(map(str, OPTIONS.items())))
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return sig, codegen.magic_tuple(), self._fingerprint
-
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compilation for a signature; None if there is none."""
         try:
-            return super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)  # type: ignore[misc]
         except NameError:
             raise
         except Exception:  # damaged bytes unpickle to any error; the function is compiled again
@@ -472,8 +497,9 @@ class _Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compilation for a signature."""
         try:
-            super().save_overload(sig, data)
+            super().save_overload(sig, data)  # type: ignore[misc]
             self._prune()
         except OSError as error:
             warnings.warn(f"compiled code was not kept in {self.cache_path}: {error}", stacklevel=2)
@@ -502,3 +528,16 @@ class _Cache(FunctionCache):
         for path in self._files():
             if path.suffix == ".nbc" and path.name not in kept.values():
                 path.unlink(missing_ok=True)
+
+
+class _Cache(SafeCache, FunctionCache):
+    """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
+
+    _impl_class = _CacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.keep_in(_CacheFile)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return sig, codegen.magic_tuple(), self.fingerprint

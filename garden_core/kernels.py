@@ -22,6 +22,7 @@ from garden_core.jit import JIT, OPTIONS, compiled, fingerprint
 __all__ = [
     "Kernels",
     "apply_action",
+    "copy_record",
     "deal",
     "fingerprint_of",
     "is_dealt",
@@ -243,6 +244,19 @@ def standings(state, params, out):
 def resample(state, params, player, seed):
     """Redraw, from the uint64 `seed`, all that seat `player` cannot see, and the generator."""
     _make_resample(_of(state).resample)(state, params, player, np.uint64(seed))
+
+
+def copy_record(to, row, record):
+    """Copy a record into a row of `to`, an array of its type: a state, and with it its game.
+
+    A GPU has its own way (`garden_core.gpu_records`).
+    """
+    to[row] = record
+
+
+@overload(copy_record, jit_options=OPTIONS)
+def _(to, row, record):
+    return copy_record
 
 
 @overload(deal, jit_options=OPTIONS)

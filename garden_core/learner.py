@@ -7,6 +7,7 @@ seat was paid in between: a loss that an opponent's move brings about reaches th
 from __future__ import annotations
 
 import contextlib
+import copy
 import operator
 import os
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 from garden_core import plugins
 from garden_core.batch import Batch
-from garden_core.checks import as_integer, as_rows, as_seat, check_illegal, require_reset, short
+from garden_core.checks import as_integer, as_seat, check_illegal, require_reset, short
 from garden_core.choices import BUILT_IN, FORFEIT
 from garden_core.game import Game
 from garden_core.jit import records
@@ -151,6 +152,15 @@ class Learner:
         self.set_weights(weights)
         self._kept: list[np.ndarray] | None = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
+        """Copy everything, the arrays on a GPU too."""
+        other = memo[id(self)] = copy.copy(self)
+        for name, value in vars(self).items():
+            on_gpu = hasattr(value, "__cuda_ndarray__")
+            copied = self.batch.target.copy(value) if on_gpu else copy.deepcopy(value, memo)
+            setattr(other, name, copied)
+        return other
+
     @property
     def dealt(self) -> bool:
         """Whether there was a reset."""
@@ -179,7 +189,7 @@ class Learner:
     @property
     def drawn(self) -> np.ndarray:
         """By seat the index of the opponent in each row, int16 (N, num_players)."""
-        return self.batch.target.field(self._records, "opponent")[:, : self.game.num_players]
+        return self.batch.target.field(self._records, "opponent", self.game.num_players)
 
     def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
         """Change how often each opponent is drawn, for games dealt from now on.
@@ -234,7 +244,7 @@ class Learner:
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "step")
-        rows = self.batch.all_rows if rows is None else as_rows(rows, self.num_envs, "stepped")
+        rows = self.batch.chosen(rows, "stepped")
         acting = None
         if self.autoreset != "same_step":
             waiting = self._records["status"][rows] == OVER

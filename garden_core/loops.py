@@ -157,7 +157,7 @@ def advance_row(rows, params, row, action, autoreset, paid):
         paid.truncated[row] = state.truncated != 0
         over = state.terminated or state.truncated
         if over:
-            rows.last_states[row] = rows.states[row]
+            kernels.copy_record(rows.last_states, row, rows.states[row])
             rows.episodes[row] += np.uint64(autoreset)
     if action == DEAL or (over and autoreset):
         deal_row(rows, params, row)
@@ -192,7 +192,7 @@ def advance_rows(
 @compiled
 def set_row(rows, params, row, state, paid):
     """Put a game in progress into a row, and show it."""
-    rows.states[row] = state
+    kernels.copy_record(rows.states, row, state)
     paid.rewards[row, :] = 0
     paid.terminated[row] = state.terminated != 0
     paid.truncated[row] = state.truncated != 0

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from garden_core.batch import Batch
-from garden_core.checks import as_rows, as_seed, require_reset
+from garden_core.checks import as_seed, require_reset
 from garden_core.choices import FORFEIT, GREEDY, RANDOM
 
 __all__ = [
@@ -47,11 +47,20 @@ class _BuiltIn:
             RuntimeError: before the batch's first reset.
         """
         require_reset(batch.dealt, "a policy")
-        rows = as_rows(rows, batch.num_envs, "asked")
+        rows = batch.chosen(rows, "asked")
         held = self._rng_states.get(batch.device)
         if held is None or held.shape[0] < batch.num_envs:
-            held = self._rng_states[batch.device] = batch.target.generators(batch.num_envs, self.seed)
+            held = batch.target.generators(batch.num_envs, self.seed)
+        held = self._rng_states[batch.device] = batch.target.put(held)
         return batch.target.choose(self.kind, batch.rows, rows, held)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: a GPU's generators as arrays of NumPy, which the next call puts back."""
+        held = {
+            device: array.copy_to_host() if hasattr(array, "copy_to_host") else array
+            for device, array in self._rng_states.items()
+        }
+        return vars(self) | {"_rng_states": held}
 
 
 class RandomPolicy(_BuiltIn):
@@ -97,5 +106,7 @@ def check_answer(answer: Any, batch: Batch, rows: np.ndarray, may_forfeit: bool 
     Raises:
         ValueError: if it is not one legal action for each row, or FORFEIT where the policy may.
     """
-    answer = np.asarray(answer)
-    return batch.check_actions(answer, rows, np.flatnonzero(answer != FORFEIT) if may_forfeit else None)
+    target = batch.target
+    answer, rows = target.array(answer), target.host(rows)
+    acting = np.flatnonzero(target.to_numpy(answer) != FORFEIT) if may_forfeit else None
+    return batch.check_actions(answer, rows, acting)

@@ -134,7 +134,7 @@ def _finish(rows, params, seats, row):
     state, record = rows.states[row], seats.records[row]
     seats.terminated[row] = True
     seats.capped[row] = state.truncated != 0
-    rows.last_states[row] = rows.states[row]
+    kernels.copy_record(rows.last_states, row, state)
     seats.seats[row] = record.seat
     for p in range(seats.drawn.shape[1]):
         seats.drawn[row, p] = record.opponent[p]

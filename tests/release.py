@@ -123,12 +123,17 @@ def tried(package: Path, extra: str, python: str) -> None:
         run(python, "-m", "venv", folder / "venv")
         own = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         what = f"{package}[{extra}]" if extra else str(package)
-        constraints = ROOT / ("constraints-ray.txt" if extra == "ray" else "constraints.txt")
+        names = {"ray": ["constraints-ray"], "cuda": ["constraints", "constraints-cuda"]}
+        constraints = [
+            part
+            for name in names.get(extra, ["constraints"])
+            for part in ("--constraint", ROOT / f"{name}.txt")
+        ]
         pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         if extra == "ray":  # pip would take very long to find versions that go together
-            run(*pip, "--constraint", constraints, "torch", "uv")
+            run(*pip, *constraints, "torch", "uv")
             pip = [own, "-m", "uv", "pip", "install", "--quiet", "--python", own]
-        run(*pip, "--constraint", constraints, what)
+        run(*pip, *constraints, what)
         run(own, *(USES[extra] if extra else ["-c", PLAY]), folder=folder)
     print(f"{package.name} {extra or 'without extras'}: installed and used with {python}", flush=True)
 

@@ -1,6 +1,7 @@
 """Self-play in tensors, here on the CPU, held against that in arrays: the same games, paid and valued alike."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -126,11 +127,40 @@ def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
     assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
 
 
+def test_opponents_are_asked_that_somebody_plays_against():
+    game = shortened("cacti", 40, reward="margin")
+    network = TorchNetwork(new_network(game, SMALL, target_of(game), 3))
+    pool = OpponentPool((0.0, 0.0, 1.0), 2)
+    pool.freeze(network.network)
+    pool.policies[:2] = [None, None]
+    arguments = ppo.Arguments("cacti")
+    games = TensorSelfPlay(game, network, pool, 5, 8, 30, 1.0, arguments.gae_lambda, arguments.value_lambda)
+    games.rollout(with_greedy=False)
+    ((held, parameters),) = games._parameters.values()
+    assert held is pool.selves[0].network
+    games.rollout(with_greedy=False)
+    assert games._parameters[pool.selves[0]][1] is parameters
+    pool.restore([0.5] * 4, [False] * 4, [network.network.weights], network.network)
+    games.rollout(with_greedy=False)
+    assert games._parameters[pool.selves[0]][0] is pool.selves[0].network is not held
+
+
 def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match=r"--device cuda: torch .* finds no GPU"):
         ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("ray", [None, "local"])
+def test_games_of_workers_are_not_played_on_the_gpu(ray):
+    game = shortened("cacti", 40, reward="margin")
+    network = TorchNetwork(new_network(game, SMALL, target_of(game), 3))
+    network.by_torch = True
+    arguments = ppo.Arguments("cacti", envs=2, rollout=2, device="cuda", ray=ray)
+    training = SimpleNamespace(game=game, torch_network=network, arguments=arguments)
+    games = ppo.Training._games(training, arguments.pool(), 0)
+    assert isinstance(games, TensorSelfPlay if ray is None else ppo.SelfPlay)
 
 
 def test_further_agents_of_the_pool_need_the_cpu():

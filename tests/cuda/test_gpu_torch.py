@@ -1,10 +1,20 @@
 """Arrays of a batch on a GPU as tensors there; run where torch has the GPU too."""
 
 import numpy as np
+import pytest
 import torch
 from devices import host
+from garden_agents.networks.architecture import Architecture, new_network
+from garden_agents.networks.board_features import cell_features
+from garden_agents.networks.gpu_features import GpuFeatures
+from garden_agents.networks.heads import target_of
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.search.agent import MCTSAgent
+from garden_agents.search.gpu_search import GpuSearch
+from garden_agents.training import ppo
 
-from garden_core import Batch
+from garden_core import Batch, make
+from garden_core.policies import ask
 
 
 def test_arrays_go_to_torch_without_a_copy():
@@ -15,3 +25,55 @@ def test_arrays_go_to_torch_without_a_copy():
     batch.step(mask.long().argmax(1))
     assert np.array_equal(observation.cpu().numpy(), host(batch.observation))
     assert np.array_equal(mask.cpu().numpy(), host(batch.action_mask))
+
+
+def test_rows_seats_and_answers_may_be_tensors():
+    batch = Batch("connect_four:ConnectFour", 100, device="cuda")
+    batch.reset(1)
+    rows = torch.arange(10, 20, device="cuda")
+    batch.step(ask(lambda batch, rows: torch.full((10,), 3, device="cuda"), batch, rows), rows)
+    seats = torch.zeros(100, dtype=torch.int64, device="cuda")
+    assert np.array_equal(host(batch.observe(seats)), host(batch.observe(0)))
+
+
+@pytest.mark.parametrize("network", ["flat", "board"])
+def test_a_training_learns_and_is_resumed(tmp_path, network):
+    shape = {
+        "envs": 1024,
+        "rollout": 16,
+        "minibatch": 4096,
+        "pool_share": 0.2,
+        "device": "cuda",
+        "network": network,
+    }
+    settings = shape | {"panel": ("random",), "panel_games": 20, "eval_games": 20, "run": tmp_path / "run"}
+    folder = ppo.train(ppo.Arguments("mars", steps=50_000, snapshot_every=20_000, **settings))
+    ppo.train(ppo.Arguments(resume=folder, steps=100_000))
+    assert (folder / "evaluation.json").exists()
+
+
+def test_search_finds_what_it_finds_on_the_cpu():
+    game = make("cacti")
+    network = NetworkAgent(new_network(game, Architecture("flat", 4, 8), target_of(game), 2), target_of(game))
+    agent = MCTSAgent(9, network=network, seed=4)
+    here, there = (Batch(game, 64, device=device) for device in ("cpu", "cuda"))
+    here.reset(3)
+    there.reset(3)
+    search, equal = GpuSearch(agent), 0.0
+    for factor in (1, -1):  # the search follows the weights
+        network.network.parameters[:] *= factor
+        one, other = agent.search(here, here.all_rows), search.search(there, there.all_rows)
+        equal += (one.actions == other.actions.cpu().numpy()).mean() / 2
+    assert equal > 0.9  # floats are rounded otherwise
+
+
+def test_features_of_a_board_are_those_of_the_cpu():
+    batch = Batch("mars", 500)
+    batch.reset(1)
+    for _ in range(20):
+        batch.step(batch.action_mask.argmax(1))
+    board = batch.game.board
+    expected = cell_features(board, batch.flat)
+    out = torch.empty(expected.shape, device="cuda")
+    GpuFeatures(board)(torch.from_numpy(batch.flat).cuda(), out)
+    assert np.array_equal(out.cpu().numpy(), expected)

@@ -1,11 +1,13 @@
 """Every kernel of every game compiles to PTX, the code of a GPU, where there is no GPU: with the types that it is called with."""
 
+import pickle
 import re
 from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
+import torch
 from devices import OWN
 from garden_agents.networks import gpu_features
 from garden_agents.networks.architecture import Architecture, new_network
@@ -14,11 +16,14 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search import gpu_search, gpu_trees
 from garden_agents.search.agent import MCTSAgent
+from garden_agents.training import ppo
 from numba import cuda
+from numba.cuda.cudadrv.devicearray import sentry_contiguous
 from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
 from garden_core import Batch, gpu, gpu_kernels, make
+from garden_core.kernels import copy_record
 from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
@@ -47,7 +52,8 @@ def kernels(monkeypatch):
         monkeypatch.setattr(module, "put", np.asarray)
     for module in (gpu, gpu_search):
         monkeypatch.setattr(module, "view", view)
-    monkeypatch.setattr(gpu.Gpu, "empty", lambda self, shape, dtype: np.empty(shape, dtype))
+    monkeypatch.setattr(gpu, "empty", np.empty)
+    monkeypatch.setattr(gpu, "clear", lambda array: array.fill(0))
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
     monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)
     return compiled
@@ -100,10 +106,54 @@ def test_what_a_batch_cannot_do_on_a_gpu_is_refused(kernels, changes):
         Batch("cacti", 3, **changes, device="cuda")
 
 
-def test_a_missing_gpu_is_told(monkeypatch):
+def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="no GPU that CUDA can use"):
         Batch("cacti", 3, device="cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(SystemExit, match="--device cuda: there is no GPU that CUDA can use"):
+        ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_compiler_is_told(monkeypatch):
+    monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(gpu_kernels.cuda, "cuda_error", lambda: None)
+    with pytest.raises(RuntimeError, match=r"no compiler for a GPU: .*garden-envs.cuda"):
+        Batch("cacti", 3, device="cuda")
+
+
+def test_rows_of_a_whole_batch_are_on_the_gpu_already(kernels, monkeypatch):
+    batch, policies = Batch("tic_tac_toe:TicTacToe", 50, device="cuda"), (RandomPolicy(), GreedyPolicy())
+    batch.reset(1)
+    given = []
+    monkeypatch.setattr(gpu, "put", lambda array: given.append(array) or np.asarray(array))
+    for rows in (batch.all_rows, np.array([3])):
+        for policy in policies:
+            batch.step(np.minimum(policy(batch, rows), 0), rows)
+    assert not any(np.array_equal(array, np.arange(50)) for array in given)
+    assert any(np.array_equal(array, [3]) for array in given)
+
+
+def test_games_on_a_gpu_are_not_pickled(kernels):
+    for held in (Batch("cacti", 3, device="cuda"), Learner(make("cacti"), 3, device="cuda")):
+        with pytest.raises(TypeError, match="games on a GPU cannot be pickled"):
+            pickle.dumps(held)
+
+
+def test_few_threads_are_not_warned_of():
+    assert not gpu_kernels.config.CUDA_LOW_OCCUPANCY_WARNINGS
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(9)[::2], np.zeros((3, 4))[:, 1], np.zeros((3, 4)).T, np.int64(1)]
+)
+def test_what_is_put_on_a_gpu_is_contiguous(monkeypatch, array):
+    array = np.asarray(array)
+    monkeypatch.setattr(gpu_kernels.cuda, "to_device", lambda given: sentry_contiguous(given) or given)
+    found = gpu.put(array)
+    assert found.shape == array.shape
+    assert np.array_equal(found, array)
 
 
 @pytest.mark.parametrize("name", [*GAMES, *OWN])
@@ -126,6 +176,22 @@ def test_features_of_a_board_compile(kernels):
     seen = np.zeros((1000, 3), np.int8).T  # as a batch on the GPU has them
     features(seen, np.zeros((3, len(board.neighbours), num_cell_features(board)), np.float32))
     check(kernels)
+
+
+@pytest.mark.parametrize(("size", "word"), [(536, "u64"), (20, "u32"), (6, "u16"), (7, "u8")])
+def test_a_record_is_copied_in_words(kernels, size, word):
+    def copy(to, source, chosen):
+        copy_record(to, 0, source[chosen[0]])
+
+    given = numba.typeof(np.zeros(2, np.dtype([("bytes", "u1", size)])))
+    code, _ = cuda.compile_ptx(
+        copy, (given, given, numba.typeof(np.zeros(1, np.float64).view(np.int64))), cc=CAPABILITY
+    )
+    loads, stores = (re.findall(rf"\b{do}\.global\.(\w+)", code) for do in ("ld", "st"))
+    assert set(stores) == {word}
+    assert loads.count(word) == len(stores) + (word == "u64")  # and the index
+    if word != "u8":
+        assert len(stores) == size * 8 // int(word[1:])
 
 
 def check(kernels, exact=True):

@@ -1,13 +1,15 @@
 """Batches on one device and another: what they show, call by call, as digests."""
 
+import copy
 import hashlib
+import pickle
 
 import numpy as np
 from variants import GAMES, shortened, variants
 
 from garden_core import Batch
 from garden_core.learner import Learner
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.policies import GreedyPolicy, RandomPolicy, ask
 
 OWN = ["connect_four:ConnectFour", "pig:Pig", "tic_tac_toe:TicTacToe"]
 """Games of third parties, by where their class is."""
@@ -56,6 +58,13 @@ def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
     yield "set_states", digest(batch)
     batch.step(policies[0](batch, np.array([rows - 1])), rows=[rows - 1])
     yield "step of a row", digest(batch)
+    batch.step(pickle.loads(pickle.dumps(policies[0]))(batch, batch.all_rows))
+    yield "step by a copy of a policy", digest(batch)
+    rows_there, seats_there = (batch.target.put(np.array(numbers)) for numbers in ([rows - 1], [0] * rows))
+    answer = ask(policies[0], batch, rows_there, may_forfeit=True)
+    batch.step(answer, rows=rows_there)
+    yield "step of a row that the device names", digest(batch)
+    yield "seats on the device", hashlib.sha256(host(batch.observe(seats_there)).tobytes()).hexdigest()
     yield "clone", digest(other)
     other.refresh()
     yield "refresh", digest(other)
@@ -80,11 +89,15 @@ def learned(name, options, device, rows=3, steps=CAP // 2, cap=CAP, look=1):
         learner.step(host(learner.action_mask).argmax(1))
         if step % look == 0:
             yield f"step {step}", digest_of(learner)
+    other = copy.deepcopy(learner)
     learner.set_weights((0, 1))
     learner.reset([2], rows=[rows - 1])
     learner.step(host(learner.action_mask).argmax(1))
     yield "reset of a row", digest_of(learner)
     yield "last decision", str(learner.last_decision(rows - 1))
+    yield "copy", digest_of(other)
+    other.step(host(other.action_mask).argmax(1))
+    yield "step of the copy", digest_of(other)
 
 
 def digest_of(learner):

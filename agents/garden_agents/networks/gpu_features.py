@@ -8,7 +8,7 @@ import numpy as np
 
 from garden_agents.networks.board_features import fill_one
 from garden_core.game import Board
-from garden_core.gpu import THREADS, launch, put
+from garden_core.gpu import THREADS, launch, put, striped
 from garden_core.gpu_kernels import cuda, kernel
 
 __all__ = ["GpuFeatures"]
@@ -38,6 +38,6 @@ class GpuFeatures:
         """Fill `out`, float32 (N, cells, F), from observations int8 (N, observation size): see `cell_features`."""
         n = min(observation.shape[0], THREADS)
         if self._scratch is None or self._scratch.shape[0] < n:
-            self._scratch = put(np.zeros((n, 4, len(self.board.neighbours)), np.int64))
+            self._scratch = striped((n, 4, len(self.board.neighbours)), np.int64)
         given = self._neighbours, self.board.planes, self.board.colours, self._scratch
         launch(fill, self._scratch.shape[0], put(observation), *given, put(out))

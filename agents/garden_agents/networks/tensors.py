@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def formula(
         return dense("logits", hidden), dense("values", hidden)
     features, scalars = inputs
     first = torch.relu(dense("first", features) + dense("from_scalars", scalars)[:, None])
-    marked = features[:, :, list(network.board.marks)].transpose(1, 2)
+    marked = features.index_select(2, _indexes(network.board.marks, features.device)).transpose(1, 2)
     at_marks = (marked @ first).flatten(1), (marked @ features).flatten(1)
     summary = torch.cat([first.mean(1), first.amax(1), *at_marks, scalars], 1)
     whole = torch.relu(dense("whole", summary))
@@ -73,6 +74,12 @@ def formula(
     middle = torch.relu(dense("middle", torch.cat([second.mean(1), whole], 1)))
     on_cells = dense("cell_logits", second).transpose(1, 2).flatten(1)
     return torch.cat([on_cells, dense("other_logits", whole)], 1), dense("values", middle)
+
+
+@functools.cache
+def _indexes(numbers: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Return whole numbers on a device, copied there once."""
+    return torch.tensor(numbers, dtype=torch.int64, device=device)
 
 
 def chances_and_margins(raw: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,7 @@ from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
 from garden_agents.search.tree import Leaves, Tree, node_type
 from garden_core.batch import Batch
-from garden_core.checks import as_rows, require_reset
+from garden_core.checks import require_reset
 from garden_core.choices import Scratch
 from garden_core.game import Game
 from garden_core.gpu import launch, put, view
@@ -40,7 +40,7 @@ class GpuSearch:
         self.agent, self.network = agent, agent.network.network
         self.value_target = agent.network.value_target
         self.read = TensorInputs(self.network)
-        self._parameters: torch.Tensor | None = None
+        self._parameters = torch.from_numpy(self.network.parameters)
         self._memory: _Memory | None = None
         self._rng_states: Any = None
 
@@ -61,11 +61,12 @@ class GpuSearch:
         agent = self.agent
         if noise is not None and not agent.considered:
             raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
-        rows = as_rows(rows, batch.num_envs, "asked")
+        rows = batch.chosen(rows, "asked")
         if self._rng_states is None or self._rng_states.shape[0] < batch.num_envs:
             self._rng_states = batch.target.generators(batch.num_envs, agent.seed)
-        masks = as_tensor(batch.action_mask)[as_tensor(put(rows))]
+        masks = as_tensor(batch.action_mask)[as_tensor(batch.target.indexes(rows))]
         legal = masks.sum(1)
+        self._parameters = torch.from_numpy(self.network.parameters).to(masks.device)
         found: Any = (
             masks.int(),
             torch.zeros((len(rows), batch.game.num_players), dtype=torch.float64, device=masks.device),
@@ -115,8 +116,6 @@ class GpuSearch:
 
     def _evaluate(self, seen: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return probabilities, float32 (N, num_actions), and values, float32 (N, seats or 1): see `NetworkAgent.evaluate`."""
-        if self._parameters is None:
-            self._parameters = torch.from_numpy(self.network.parameters).to(seen.device)
         logits, raw = formula(self.network, self._parameters, self.read(seen))
         probabilities = logits.masked_fill(legal == 0, ILLEGAL).softmax(1)
         return probabilities, expected_values(raw, self.value_target).contiguous()

@@ -437,9 +437,10 @@ def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
     selection = Selection(player, np.int64(NETWORK), exploration, others)
     for i in range(search * group, (search + 1) * group):
         if leaves.redraws.shape[1] > 0:
-            leaves.states[i] = leaves.redraws[search, _drawn(leaves.likelihoods[search], rng_state)]
+            drawn = _drawn(leaves.likelihoods[search], rng_state)
+            kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
         else:
-            leaves.states[i] = states[row]
+            kernels.copy_record(leaves.states, i, states[row])
             kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
         tree = Tree(nodes[search], used[search], paths[i], considered[search])
         leaves.lengths[i] = _descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)

@@ -486,9 +486,9 @@ class Training:
             yield ray_workers.Workers(self.game, self.network, self.pool, a, SelfPlay, seed)
 
     def _games(self, pool: OpponentPool, seed: int) -> Source:
-        """Return games of this process, on the device of the network."""
+        """Return games of this process, on the device of the network unless workers play the games."""
         a, network = self.arguments, self.torch_network
-        if not network.by_torch:
+        if not network.by_torch or a.ray is not None:
             return SelfPlay(self.game, network, pool, a, seed)
         shape = a.envs, a.rollout, a.pool_share, a.gae_lambda, a.value_lambda
         return TensorSelfPlay(self.game, network, pool, seed, *shape)
@@ -665,8 +665,14 @@ def train(arguments: Arguments) -> Path:
 def trained(arguments: A) -> tuple[Path, A, Game]:
     """Do what `train` does; return the run's folder, its arguments and its game."""
     folder, arguments, game, command = open_run(arguments)
-    if arguments.device == "cuda" and not torch.cuda.is_available():
-        raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
+    if arguments.device == "cuda":
+        if not torch.cuda.is_available():
+            raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
+        if arguments.ray is None:
+            try:
+                Batch(game, 1, device="cuda")
+            except (ImportError, RuntimeError) as error:
+                raise SystemExit(f"--device cuda: {error}") from None
     torch.set_num_threads(1)  # passes of the network have threads of their own
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.resume is not None:  # before memory is allocated for the widths in the config

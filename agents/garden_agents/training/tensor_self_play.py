@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from garden_agents.networks.heads import num_values, target_of
+from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import (
     ILLEGAL,
     TensorInputs,
@@ -103,6 +104,8 @@ class TensorSelfPlay:
         self._standings = self.batch.target.zeros((envs, game.max_players), np.int32)
         self.standings = as_tensor(self._standings)
         self.rows, self.seats = (torch.arange(k, device=device) for k in (envs, n))
+        self._parameters: dict[PastSelf, tuple[Network, torch.Tensor]] = {}
+        """Networks of past selves, and their parameters on the device."""
         self._results: list[tuple[torch.Tensor, torch.Tensor]] = []
         self._seat_opponents(torch.ones(envs, dtype=torch.bool, device=device))
 
@@ -142,21 +145,24 @@ class TensorSelfPlay:
         self.valid[new] = own
         self._link(own, mover, first)
         chosen = actions[:, 0]
-        if self.pool_share:
-            for index, policy in enumerate(self.pool.policies):
-                chosen = torch.where(deciding & (opponents == index), self._ask(policy, inputs), chosen)
+        asked = torch.where(deciding, opponents, -1)
+        for index in asked.unique().tolist() if self.pool_share else ():
+            if index >= 0:
+                rows = torch.nonzero(asked == index)[:, 0]
+                chosen[rows] = self._ask(self.pool.policies[index], rows, inputs)
         batch.step(chosen if self.device.type != "cpu" else chosen.numpy())
         self._pay()
 
-    def _ask(self, policy: Policy, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        """Return what an opponent would do in every game, int64 (envs,)."""
-        if not isinstance(policy, PastSelf):
-            return as_tensor(policy(self.batch, self.batch.all_rows))
-        if policy.network is None:  # it is never drawn
-            return self.mask.argmax(1)
-        parameters = torch.from_numpy(policy.network.parameters).to(self.device)
-        logits, _ = formula(policy.network, parameters, inputs)
-        shares = logits.masked_fill(self.mask == 0, ILLEGAL).softmax(1)
+    def _ask(self, policy: Policy, rows: torch.Tensor, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        """Return what an opponent does in some games, int64 (len(rows),)."""
+        if not isinstance(policy, PastSelf) or policy.network is None:
+            return as_tensor(policy(self.batch, self.batch.all_rows))[rows]
+        held = self._parameters.get(policy)
+        if held is None or held[0] is not policy.network:
+            parameters = torch.from_numpy(policy.network.parameters).to(self.device)
+            held = self._parameters[policy] = policy.network, parameters
+        logits, _ = formula(*held, tuple(part[rows] for part in inputs))
+        shares = logits.masked_fill(self.mask[rows] == 0, ILLEGAL).softmax(1)
         return torch.multinomial(shares, 1, generator=self.generator)[:, 0]
 
     def _link(self, own: torch.Tensor, mover: torch.Tensor, first: int) -> None:

@@ -1,0 +1,29 @@
+"""The cache on disk of kernels for a GPU, with what `garden_core.jit` adds to that of the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.cuda.core.caching import IndexDataCacheFile
+from numba.cuda.dispatcher import CUDACache
+
+from garden_core.gpu_records import BUILD
+from garden_core.jit import SafeCache, SafeCacheFile
+
+__all__ = ["Cache"]
+
+
+class _CacheFile(SafeCacheFile, IndexDataCacheFile):
+    """The files of one kernel."""
+
+
+class Cache(SafeCache, CUDACache):
+    """numba-cuda's cache of one kernel; its keys name all that the kernel compiles, too."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.keep_in(_CacheFile)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return *super()._index_key(sig, codegen), self.fingerprint, BUILD

@@ -1,0 +1,54 @@
+"""How a GPU copies a record: in words. numba-cuda would copy it byte by byte, in a loop."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba.cuda import types
+from numba.cuda.extending import intrinsic, overload  # type: ignore[attr-defined]  # of numba-cuda
+
+from garden_core.jit import fingerprint
+from garden_core.kernels import copy_record
+
+__all__ = ["BUILD"]
+
+_AT_ONCE = 8  # words that are read before they are written
+
+
+def _word(size: int) -> int:
+    """Return the bytes of the largest word, at most 8, of which a record of `size` bytes has a whole number."""
+    return min(size & -size, 8)
+
+
+@overload(copy_record)
+def _(to, row, record):
+    if _word(record.size) == 1:
+        return lambda to, row, record: to.__setitem__(row, record)
+    return lambda to, row, record: _copy(to[row], record)
+
+
+def _copied(context, to, record):
+    """Copy a record, of whole words and where a word may stand, into another of its type."""
+    assert to == record
+    width = _word(record.size)
+    count = record.size // width
+
+    def code(context, builder, signature, arguments):
+        form = ir.IntType(8 * width)
+        into, source = (builder.bitcast(each, form.as_pointer()) for each in arguments)
+
+        def place(start, index):
+            return builder.gep(start, [ir.Constant(ir.IntType(32), index)])
+
+        for first in range(0, count, _AT_ONCE):
+            indexes = range(first, min(first + _AT_ONCE, count))
+            words = [builder.load(place(source, index), align=width) for index in indexes]
+            for index, value in zip(indexes, words, strict=True):
+                builder.store(value, place(into, index), align=width)
+        return context.get_dummy_value()
+
+    return types.void(to, record), code
+
+
+_copy = intrinsic(_copied)
+BUILD = fingerprint(_copied)
+"""Names the code of a copy, which the fingerprint of a kernel does not reach."""
