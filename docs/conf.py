@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 os.environ["NUMBA_DISABLE_JIT"] = (
     "1"  # compiled functions are then plain ones, with signatures and docstrings
 )
@@ -32,6 +34,7 @@ extensions = [
     "sphinx_design",
 ]
 exclude_patterns = ["pictures/*.json"]
+smartquotes = False  # "--" is what begins an option
 default_role = "code"  # docstrings write code in single backticks
 
 # Pages
@@ -40,7 +43,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebooks; the site shows the outputs that they hold
 
 # Docstrings
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True, "show-inheritance": True, "no-value": True}
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
@@ -68,3 +71,15 @@ if "Repository" in addresses:
     }
 
 reference.write(Path(__file__).parent / "api")
+
+
+def setup(app: Sphinx) -> None:
+    """Have descriptions of attributes taken as they are: napoleon would read what stands before a colon as a type."""
+
+    def begin_with_a_blank(
+        app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+    ) -> None:
+        if what in ("attribute", "data", "property"):
+            lines.insert(0, "")
+
+    app.connect("autodoc-process-docstring", begin_with_a_blank, priority=100)

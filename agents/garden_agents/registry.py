@@ -84,7 +84,7 @@ def load_agent(
     - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
       guided by that network;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
-      10 seconds for a move; "program@2s:COMMAND" names another time;
+      10 seconds for a move; `program@2s:COMMAND` names another time;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`.
 

@@ -201,7 +201,7 @@ class MCTSAgent:
             RuntimeError: before the batch's first reset.
 
         Returns:
-            What was found. Where only one action is legal there is no search: one visit, values 0.
+            What was found. Where only one action is legal there is no search, but one visit and values 0.
         """
         if noise is not None and not self.considered:
             raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
