@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt $(MORE) --editable
 
-.PHONY: train test test-all test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
+.PHONY: install train test test-all test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -91,6 +91,13 @@ clean:
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
+
+# What all checks need at once, as CI has it: one resolution instead of six, and by uv, which is faster than pip.
+EVERYTHING := browser clients cuda dev docs test
+install: | .venv/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt torch uv
+	$(BIN)/uv pip install --python $(BIN)/python --quiet --constraint constraints.txt --constraint constraints-cuda.txt --editable '.[$(shell echo $(EVERYTHING) | tr ' ' ',')]'
+	@touch $(EVERYTHING:%=.venv/%)
 
 .venv/cuda: constraints-cuda.txt
 .venv/cuda: MORE := --constraint constraints-cuda.txt
