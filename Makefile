@@ -21,7 +21,7 @@ test-all: .venv/test
 
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients
-	$(BIN)/python -m pytest -n 2 -m "not slow" tests/clients tests/test_docs.py
+	$(BIN)/python -m pytest -n 2 -m "not slow" -k clients tests/clients tests/test_docs.py
 
 # Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, games on it are held against the CPU's.
 test-cuda: .venv/test .venv/cuda

@@ -22,7 +22,10 @@ def _commands_of_this_environment(monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+QUICK = [pytest.param(path, marks=pytest.mark.slow if path.stem == "train" else ()) for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", QUICK, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("_commands_of_this_environment")
 def test_notebook_runs(path, tmp_path):
     book = nbformat.read(path, 4)

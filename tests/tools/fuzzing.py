@@ -17,7 +17,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 
 FULL = os.environ.get("GARDEN_FUZZ") == "full"
-CASES = 10_000 if FULL else 200
+CASES = 10_000 if FULL else 100
 """Cases of each kind; a tenth where one takes long."""
 BLOCK = 250  # cases of one test, so that the full run spreads over processes
 MESSAGE, LINES = 1_000, 5  # characters and lines that an error may have
