@@ -21,7 +21,9 @@ try:
     from numba.cuda.core import config  # which Numba's own, older numba.cuda has not
 
     if not config.ENABLE_CUDASIM:
-        from garden_core import gpu_records  # noqa: F401  # how records are copied
+        from garden_core.gpu_records import use_words
+
+        use_words()
 except ImportError as error:
     raise ImportError(f"a GPU needs numba-cuda ({error}): pip install 'garden-envs[cuda]'") from None
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba.cuda import types
-from numba.cuda.extending import intrinsic, overload  # type: ignore[attr-defined]  # of numba-cuda
+from numba.extending import intrinsic, overload
 
 from garden_core.jit import fingerprint
 from garden_core.kernels import copy_record
 
-__all__ = ["BUILD"]
+__all__ = ["BUILD", "use_words"]
 
 _AT_ONCE = 8  # words that are read before they are written
 
@@ -19,8 +19,12 @@ def _word(size: int) -> int:
     return min(size & -size, 8)
 
 
-@overload(copy_record)
-def _(to, row, record):
+def use_words() -> None:
+    """Have numba-cuda compile `copy_record` to a copy in words."""
+    overload(copy_record, target="cuda")(_in_words)
+
+
+def _in_words(to, row, record):
     if _word(record.size) == 1:
         return lambda to, row, record: to.__setitem__(row, record)
     return lambda to, row, record: _copy(to[row], record)

@@ -483,10 +483,10 @@ class SafeCache:
         """What the function compiles; not while decorating, when the names that it uses may not exist."""
         return fingerprint(self._py_func) + str(sorted(map(str, OPTIONS.items())))
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compilation for a signature; None if there is none."""
+    def load(self, load: Callable[[], Any]) -> Any:
+        """Return a compilation, as Numba's `load` does; None if there is none."""
         try:
-            return super().load_overload(sig, target_context)  # type: ignore[misc]
+            return load()
         except NameError:
             raise
         except Exception:  # damaged bytes unpickle to any error; the function is compiled again
@@ -496,10 +496,10 @@ class SafeCache:
                     path.unlink()
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compilation for a signature."""
+    def save(self, save: Callable[[], None]) -> None:
+        """Keep a compilation, as Numba's `save` does."""
         try:
-            super().save_overload(sig, data)  # type: ignore[misc]
+            save()
             self._prune()
         except OSError as error:
             warnings.warn(f"compiled code was not kept in {self.cache_path}: {error}", stacklevel=2)
@@ -538,6 +538,12 @@ class _Cache(SafeCache, FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self.keep_in(_CacheFile)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return self.load(functools.partial(super().load_overload, sig, target_context))
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self.save(functools.partial(super().save_overload, sig, data))
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return sig, codegen.magic_tuple(), self.fingerprint
