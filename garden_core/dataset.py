@@ -282,14 +282,7 @@ class Dataset:
                 changed, of a game that is not installed or has other data or rules here, or as the class.
         """
         content, arrays = _read(path)
-        try:
-            played = game_of(content, game, data, "dataset")
-        except (TypeError, ValueError) as error:
-            raise DatasetError(f"{path} cannot be played here: {one_line(error)}") from None
-        if played.data_digest != content.data:
-            raise DatasetError(
-                f"{path} was played with other data or options of {played.name} ({short(content.data)}) than here"
-            )
+        played = game_of(path, content, game, data, ("dataset", DatasetError))
         scores = arrays.pop("scores")
         try:
             for name, kind in record_types(played).items():

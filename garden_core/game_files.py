@@ -43,18 +43,39 @@ def content_of(game: Game) -> dict[str, Any]:
     return content
 
 
-def game_of(content: GameContent, game: type[Game] | str | None, data: str | Path | None, what: str) -> Game:
+def game_of(
+    path: str | Path,
+    content: GameContent,
+    game: type[Game] | str | None,
+    data: str | Path | None,
+    kind: tuple[str, type[ValueError]],
+) -> Game:
     """Return the game that a file names, with the options and data that it carries.
 
     Args:
+        path: what messages call the file.
         content: what the file holds.
         game: of a game that is not installed its class or "module:Class".
         data: path of the data file, in place of the one that the file carries.
-        what: the kind of file, for messages.
+        kind: the kind of file, and what is raised for it.
 
     Raises:
-        TypeError, ValueError: if it names code, or a game, an option or a value that there is not.
+        ValueError: as `kind` says, if it names code, or a game, an option or a value that there is not, or was played with
+            other data.
     """
+    what, error_type = kind
+    try:
+        found = _named(content, game, data, what)
+    except (TypeError, ValueError) as error:
+        raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
+    if found.data_digest != content.data:
+        raise error_type(
+            f"{path} was played with other data or options of {found.name} ({short(content.data)}) than here"
+        )
+    return found
+
+
+def _named(content: GameContent, game: type[Game] | str | None, data: str | Path | None, what: str) -> Game:
     if game is None and ":" in content.game:
         raise ValueError(f"it names code, {short(content.game)}; pass game= to import that")
     maker = registry.game_class(content.game if game is None else game)

@@ -171,14 +171,7 @@ class Replay:
                 changed, of a game that is not installed or has other data or rules here, or if an action is illegal.
         """
         content = _read(text, path)
-        try:
-            played = game_of(content, game, data, "replay")
-        except (TypeError, ValueError) as error:
-            raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
-        if played.data_digest != content.data:
-            raise ReplayError(
-                f"{path} was played with other data or options of {played.name} ({short(content.data)}) than here"
-            )
+        played = game_of(path, content, game, data, ("replay", ReplayError))
         try:
             replay = cls.of(played, content.seed, content.actions)
         except ReplayError as error:

@@ -8,6 +8,7 @@ an environment of its own, and --python does all of it with another interpreter.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,44 +51,16 @@ for name in garden_core.list_games():
 """
 
 USES = {
-    "play": [
-        "-m",
-        "garden_agents",
-        "arena",
-        "cacti",
-        "random",
-        "greedy",
-        "--games",
-        "20",
-        "--processes",
-        "1",
-    ],
-    "web": ["-c", "from garden_agents.play.web import Server"],
-    "human": ["-c", "import pygame"],
-    "sb3": [
-        "-c",
-        "from garden_core.interfaces.sb3 import GardenVecEnv; GardenVecEnv('cacti', 4, seed=1).reset()",
-    ],
-    "train": [
-        "-m",
-        "garden_agents",
-        "train",
-        "cacti",
-        "--steps",
-        "20000",
-        "--panel-games",
-        "10",
-        "--eval-games",
-        "40",
-    ],
-    "cuda": ["-c", "from numba import cuda; cuda.is_available(); import garden_core.gpu"],
-    "minari": ["-c", "import minari, garden_core.dataset"],
-    "ray": [
-        "-c",
-        "from garden_core.interfaces.rllib import MultiAgentGame; MultiAgentGame({'game': 'cacti'}).reset()",
-    ],
+    "play": "-m garden_agents arena cacti random greedy --games 20 --processes 1",
+    "web": "-c 'from garden_agents.play.web import Server'",
+    "human": "-c 'import pygame'",
+    "sb3": "-c 'from garden_core.interfaces.sb3 import GardenVecEnv; GardenVecEnv(\"cacti\", 4, seed=1).reset()'",
+    "train": "-m garden_agents train cacti --steps 20000 --panel-games 10 --eval-games 40",
+    "cuda": "-c 'from numba import cuda; cuda.is_available(); import garden_core.gpu'",
+    "minari": "-c 'import minari, garden_core.minari_export'",
+    "ray": '-c \'from garden_core.interfaces.rllib import MultiAgentGame; MultiAgentGame({"game": "cacti"}).reset()\'',
 }
-"""By extra: what to run, with Python, in an environment that has it."""
+"""By extra: arguments of Python in an environment that has it."""
 
 
 @dataclass
@@ -134,7 +107,7 @@ def tried(package: Path, extra: str, python: str) -> None:
             run(*pip, *constraints, "torch", "uv")
             pip = [own, "-m", "uv", "pip", "install", "--quiet", "--python", own]
         run(*pip, *constraints, what)
-        run(own, *(USES[extra] if extra else ["-c", PLAY]), folder=folder)
+        run(own, *(shlex.split(USES[extra]) if extra else ["-c", PLAY]), folder=folder)
     print(f"{package.name} {extra or 'without extras'}: installed and used with {python}", flush=True)
 
 

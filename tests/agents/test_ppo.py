@@ -17,7 +17,7 @@ from garden_agents.training import credit, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.torch_network import TorchNetwork
-from small_runs import LEFT, SMALL, rows_of
+from small_runs import LEFT, SHORT, SMALL, rows_of
 from variants import shortened
 
 from garden_core import Batch, kernels, list_games, make
@@ -25,23 +25,7 @@ from mars_env import Mars
 
 
 def tiny(**changes) -> ppo.Arguments:
-    settings = {
-        "game": "mars",
-        "steps": 1000,
-        "envs": 16,
-        "rollout": 32,
-        "minibatch": 128,
-        "channels": 4,
-        "hidden": 16,
-        "eval_games": 6,
-        "threads": 1,
-        "snapshot_every": 500,
-        "checkpoint_every": 500,
-        "panel": ("random", "greedy"),
-        "panel_games": 4,
-        "evaluations": 2,
-    }
-    return ppo.Arguments(**(settings | changes))
+    return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
 
 
 def self_play(game, seed=0, **changes) -> ppo.SelfPlay:

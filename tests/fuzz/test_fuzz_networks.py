@@ -75,11 +75,7 @@ def test_damaged_bytes(kept, numbers, tmp_path):
     head = 8 + struct.unpack("<Q", content[:8])[0]
     path = tmp_path / "network.safetensors"
     for number in numbers:
-        rng = random.Random(number)
-        if number % 2:
-            path.write_bytes(fuzzing.damaged(content[:head], rng) + content[head:])
-        else:
-            path.write_bytes(fuzzing.damaged(content, rng))
+        path.write_bytes(fuzzing.damaged_head_or_all(content, head, number))
         loaded(path, game)
 
 

@@ -155,6 +155,12 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
+def damaged_head_or_all(content: bytes, head: int, number: int) -> bytes:
+    """Return bytes with faults: in the first `head` of them if `number`, which seeds the faults, is odd; else anywhere."""
+    kept = head if number % 2 else len(content)
+    return damaged(content[:kept], random.Random(number)) + content[kept:]
+
+
 # --- mutations of structures ---
 
 STRANGE_TEXTS = [

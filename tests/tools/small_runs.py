@@ -25,26 +25,25 @@ LEFT = {
     "game.json",
     CHECKPOINT,
 }
+SHORT = {
+    "game": "mars",
+    "envs": 16,
+    "rollout": 32,
+    "channels": 4,
+    "hidden": 16,
+    "eval_games": 6,
+    "threads": 1,
+    "snapshot_every": 500,
+    "checkpoint_every": 500,
+    "panel": ("random", "greedy"),
+    "panel_games": 4,
+    "evaluations": 2,
+}
+"""Arguments of a short training by PPO, with either trainer."""
 
 
 def tiny(**changes) -> Arguments:
-    settings = {
-        "game": "mars",
-        "steps": 1024,
-        "envs": 16,
-        "rollout": 32,
-        "minibatches": 2,
-        "channels": 4,
-        "hidden": 16,
-        "eval_games": 6,
-        "threads": 1,
-        "snapshot_every": 500,
-        "checkpoint_every": 500,
-        "panel": ("random", "greedy"),
-        "panel_games": 4,
-        "evaluations": 2,
-    }
-    return Arguments(**(settings | changes))
+    return Arguments(**(SHORT | {"steps": 1024, "minibatches": 2} | changes))
 
 
 def tiny_expert(**changes) -> expert.Arguments:

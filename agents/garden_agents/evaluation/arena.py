@@ -31,6 +31,7 @@ import tyro
 from tqdm import tqdm
 
 from garden_agents.cluster import connected
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import CORES, finished
 from garden_agents.evaluation.matches import (
     Result,
@@ -412,11 +413,12 @@ def main(arguments: Arguments) -> list[Result]:
         RuntimeError: if an agent fails or a process dies.
     """
     output, keep, drawing = arguments.output, None, arguments.picture
-    try:
+    with one_line_errors():
         if output is not None:
             keep, drawing = output.with_suffix(".games.jsonl"), drawing or output.with_suffix(".png")
         _make_room(output, drawing)
         game = make_game(arguments.game, arguments.num_players, arguments.options)
+    with one_line_errors(f"stopped; the same command continues from {keep}" if keep else "stopped"):
         results, ratings = round_robin(
             game,
             arguments.agents,
@@ -427,12 +429,6 @@ def main(arguments: Arguments) -> list[Result]:
             arguments.allow_other_options,
             arguments.ray,
         )
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("stopped" + (f"; the same command continues from {keep}" if keep else "")) from None
     print(f"{table(results)}\n\n{ratings_table(ratings)}")
     if output is not None:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())

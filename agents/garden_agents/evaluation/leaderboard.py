@@ -28,6 +28,7 @@ import msgspec
 import numpy as np
 from tqdm import tqdm
 
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.arena import (
     BLOCK,
     KEPT_LIMIT,
@@ -421,11 +422,5 @@ def main(arguments: Arguments) -> None:
         SystemExit: for arguments or files that are not valid, tables that are not current, or after Ctrl-C.
         RuntimeError: if an agent fails or a process dies.
     """
-    try:
+    with one_line_errors("stopped; the same command continues, as finished jobs are kept"):
         _run(arguments)
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("stopped; the same command continues, as finished jobs are kept") from None

@@ -21,6 +21,7 @@ import numpy as np
 import tyro
 from tqdm import tqdm
 
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import CORES, finished
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
 from garden_agents.registry import load_agent, make_game
@@ -139,7 +140,7 @@ def main(arguments: Arguments) -> Dataset:
             a process dies.
     """
     a = arguments
-    try:
+    with one_line_errors("stopped; no file is written"):
         game = make_game(a.game, a.num_players, a.options)
         _check(a, game)
         parts, stopped = _record(a, game)
@@ -148,12 +149,6 @@ def main(arguments: Arguments) -> Dataset:
         games = Record(*map(np.concatenate, zip(*parts, strict=True)))
         dataset = Dataset(game, a.agents, games, a.seed)
         dataset.save(a.output)
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("stopped; no file is written") from None
     print(_summary(dataset))
     if stopped:
         raise SystemExit(f"{stopped}; {len(dataset):,} finished games are in {a.output}")

@@ -15,6 +15,7 @@ from typing import Any
 import tyro
 from tqdm import tqdm
 
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation import report_files, report_games
 from garden_agents.evaluation.page_parts import section, words
 from garden_agents.evaluation.run_files import CONFIG, read_config
@@ -121,13 +122,9 @@ def main(arguments: Arguments) -> None:
         SystemExit: for a folder that holds no run, arguments that are not valid, or after Ctrl-C.
     """
     a = arguments
-    try:
-        with tqdm(total=a.games, unit="game", disable=a.games < 1) as bar:
-            path = save(a.run, a.output, games=a.games, game=a.game, dark=a.dark, on_finished=bar.update)
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except KeyboardInterrupt:
-        raise SystemExit("stopped; nothing was written") from None
+    with (
+        one_line_errors("stopped; nothing was written"),
+        tqdm(total=a.games, unit="game", disable=a.games < 1) as bar,
+    ):
+        path = save(a.run, a.output, games=a.games, game=a.game, dark=a.dark, on_finished=bar.update)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")

@@ -17,6 +17,7 @@ import msgspec
 import tyro
 
 from garden_agents.cluster import LOCAL
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
@@ -248,21 +249,11 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
     Raises:
         SystemExit: with a message of one line, for wrong arguments, damaged files and after Ctrl-C.
     """
-    try:
+    with one_line_errors("stopped; to continue, give the same command with --resume and the run's folder"):
         arguments = tyro.cli(kind, args=words, prog=kind.command)
         if arguments.resume is None and arguments.game:
             arguments = tyro.cli(kind, args=words, prog=kind.command, default=kind.for_game(arguments.game))
         train(arguments)
-    except (ValueError, TypeError) as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
-    except MemoryError as error:
-        raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
-    except KeyboardInterrupt:
-        raise SystemExit(
-            "stopped; to continue, give the same command with --resume and the run's folder"
-        ) from None
 
 
 def plain(arguments: Any) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""How commands end when something is wrong: with one line."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from garden_core.checks import one_line
+
+__all__ = ["one_line_errors"]
+
+
+@contextlib.contextmanager
+def one_line_errors(stopped: str = "stopped") -> Iterator[None]:
+    """Turn what is raised for wrong arguments, files or Ctrl-C into a SystemExit with a message of one line.
+
+    Args:
+        stopped: the message after Ctrl-C.
+
+    Raises:
+        SystemExit: in place of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
+    except MemoryError as error:
+        raise SystemExit(f"error: there is not enough memory: {one_line(error)}") from error
+    except KeyboardInterrupt:
+        raise SystemExit(stopped) from None
