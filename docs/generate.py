@@ -130,6 +130,8 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "variants": variants,
+        "tried mars": functools.partial(tried, "mars"),
+        "tried cacti": functools.partial(tried, "cacti"),
         "search": search,
         "answers": answers,
         "soak": soak,
@@ -426,6 +428,26 @@ def pairs() -> str:
     ]
     head = ("game", "players", "agent", "against", "games", "win rate", "95 % interval", "mean scores")
     return _table(head, rows)
+
+
+def tried(game: str) -> str:
+    """Return the table of pairs of agents that docs/training.md compares in a game."""
+    results = [
+        r
+        for path in sorted(RESULTS.glob(f"tried-*{game}-*.json"))
+        for r in json.loads(path.read_text("utf-8"))["results"]
+    ]
+    rows = [
+        (
+            f"`{r['agent']}`",
+            f"`{r['opponent']}`",
+            r["games"],
+            f"{r['win_rate']:.1%}",
+            f"{r['interval'][0]:.1%} … {r['interval'][1]:.1%}",
+        )
+        for r in results
+    ]
+    return _table(("agent", "against", "games", "win rate", "95 % interval"), rows)
 
 
 def networks() -> str:
