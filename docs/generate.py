@@ -129,10 +129,14 @@ def generated() -> dict[str, Callable[[], str]]:
         "curves": curves,
         "compared": compared,
         "calibration": calibration,
+        "best responses": best_responses,
+        "self-play": self_play,
         "variants": variants,
         "tried mars": functools.partial(tried, "mars"),
         "tried cacti": functools.partial(tried, "cacti"),
         "search": search,
+        "ladder": ladder,
+        "ladder pairs": ladder_pairs,
         "answers": answers,
         "soak": soak,
         "mutants": mutants,
@@ -413,21 +417,21 @@ def ratings() -> str:
 def pairs() -> str:
     """Return the table of win rates of all pairs in all arenas."""
     rows = [
-        (
-            game,
-            players,
-            f"`{r['agent']}`",
-            f"`{r['opponent']}`",
-            r["games"],
-            f"{r['win_rate']:.1%}",
-            f"{r['interval'][0]:.1%} … {r['interval'][1]:.1%}",
-            f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}",
-        )
+        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
         for game, players, arena in _arenas()
         for r in arena["results"]
     ]
-    head = ("game", "players", "agent", "against", "games", "win rate", "95 % interval", "mean scores")
-    return _table(head, rows)
+    return _table(("game", "players", *PAIR, "mean scores"), rows)
+
+
+PAIR = ("agent", "against", "games", "win rate", "95 % interval")
+
+
+def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the columns PAIR of a result."""
+    low, high = result["interval"]
+    names = f"`{result['agent']}`", f"`{result['opponent']}`"
+    return (*names, result["games"], f"{result['win_rate']:.1%}", f"{low:.1%} … {high:.1%}")
 
 
 def tried(game: str) -> str:
@@ -437,17 +441,7 @@ def tried(game: str) -> str:
         for path in sorted(RESULTS.glob(f"tried-*{game}-*.json"))
         for r in json.loads(path.read_text("utf-8"))["results"]
     ]
-    rows = [
-        (
-            f"`{r['agent']}`",
-            f"`{r['opponent']}`",
-            r["games"],
-            f"{r['win_rate']:.1%}",
-            f"{r['interval'][0]:.1%} … {r['interval'][1]:.1%}",
-        )
-        for r in results
-    ]
-    return _table(("agent", "against", "games", "win rate", "95 % interval"), rows)
+    return _table(PAIR, [_pair(r) for r in results])
 
 
 def networks() -> str:
@@ -519,6 +513,36 @@ def calibration() -> str:
     return _table(head, rows)
 
 
+def best_responses() -> str:
+    """Return the table of how often trained best responses, and search that knows the agent, win against networks."""
+    rows = []
+    for found in _measurements("exploit"):
+        start = "random weights" if found["scratch"] else "its own weights"
+        rates = [
+            f"{r['win_rate']:.1%} ({r['interval'][0]:.1%} to {r['interval'][1]:.1%})"
+            for r in found["results"]
+        ]
+        rows.append((found["game"], found["num_players"], found["agent"], start, *rates))
+    head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
+    return _table(head, rows)
+
+
+def self_play() -> str:
+    """Return the table of settings of self-play: how strong networks become, and how far they can be beaten."""
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for found in _measurements("selfplay"):
+        runs.setdefault((found["game"], found["way"]), []).append(found)
+    rows = []
+    for (game, way), found in runs.items():
+        strength = [each["evaluations"]["mcts:50"][-1] for each in found]
+        duels = [each["against_default"] for each in found if "against_default" in each]
+        best = [max(r["win_rate"] for r in each["responses"]) for each in found]
+        against_default = _mean_and_range(duels) if duels else ""
+        rows.append((game, f"`{way}`", _mean_and_range(strength), against_default, _mean_and_range(best)))
+    head = ("game", "training", "against mcts:50", "against the default's network", "a best response wins")
+    return _table(head, rows)
+
+
 def variants() -> str:
     """Return the table of networks in other variants of the games."""
     rows = []
@@ -547,6 +571,23 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+
+
+def ladder() -> str:
+    """Return the table of ratings and times of a move of the agents of each game's ladder."""
+    rows = []
+    for found in _measurements("ladder"):
+        for agent, (rating, uncertainty) in sorted(found["ratings"].items(), key=lambda each: each[1][0]):
+            seconds = found["seconds_a_move"].get(agent)
+            time = "" if seconds is None else f"{1000 * seconds:.3g}"
+            rows.append((found["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
+    return _table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
+
+
+def ladder_pairs() -> str:
+    """Return the table of the win rates of the pairs of each game's ladder."""
+    rows = [(found["game"], *_pair(r)) for found in _measurements("ladder") for r in found["results"]]
+    return _table(("game", *PAIR), rows)
 
 
 def answers() -> str:
