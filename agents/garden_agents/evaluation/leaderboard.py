@@ -56,7 +56,7 @@ SEED = 0  # of all games, and of the ratings
 GAMES = "games.jsonl"
 PAGE = "README.md"
 PAGE_LIMIT = 1_000_000  # bytes
-COLUMNS = ("entry", "agent", "rating ± 2 sigma", "games", "wins against the next", "author", "date")
+COLUMNS = ("entry", "rating ± 2 sigma", "games", "wins against the next", "agent", "author", "date")
 _PART = re.compile(r"(?<=<!-- begin ratings -->\n).*?(?=<!-- end ratings -->)", re.DOTALL)
 _FOLDER = re.compile(r"(\w+)-(\d{1,2})")
 _FILE = re.compile(r"[\w.-]+")
@@ -321,12 +321,10 @@ def rating_table(table: Table) -> str:
         games = sum(len(ranks) for pair, (ranks, _) in pairs.items() if agent in pair)
         cells = [
             f"[{file.stem}](../{table.folder.parent.name}/{table.folder.name}/{file.name})",
-            f"`{agent}`",
             f"{-rating} ± {uncertainty}",
             games,
-        ]
-        cells += [
             _against(pairs, agent, ratings[place][1]) if place < len(ratings) else "",
+            f"`{agent}`",
             entry.author,
             entry.date,
         ]
