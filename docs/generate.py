@@ -390,7 +390,7 @@ def trainers() -> str:
         shares = ", ".join(f"{part} {share:.0%}" for part, share in found["shares_of_time"].items())
         rates = (_short(own["median"]), _short(other["decisions_per_second"]["median"]))
         rows.append((found["game"], found["threads"], *rates, f"{other['ratio']['median']:.1f}", shares))
-    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "time of our own")
+    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "where our trainer's time goes")
     return _table(head, rows)
 
 
@@ -495,15 +495,17 @@ def calibration() -> str:
     names = {"network": "network", "before": "network before", "playouts": "playouts"}
     rows = []
     for found in _result("calibration")["measurements"]:
-        means, fifths = found["mean_value"], (f"{x:.2f}" for x in found["correlation"][1:])
-        largest = max(means[1:], key=abs)
+        means, outcomes = found["mean_value"], found["mean_outcome"]
+        fifths = (f"{x:.2f}" for x in found["correlation"][1:])
+        off = (value - outcome for value, outcome in zip(means[1:], outcomes[1:], strict=True))
         what = f"{found['game']}, {found['num_players']}", names[found["values_by"]]
-        rows.append((*what, f"{means[0]:+.3f}", f"{largest:+.3f}", *fifths))
+        rows.append((*what, f"{means[0]:+.3f}", f"{outcomes[0]:+.3f}", f"{max(off, key=abs):+.3f}", *fifths))
     head = (
         "game, players",
         "values by",
-        "mean",
-        "farthest of the fifths",
+        "mean value",
+        "mean outcome",
+        "farthest apart in a fifth",
         "correlation: 1st fifth",
         "2nd",
         "3rd",
@@ -648,7 +650,7 @@ def filled(text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         return f"<!-- begin {match[1]} -->\n{parts[match[1]]()}\n<!-- end {match[1]} -->"
 
-    return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"<!-- begin ([\w -]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 
 
 def rules() -> dict[Path, str]:

@@ -201,7 +201,7 @@ def test_deleted_games_come_back_as_they_were(table, played):
 def test_more_games_replace_a_part_of_a_job(table, played):
     play(games=100)
     assert played == [("greedy", "random", 1, 50)]
-    ((_, _, _, games, won, *_), _) = rows(table.parent)
+    ((_, _, games, won, *_), _) = rows(table.parent)
     assert games == "100"
     assert won.endswith("of 100")
 

@@ -110,7 +110,8 @@ class Arguments(WorkerArguments):
     """weight of each of the two value losses"""
 
     start: Path | None = None
-    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given.
+    Learning rates a quarter of the default ones keep what it has learned"""
 
     pool_share: float = 0.0
     """share of the games that are played against the opponent pool; the others are played against the network itself"""
