@@ -130,13 +130,10 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "best responses": best_responses,
-        "self-play": self_play,
         "variants": variants,
         "tried mars": functools.partial(tried, "mars"),
         "tried cacti": functools.partial(tried, "cacti"),
         "search": search,
-        "ladder": ladder,
-        "ladder pairs": ladder_pairs,
         "answers": answers,
         "soak": soak,
         "mutants": mutants,
@@ -529,22 +526,6 @@ def best_responses() -> str:
     return _table(head, rows)
 
 
-def self_play() -> str:
-    """Return the table of settings of self-play: how strong networks become, and how far they can be beaten."""
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for found in _measurements("selfplay"):
-        runs.setdefault((found["game"], found["way"]), []).append(found)
-    rows = []
-    for (game, way), found in runs.items():
-        strength = [each["evaluations"]["mcts:50"][-1] for each in found]
-        duels = [each["against_default"] for each in found if "against_default" in each]
-        best = [max(r["win_rate"] for r in each["responses"]) for each in found]
-        against_default = _mean_and_range(duels) if duels else ""
-        rows.append((game, f"`{way}`", _mean_and_range(strength), against_default, _mean_and_range(best)))
-    head = ("game", "training", "against mcts:50", "against the default's network", "a best response wins")
-    return _table(head, rows)
-
-
 def variants() -> str:
     """Return the table of networks in other variants of the games."""
     rows = []
@@ -573,23 +554,6 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
-
-
-def ladder() -> str:
-    """Return the table of ratings and times of a move of the agents of each game's ladder."""
-    rows = []
-    for found in _measurements("ladder"):
-        for agent, (rating, uncertainty) in sorted(found["ratings"].items(), key=lambda each: each[1][0]):
-            seconds = found["seconds_a_move"].get(agent)
-            time = "" if seconds is None else f"{1000 * seconds:.3g}"
-            rows.append((found["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return _table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
-
-
-def ladder_pairs() -> str:
-    """Return the table of the win rates of the pairs of each game's ladder."""
-    rows = [(found["game"], *_pair(r)) for found in _measurements("ladder") for r in found["results"]]
-    return _table(("game", *PAIR), rows)
 
 
 def answers() -> str:
@@ -650,7 +614,7 @@ def filled(text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         return f"<!-- begin {match[1]} -->\n{parts[match[1]]()}\n<!-- end {match[1]} -->"
 
-    return re.sub(r"<!-- begin ([\w -]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"<!-- begin ([\w ]+) -->\n.*?<!-- end \1 -->", fill, text, flags=re.DOTALL)
 
 
 def rules() -> dict[Path, str]:

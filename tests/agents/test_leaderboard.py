@@ -101,9 +101,10 @@ def fails(*arguments):
 
 
 def rows(board):
-    """The page's tables, a list of cells for each line with a rating."""
+    """The page's tables, a dict of cells by column for each line with a rating."""
     lines = (board / "README.md").read_text().splitlines()
-    return [line.strip("| ").split(" | ") for line in lines if line.startswith("| [")]
+    cells = [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("| [")]
+    return [dict(zip(leaderboard.COLUMNS, row, strict=True)) for row in cells]
 
 
 # --- this project's leaderboard ---
@@ -201,8 +202,9 @@ def test_deleted_games_come_back_as_they_were(table, played):
 def test_more_games_replace_a_part_of_a_job(table, played):
     play(games=100)
     assert played == [("greedy", "random", 1, 50)]
-    ((_, _, games, won, *_), _) = rows(table.parent)
-    assert games == "100"
+    first, _ = rows(table.parent)
+    won = first["wins against the next"]
+    assert first["games"] == "100"
     assert won.endswith("of 100")
 
 
@@ -233,10 +235,12 @@ def test_several_players_sit_in_two_ways(board):
         enter(board / "mars-3", agent, agent)
     play("--num-players", 3, game="mars", games=4)
     first, last = rows(board)
-    assert first[:2] == ["[greedy](../leaderboard/mars-3/greedy.toml)", "`greedy`"]
-    assert first[3] == "12"  # one among two of the other, and the other way round
-    assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first[4])
-    assert (last[1], last[2].partition(" ")[0], last[4]) == ("`random`", "0", "")
+    assert first["entry"] == "[greedy](../leaderboard/mars-3/greedy.toml)"
+    assert first["agent"] == "`greedy`"
+    assert first["games"] == "12"  # one among two of the other, and the other way round
+    assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first["wins against the next"])
+    assert (last["agent"], last["wins against the next"]) == ("`random`", "")
+    assert last["rating ± 2 sigma"].startswith("0 ±")
 
 
 def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
@@ -244,8 +248,9 @@ def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
     enter(board / "cacti-2", "strong", "mcts:20")
     play()
     first, last = rows(board)
-    assert (first[1], last[1], last[2].partition(" ")[0]) == ("`mcts:20`", "`greedy`", "0")
-    won, low, high = map(float, re.findall(r"([\d.]+)%", first[4]))
+    assert (first["agent"], last["agent"]) == ("`mcts:20`", "`greedy`")
+    assert last["rating ± 2 sigma"].startswith("0 ±")
+    won, low, high = map(float, re.findall(r"([\d.]+)%", first["wins against the next"]))
     assert won > 50
     assert low < won < high
 
@@ -265,7 +270,7 @@ def test_code_runs_only_if_it_is_named(board, trap, played):
 def test_code_that_is_named_plays(board):
     enter(board / "cacti-2", "bot", "their_bot:make", games=10)
     assert play("--code", "their_bot:make") == ""
-    assert {row[1]: row[3] for row in rows(board)} == {
+    assert {row["agent"]: row["games"] for row in rows(board)} == {
         "`greedy`": "70",
         "`random`": "70",
         "`their_bot:make`": "20",
