@@ -32,6 +32,7 @@ def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
     game = make(request.param)
     path = tmp_path_factory.mktemp("network") / "network.safetensors"
     save_network(path, game, new_network(game, SMALL, "outcome"), SMALL, "outcome", {"seed": 5})
+    loaded(path, game, seconds=120)  # compile all that the tests give a short time
     return game, path.read_bytes()
 
 
@@ -57,10 +58,15 @@ def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> Netw
         batch.reset(1)
         for sampled in (False, True):  # finite weights may still be too large
             agent.sampled = sampled
-            actions, _ = fuzzing.outcome(lambda: agent(batch, batch.all_rows), ValueError, names="not finite")
+            actions, _ = fuzzing.outcome(
+                lambda: agent(batch, batch.all_rows), ValueError, names="not finite", seconds=seconds
+            )
             assert actions is None or batch.action_mask[batch.all_rows, actions].all()
         found, _ = fuzzing.outcome(
-            lambda: agent.evaluate(batch.observation, batch.action_mask), ValueError, names="not finite"
+            lambda: agent.evaluate(batch.observation, batch.action_mask),
+            ValueError,
+            names="not finite",
+            seconds=seconds,
         )
         if found is not None:
             assert np.isfinite(found[0]).all()
