@@ -101,7 +101,7 @@ def measured(game: str, arguments: Arguments) -> list[dict[str, Any]]:
         made = game_of(game, setting)
         options = ("memory", "history") if "memory" in setting else ()
         network = folder / "network.safetensors"
-        response = exploit.Job(game, made.num_players, "network", network, False, options)
+        response = exploit.Job(game, made.num_players, "network", network, options=options)
         settings = exploit.Arguments(minutes=arguments.response_minutes, matches=arguments.matches)
         found = exploit.run(response, settings, folder.with_name(f"{folder.name}-response"))
         best = max(result["win_rate"] for result in found["results"])

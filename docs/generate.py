@@ -192,15 +192,16 @@ def speed_in_short() -> str:
     loops = ("env()", "PettingZoo")
     rates, one = _rates(columns, 1024), _rates(loops, 1)["connect_four:ConnectFour", 1]
     rows = [
-        (PEER_GAMES[game], *(_short(found[what][0]) if what in found else "" for what in columns))
+        (PEER_GAMES[game], *(_short(found[what][0]) if what in found else "" for what in columns), "")
         for (game, _), found in rates.items()
     ]
     mine, other = (_short(one[what][0]) for what in loops)
+    rows.append(("Connect Four, one game, a loop in Python", f"`env()`: {mine}", "", "", "", other))
     machine = _machine(_result("peers-connect_four")["facts"])
+    head = ("game", "`Batch.step`", *columns[1:], loops[1])
     return (
         f"Decisions per second with masks and observations, 1,024 games at once, one core ({machine}). Where a line names two\n"
-        f"games, the second is the nearest one in the other libraries.\n\n{_table(('game', '`Batch.step`', *columns[1:]), rows)}\n\n"
-        f"A single game of Connect Four in PettingZoo's loop in Python: {mine} with `env()`, {other} with PettingZoo's own game."
+        f"games, the second is the nearest one in the other libraries.\n\n{_table(head, rows)}"
     )
 
 
@@ -516,12 +517,11 @@ def best_responses() -> str:
     """Return the table of how often trained best responses, and search that knows the agent, win against networks."""
     rows = []
     for found in _measurements("exploit"):
-        start = "random weights" if found["scratch"] else "its own weights"
         rates = [
             f"{r['win_rate']:.1%} ({r['interval'][0]:.1%} to {r['interval'][1]:.1%})"
             for r in found["results"]
         ]
-        rows.append((found["game"], found["num_players"], found["agent"], start, *rates))
+        rows.append((found["game"], found["num_players"], found["agent"], found["way"], *rates))
     head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
     return _table(head, rows)
 

@@ -13,6 +13,7 @@ checkpoint; `--resume FOLDER` continues from it.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,10 +89,10 @@ class Arguments(WorkerArguments):
     """number of passes over a rollout in an update"""
     minibatch: int = 256
     """number of decisions in a minibatch"""
-    learning_rate: float = 2e-3
-    """initial learning rate (Adam)"""
-    final_learning_rate: float = 1e-4
-    """final learning rate; interpolated linearly"""
+    learning_rate: float | None = None
+    """initial learning rate (Adam); if not given 2e-3, or 5e-4 with initial weights, which the higher one would undo"""
+    final_learning_rate: float | None = None
+    """final learning rate, interpolated linearly; if not given 1e-4, or 5e-5 with initial weights"""
     gae_lambda: float = 0.95
     """lambda of generalised advantage estimation, for the policy"""
     value_lambda: float = 0.98
@@ -110,8 +111,7 @@ class Arguments(WorkerArguments):
     """weight of each of the two value losses"""
 
     start: Path | None = None
-    """file of a network with the initial weights, which may be of another number of players; random ones if not given.
-    Learning rates a quarter of the default ones keep what it has learned"""
+    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     pool_share: float = 0.0
     """share of the games that are played against the opponent pool; the others are played against the network itself"""
@@ -150,6 +150,16 @@ class Arguments(WorkerArguments):
             raise ValueError(
                 "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
             )
+
+    @property
+    def learning_rates(self) -> tuple[float, float]:
+        """The initial and the final learning rate, as given or by default."""
+        first, last = (2e-3, 1e-4) if self.start is None else (5e-4, 5e-5)
+        if self.learning_rate is not None:
+            first = self.learning_rate
+        if self.final_learning_rate is not None:
+            last = self.final_learning_rate
+        return first, last
 
     def pool(self, agents: Sequence[Policy] = (), kind: type[OpponentPool] = OpponentPool) -> OpponentPool:
         """Return an opponent pool, with the further agents `pool_agents`."""
@@ -426,7 +436,7 @@ class Training:
         self.torch_network = TorchNetwork(self.network, a.device, a.threads)
         self.average = TorchNetwork(self.network.copy(), a.device, a.threads)
         """The network with the average weights."""
-        self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rate, fused=True)
+        self.optimizer = torch.optim.Adam([self.torch_network.parameters], a.learning_rates[0], fused=True)
         self.agents = agents
         self.pool = a.pool(agents)
         self.rng = np.random.default_rng(a.seed)
@@ -541,7 +551,7 @@ class Training:
         spread = ((advantage[chosen] - mean) ** 2).mean() ** 0.5
         advantage = (advantage - mean) / (spread + 1e-8)
         for group in self.optimizer.param_groups:
-            group["lr"] = self._between(a.learning_rate, a.final_learning_rate)
+            group["lr"] = self._between(*a.learning_rates)
         entropy = self._between(a.entropy, a.final_entropy)
         weights = Weights(a.clip, entropy, a.magnet, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
@@ -666,6 +676,8 @@ def train(arguments: Arguments) -> Path:
 def trained(arguments: A) -> tuple[Path, A, Game]:
     """Do what `train` does; return the run's folder, its arguments and its game."""
     folder, arguments, game, command = open_run(arguments)
+    first, last = arguments.learning_rates  # which config.toml is to hold, given or not
+    arguments = dataclasses.replace(arguments, learning_rate=first, final_learning_rate=last)
     if arguments.device == "cuda":
         if not torch.cuda.is_available():
             raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
