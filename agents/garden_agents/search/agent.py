@@ -10,6 +10,8 @@ import numpy as np
 
 from garden_agents.search.inference import Network, weighed_redraws
 from garden_agents.search.tree import (
+    ASKED,
+    BEGIN,
     OTHERS,
     PRIORS,
     Tree,
@@ -76,6 +78,7 @@ class _Memory:
         self.scores = np.zeros(game.num_actions)
         self.redraws: tuple[np.ndarray, np.ndarray]
         """What `weighed_redraws` returned."""
+        self.answers = np.zeros(leaves, np.int64)
         self.lengths = np.zeros(leaves, np.int64)
         self.leaves = records(leaves, game.state_dtype)
         self.observations = np.zeros((leaves, game.observation_size), np.int8)
@@ -115,7 +118,8 @@ class MCTSAgent:
             if None.
         scale: weight of values beside priors in sequential halving, see `garden_agents.search.tree`.
         others: how the other seats choose: "search", each for itself, or "prior", always the action of the highest prior,
-            which is what they do if they play the network itself.
+            which is what they do if they play the network itself; it is then asked what they do with the cards of each
+            redraw, which takes several passes for a simulation.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.
@@ -304,10 +308,16 @@ class MCTSAgent:
         """Descend each tree `group` times, evaluate the leaves and back up their values."""
         assert self.network is not None
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
-        lengths, leaves = memory.lengths[:n], memory.leaves[:n]
+        answers, lengths, leaves = memory.answers[:n], memory.lengths[:n], memory.leaves[:n]
         observations, masks = memory.observations[:n], memory.leaf_masks[:n]
         where = batch.states, params, rows, group, self.exploration, self.others, *memory.redraws
-        descend_rows(*trees, *memory.scratch, *where, lengths, leaves, observations, masks, self._rng_states)
+        arrived = answers, lengths, leaves, observations, masks
+        answers[:] = BEGIN
+        descend_rows(*trees, *memory.scratch, *where, *arrived, self._rng_states)
+        while len(asked := np.flatnonzero(answers == ASKED)):
+            probabilities, _ = self.network.evaluate(observations[asked], masks[asked])
+            answers[asked] = probabilities.argmax(1)
+            descend_rows(*trees, *memory.scratch, *where, *arrived, self._rng_states)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:

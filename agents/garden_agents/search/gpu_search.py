@@ -11,7 +11,7 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, expected_values, formula
 from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
-from garden_agents.search.tree import Leaves, Tree, node_type
+from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, Leaves, Tree, node_type
 from garden_core.batch import Batch
 from garden_core.checks import require_reset
 from garden_core.choices import Scratch
@@ -108,8 +108,15 @@ class GpuSearch:
         params, leaves = batch.target.params, memory.leaves
         where = memory.scratches, batch.states, params, memory.rows
         how = group, self.agent.exploration, self.agent.others
+        seen, legal, answers = (
+            as_tensor(array)[: n * group] for array in (leaves.observations, leaves.masks, leaves.answers)
+        )
+        answers.fill_(BEGIN)
         launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._rng_states)
-        seen, legal = (as_tensor(array)[: n * group] for array in (leaves.observations, leaves.masks))
+        while self.agent.others == BY_PRIOR and len(asked := torch.nonzero(answers == ASKED)[:, 0]):
+            probabilities, _ = self._evaluate(seen[asked], legal[asked])
+            answers[asked] = probabilities.argmax(1)
+            launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._rng_states)
         judged = tuple(map(put, self._evaluate(seen, legal)))
         sums = memory.values, memory.scratches.points
         launch(gpu_trees.back_up, n, memory.trees, group, params, memory.rows, leaves, judged, sums)
@@ -154,6 +161,7 @@ class _Memory:
         self.leaves = Leaves(
             redraws,
             likelihoods,
+            answers=zeros(leaves, np.int64),
             lengths=zeros(leaves, np.int64),
             states=target.new_states(leaves),
             observations=target.wide(leaves, game.observation_size),

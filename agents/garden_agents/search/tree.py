@@ -26,6 +26,9 @@ from garden_core.jit import compiled
 from garden_core.rng import next_float, next_uint64
 
 __all__ = [
+    "ASKED",
+    "BEGIN",
+    "BY_PRIOR",
     "OTHERS",
     "PRIORS",
     "Descent",
@@ -52,7 +55,11 @@ PRIORS = ("equal", "greedy")  # in the order of the codes above
 BY_SEARCH, BY_PRIOR = 0, 1
 OTHERS = ("search", "prior")
 """How the seats choose that are not the searcher's, in the order of the codes above: as the searcher does, each for itself,
-or always the action of the highest prior."""
+or always the action of the highest prior. With a network that is asked anew in every simulation, as the prior depends on
+cards that the redraws give them."""
+BEGIN, DONE, ASKED = -1, -2, -3
+"""Beside the actions of another seat, what `Leaves.answers` holds: a simulation begins, has arrived at its leaf, or waits for
+the action of another seat."""
 SHARPNESS = 10.0
 """Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""
 CERTAINTY = 50
@@ -249,11 +256,14 @@ def _least_visited(nodes, considered):
 
 
 @compiled
-def _descend(state, params, tree, selection, scratch, rng_state):
+def _descend(state, params, tree, selection, scratch, rng_state, length, answer):
     """Descend the tree by one simulation and add a node.
 
-    `state` is a redraw of the root's state; it is the new node's state in the end. Returns the number of actions taken;
-    `tree.path` holds one node more. All of these nodes have a visit more, pending until `_back_up` adds its values.
+    `state` is a redraw of the root's state; it is the new node's state in the end. Returns the number of actions taken and
+    DONE; `tree.path` holds one node more. All of these nodes have a visit more, pending until `_back_up` adds its values.
+
+    Or returns ASKED where a network is to say which action another seat takes. The next call then has the number of
+    actions taken as `length` and that action as `answer`; at first they are 0 and BEGIN.
     """
     nodes, used, path, considered = tree
     player, prior, exploration, others = selection
@@ -261,8 +271,9 @@ def _descend(state, params, tree, selection, scratch, rng_state):
         _open_node(nodes[0])
         used[0] = 1
     mask = scratch.masks[2]
-    node, length, added = np.int64(0), 0, False
     path[0] = 0
+    node, added, asked = path[length], False, False
+    visited = length + 1 if answer >= 0 else 0
     while not added and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
         if not nodes[node].expanded:
@@ -273,7 +284,11 @@ def _descend(state, params, tree, selection, scratch, rng_state):
             _fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
         action = _least_visited(nodes, considered) if length == 0 else -1
         if others == BY_PRIOR and np.int64(state.current_player) != player:
-            action = _likeliest(nodes[node], mask)
+            if prior == NETWORK and legal > 1 and answer < 0:
+                asked = True
+                break
+            action = answer if answer >= 0 else _likeliest(nodes[node], mask)
+            answer = BEGIN
         if action < 0:
             action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
         child = np.int64(nodes[node].children[action])
@@ -288,10 +303,10 @@ def _descend(state, params, tree, selection, scratch, rng_state):
         node = child
         length += 1
         path[length] = node
-    for i in range(length + 1):
+    for i in range(visited, length + 1):
         nodes[path[i]].visits += 1
         nodes[path[i]].pending += 1
-    return length
+    return length, ASKED if asked else DONE
 
 
 @compiled
@@ -340,7 +355,7 @@ def simulate(
     for _ in range(simulations):
         leaf[0] = states[row]
         kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
-        length = _descend(state, params[0], tree, selection, scratch, rng_state)
+        length, _ = _descend(state, params[0], tree, selection, scratch, rng_state, 0, BEGIN)
         decisions += length
         for _ in range(depth):
             if state.terminated or state.truncated:
@@ -396,6 +411,7 @@ class Leaves(NamedTuple):
     Attributes:
         redraws: records (searches, number), and `likelihoods`: float64 (searches, number), that sum to 1: each simulation
             begins in one of these redraws, or in a new one where number is 0.
+        answers: int64 (leaves,), what another seat does, or one of the codes BEGIN, DONE and ASKED.
         lengths: int64 (leaves,), lengths of the paths.
         states: state records (leaves,).
         observations: int8 (leaves, observation size), what the player to move there sees.
@@ -404,6 +420,7 @@ class Leaves(NamedTuple):
 
     redraws: np.ndarray
     likelihoods: np.ndarray
+    answers: np.ndarray
     lengths: np.ndarray
     states: np.ndarray
     observations: np.ndarray
@@ -429,21 +446,32 @@ class Descent(NamedTuple):
 
 @compiled
 def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
-    """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches."""
+    """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches.
+
+    Leaves whose answer is DONE are left alone; the network is also to evaluate those that have ASKED afterwards, and this is to
+    be called again with its answers.
+    """
     nodes, used, paths, considered = trees
     row, search, group, exploration, others = descent
     player = np.int64(states[row].current_player)
     # np.int64, so that `_descend` is compiled once
     selection = Selection(player, np.int64(NETWORK), exploration, others)
     for i in range(search * group, (search + 1) * group):
-        if leaves.redraws.shape[1] > 0:
-            drawn = _drawn(leaves.likelihoods[search], rng_state)
-            kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
-        else:
-            kernels.copy_record(leaves.states, i, states[row])
-            kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
+        answer, length = leaves.answers[i], leaves.lengths[i]
+        if answer == DONE:
+            continue
+        if answer == BEGIN:
+            length = np.int64(0)
+            if leaves.redraws.shape[1] > 0:
+                drawn = _drawn(leaves.likelihoods[search], rng_state)
+                kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
+            else:
+                kernels.copy_record(leaves.states, i, states[row])
+                kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
         tree = Tree(nodes[search], used[search], paths[i], considered[search])
-        leaves.lengths[i] = _descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
+        leaves.lengths[i], leaves.answers[i] = _descend(
+            leaves.states[i], params[0], tree, selection, scratch, rng_state, length, answer
+        )
         look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
 
 
@@ -465,6 +493,7 @@ def descend_rows(
     others,
     redraws,
     likelihoods,
+    answers,
     lengths,
     leaves,
     observations,
@@ -477,7 +506,7 @@ def descend_rows(
     the next four are those of `Scratch`, and those from `redraws` to `leaf_masks` those of `Leaves`.
     """
     scratch = Scratch(work, masks, points, action_values)
-    places = Leaves(redraws, likelihoods, lengths, leaves, observations, leaf_masks)
+    places = Leaves(redraws, likelihoods, answers, lengths, leaves, observations, leaf_masks)
     trees = Tree(nodes, used, paths, considered)
     for search in range(rows.shape[0]):
         descent = Descent(rows[search], np.int64(search), group, exploration, others)
