@@ -102,10 +102,9 @@ def measured(game: str, arguments: Arguments) -> list[dict[str, Any]]:
         options = ("memory", "history") if "memory" in setting else ()
         network = folder / "network.safetensors"
         response = exploit.Job(game, made.num_players, "network", network, options=options)
-        settings = exploit.Arguments(minutes=arguments.response_minutes, matches=arguments.matches)
+        settings = exploit.Arguments(minutes=arguments.response_minutes, matches=arguments.matches, search=0)
         found = exploit.run(response, settings, folder.with_name(f"{folder.name}-response"))
-        best = max(result["win_rate"] for result in found["results"])
-        print(f"{folder.name}: a best response wins {best:.1%}", flush=True)
+        print(f"{folder.name}: a best response wins {found['results'][0]['win_rate']:.1%}", flush=True)
         return trained | {"setting": setting, "responses": found["results"]}
 
     jobs = list(itertools.product(range(arguments.seeds), SETTINGS[game]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +130,13 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "best responses": best_responses,
+        "self play": self_play,
         "variants": variants,
         "tried mars": functools.partial(tried, "mars"),
         "tried cacti": functools.partial(tried, "cacti"),
         "search": search,
+        "ladder": ladder,
+        "ladder pairs": ladder_pairs,
         "answers": answers,
         "soak": soak,
         "mutants": mutants,
@@ -517,12 +520,30 @@ def best_responses() -> str:
     """Return the table of how often trained best responses, and search that knows the agent, win against networks."""
     rows = []
     for found in _measurements("exploit"):
-        rates = [
-            f"{r['win_rate']:.1%} ({r['interval'][0]:.1%} to {r['interval'][1]:.1%})"
-            for r in found["results"]
-        ]
+        rates = list(map(_rate_and_interval, found["results"]))
         rows.append((found["game"], found["num_players"], found["agent"], found["way"], *rates))
     head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
+    return _table(head, rows)
+
+
+def _rate_and_interval(result: dict[str, Any]) -> str:
+    low, high = result["interval"]
+    return f"{result['win_rate']:.1%} ({low:.1%} to {high:.1%})"
+
+
+def self_play() -> str:
+    """Return the table of settings of self-play: how strong networks become, and how far they can be beaten."""
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for found in _measurements("selfplay"):
+        runs.setdefault((found["game"], found["way"]), []).append(found)
+    rows = []
+    for (game, way), found in runs.items():
+        strength = [each["evaluations"]["mcts:50"][-1] for each in found]
+        duels = [each["against_default"] for each in found if "against_default" in each]
+        beaten = [r["win_rate"] for each in found for r in each["responses"] if r["agent"] == "best response"]
+        against_default = _mean_and_range(duels) if duels else ""
+        rows.append((game, f"`{way}`", _mean_and_range(strength), against_default, _mean_and_range(beaten)))
+    head = ("game", "training", "against mcts:50", "against the default's network", "best response wins")
     return _table(head, rows)
 
 
@@ -543,7 +564,7 @@ def variants() -> str:
     return _table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
 
 
-def _mean_and_range(rates: list[float]) -> str:
+def _mean_and_range(rates: Sequence[float]) -> str:
     return f"{sum(rates) / len(rates):.0%} ({min(rates):.0%} to {max(rates):.0%})"
 
 
@@ -554,6 +575,23 @@ def search() -> str:
         for found in _result("search")["measurements"]
     ]
     return _table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+
+
+def ladder() -> str:
+    """Return the table of ratings and times of a move of the agents of each game's ladder."""
+    rows = []
+    for found in _measurements("ladder"):
+        for agent, (rating, uncertainty) in sorted(found["ratings"].items(), key=lambda each: each[1][0]):
+            seconds = found["seconds_a_move"].get(agent)
+            time = "" if seconds is None else f"{1000 * seconds:.3g}"
+            rows.append((found["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
+    return _table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
+
+
+def ladder_pairs() -> str:
+    """Return the table of the win rates of the pairs of each game's ladder."""
+    rows = [(found["game"], *_pair(r)) for found in _measurements("ladder") for r in found["results"]]
+    return _table(("game", *PAIR), rows)
 
 
 def answers() -> str:
