@@ -118,8 +118,8 @@ class MCTSAgent:
             if None.
         scale: weight of values beside priors in sequential halving, see `garden_agents.search.tree`.
         others: how the other seats choose: "search", each for itself, or "prior", always the action of the highest prior,
-            which is what they do if they play the network itself; it is then asked what they do with the cards of each
-            redraw, which takes several passes for a simulation.
+            which is what they do if they play the network itself; a network is asked for it anew in each redraw, which
+            takes several passes for a simulation.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.

@@ -55,8 +55,8 @@ PRIORS = ("equal", "greedy")  # in the order of the codes above
 BY_SEARCH, BY_PRIOR = 0, 1
 OTHERS = ("search", "prior")
 """How the seats choose that are not the searcher's, in the order of the codes above: as the searcher does, each for itself,
-or always the action of the highest prior. With a network that is asked anew in every simulation, as the prior depends on
-cards that the redraws give them."""
+or always the action of the highest prior. A network is asked for it anew in every simulation, as it depends on the cards
+that a redraw gives them."""
 BEGIN, DONE, ASKED = -1, -2, -3
 """Beside the actions of another seat, what `Leaves.answers` holds: a simulation begins, has arrived at its leaf, or waits for
 the action of another seat."""
@@ -448,8 +448,8 @@ class Descent(NamedTuple):
 def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
     """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches.
 
-    Leaves whose answer is DONE are left alone; the network is also to evaluate those that have ASKED afterwards, and this is to
-    be called again with its answers.
+    A leaf whose answer is DONE is left alone. Where it is ASKED afterwards, the network is to answer, and this is to be called
+    again.
     """
     nodes, used, paths, considered = trees
     row, search, group, exploration, others = descent
