@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -446,20 +447,28 @@ def tried(game: str) -> str:
 
 
 def networks() -> str:
-    """Return the table of networks that come with the games, with their training and their arena's results."""
-    rows = []
+    """Return the table of networks that come with the games, and under it the commands that made each."""
+    rows, commands = [], []
     for path in sorted(ROOT.glob("*_env/networks/*.safetensors")):
         with safe_open(path, "np") as file:
             config = json.loads(file.metadata()["config"])
         origin, players = config["origin"], config["options"]["num_players"]
-        arena = f"arena-{config['game']}-{players}.json"
+        name, arena = f"{config['game']}, {players}", f"arena-{config['game']}-{players}.json"
         made = f"{origin['decisions'] / 1000:,.0f} thousand decisions in {origin['seconds'] / 60:.0f} minutes"
         size = f"{path.stat().st_size / 1e6:.2f} MB"
         result = f"[{arena}](../{(RESULTS / arena).relative_to(ROOT)})"
-        rows.append(
-            (f"{config['game']}, {players}", size, f"`{origin['command']}`", origin["seed"], made, result)
-        )
-    return _table(("game, players", "size", "made by", "seed", "kept after", "result file"), rows)
+        rows.append((name, size, origin["seed"], made, result))
+        steps = "\n".join(map(_broken, origin["command"].split(" && ")))
+        commands.append(f"`{path.relative_to(ROOT)}`:\n\n```bash\n{steps}\n```")
+    table = _table(("game, players", "size", "seed", "last command: kept after", "result file"), rows)
+    return "\n\n".join([table, *commands])
+
+
+def _broken(command: str) -> str:
+    """Return a command in lines of about 100 characters, broken before options."""
+    kept = re.sub(r" (?!--)", "\0", command)
+    lines = textwrap.wrap(kept, 96, break_long_words=False, break_on_hyphens=False)
+    return " \\\n    ".join(lines).replace("\0", " ")
 
 
 def curves() -> str:
