@@ -460,7 +460,7 @@ def networks() -> str:
         rows.append((name, size, origin["seed"], made, result))
         steps = "\n".join(map(_broken, origin["command"].split(" && ")))
         commands.append(f"`{path.relative_to(ROOT)}`:\n\n```bash\n{steps}\n```")
-    table = _table(("game, players", "size", "seed", "last command: kept after", "result file"), rows)
+    table = _table(("game, players", "size", "seed", "kept after, in the last command", "result file"), rows)
     return "\n\n".join([table, *commands])
 
 
@@ -526,11 +526,16 @@ def calibration() -> str:
 
 
 def best_responses() -> str:
-    """Return the table of how often trained best responses, and search that knows the agent, win against networks."""
-    rows = []
+    """Return the table of how often trained best responses, and search that knows the agent, win against networks.
+
+    Search is the same whatever the best response begins with, and stands once for each network.
+    """
+    rows, before = [], ()
     for found in _measurements("exploit"):
-        rates = list(map(_rate_and_interval, found["results"]))
-        rows.append((found["game"], found["num_players"], found["agent"], found["way"], *rates))
+        about = found["game"], found["num_players"], found["agent"]
+        response, search = map(_rate_and_interval, found["results"])
+        rows.append((*about, found["way"], response, "" if about == before else search))
+        before = about
     head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
     return _table(head, rows)
 
