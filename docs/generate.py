@@ -204,8 +204,9 @@ def speed_in_short() -> str:
     machine = _machine(_result("peers-connect_four")["facts"])
     head = ("game", "`Batch.step`", *columns[1:], loops[1])
     return (
-        f"Decisions per second with masks and observations, 1,024 games at once, one core ({machine}). Where a line names two\n"
-        f"games, the second is the nearest one in the other libraries.\n\n{_table(head, rows)}"
+        f"Decisions per second on one core ({machine}), 1,024 games at once, with masks and observations; OpenSpiel plays\n"
+        "one game at a time, without observations. Where a line names two games, the second is the nearest one in the other\n"
+        f"libraries.\n\n{_table(head, rows)}"
     )
 
 
