@@ -15,6 +15,7 @@ import pictures
 import pig
 from PIL import Image
 
+from garden_core import make
 from garden_core.replay import Replay
 
 PAGES = generate.pages()
@@ -74,6 +75,17 @@ def test_films_are_small_and_show_the_recorded_games(name):
     with Image.open(path) as film:
         assert film.width == shown.width
         assert film.n_frames == len(replay.actions) // shown.every + 1
+
+
+@pytest.mark.parametrize("name", generate.own_games())
+def test_readme_has_the_sizes_of_actions_and_observations(name):
+    game = make(name)
+    line = next(
+        line
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if f"docs/{name}.md" in line and "|" in line
+    )
+    assert f"| {game.num_actions} | {game.observation_shape[0]:,} |" in line
 
 
 def test_pages_of_rules_are_current():
