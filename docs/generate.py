@@ -466,9 +466,9 @@ def networks() -> str:
 
 
 def _broken(command: str) -> str:
-    """Return a command in lines of about 100 characters, broken before options."""
+    """Return a command in lines of about 90 characters, broken before options."""
     kept = re.sub(r" (?!--)", "\0", command)
-    lines = textwrap.wrap(kept, 96, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(kept, 84, break_long_words=False, break_on_hyphens=False)
     return " \\\n    ".join(lines).replace("\0", " ")
 
 
