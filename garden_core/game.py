@@ -9,7 +9,7 @@ import json
 import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -43,6 +43,11 @@ class Board:
         colours: the first so many planes hold pieces that form groups with neighbours of the same plane.
         marks: planes with a single piece each that matters to decisions far from it.
         action_blocks: number of actions for each cell.
+        num_features: number of features of a cell that the game itself adds to those that networks read of any board.
+        fill_features: the function, decorated with `compiled`, that fills them; None if there are none. Its arguments are
+            observations, int8 (N, size), working memory, int64 (4, cells), and the features, float32 (N, cells, F). Of
+            these the last `num_features` columns are to be filled; the others hold the planes, by colour the size of the
+            group that a cell belongs to or a piece there would join, and the number of empty neighbours.
     """
 
     planes: int
@@ -50,6 +55,8 @@ class Board:
     colours: int
     marks: tuple[int, ...]
     action_blocks: int
+    num_features: int = 0
+    fill_features: Callable[..., None] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from garden_core.game import Board, Game, Part
 from garden_core.options import Option
 from garden_core.svg import Look
-from mars_env import drawing, rules, snapshots
+from mars_env import drawing, features, rules, snapshots
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
@@ -116,7 +116,13 @@ the cooperative game all win or lose together, and the lowest score is the team'
         each = self.option_values["gardeners"]
         first, last = rules.GARDENER_PLANES, rules.NUM_BOARD_PLANES - 1
         return Board(
-            rules.NUM_BOARD_PLANES, NEIGHBOURS, NUM_COLOURS, (*range(first, first + 2 * each), last), each
+            planes=rules.NUM_BOARD_PLANES,
+            neighbours=NEIGHBOURS,
+            colours=NUM_COLOURS,
+            marks=(*range(first, first + 2 * each), last),
+            action_blocks=each,
+            num_features=features.NUM_FEATURES,
+            fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
         )
 
     @property

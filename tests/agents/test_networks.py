@@ -78,7 +78,8 @@ def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
         held = planes[row, : board.colours].any(0)
         for cell in range(cells):
             around = [n for n in board.neighbours[cell].tolist() if n >= 0]
-            assert features[row, cell, -1] == pytest.approx(0.1 * sum(not held[n] for n in around))
+            empty = features[row, cell, board.planes + board.colours]
+            assert empty == pytest.approx(0.1 * sum(not held[n] for n in around))
         for colour in range(board.colours):
             groups = groups_by_hand(board, planes[row, colour])
             for cell in range(cells):
@@ -207,7 +208,7 @@ def test_board_network_reads_all_cells_alike():
     mirrored[0, [90, 91 + 87, 6 * 91 + 50]] = 1  # hex i and hex 90 - i lie opposite each other
     one, other = (network.evaluate(seen)[0][0] for seen in (empty, mirrored))
     np.testing.assert_allclose(one[:91], other[:91][::-1], atol=1e-5, rtol=1e-5)
-    assert one[:91].std() > 1e-3
+    assert one[:91].std() > 1e-4
 
 
 @pytest.mark.parametrize("n", [2, 4])
@@ -223,6 +224,19 @@ def test_chances_and_margins_of_all_seats(n):
     sure[0, 1] = 50
     losers = [-1 / (n - 1)] * (n - 2)
     np.testing.assert_allclose(expected_values(sure, "seats"), [[losers[0] if losers else -1, 1, *losers]])
+
+
+def test_a_network_may_do_without_what_the_game_adds():
+    game = Mars()
+    every, plain = (
+        new_network(game, Architecture("board", 4, 8, game_features), "seats")
+        for game_features in (True, False)
+    )
+    assert every.features == plain.features + game.board.num_features
+    batch = played(game)
+    assert plain.evaluate(batch.observation)[0].shape == every.evaluate(batch.observation)[0].shape
+    all_features, some = every.inputs(batch.observation)[0], plain.inputs(batch.observation)[0]
+    np.testing.assert_array_equal(all_features[:, :, : plain.features], some)
 
 
 def test_network_names_are_checked():

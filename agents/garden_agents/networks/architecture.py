@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -29,11 +30,14 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         kind: "board", "flat", or "auto" for "board" where the game has a board.
         channels: channels of a cell in the board network.
         hidden: width of the hidden layers.
+        game_features: whether the board network reads the features of cells that the game itself adds
+            (`Board.fill_features`).
     """
 
     kind: Kind = "auto"
     channels: Width = 32
     hidden: Width = 128
+    game_features: bool = True
 
 
 def empty_network(
@@ -59,6 +63,8 @@ def empty_network(
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
     if kind == "flat" or board is None:
         return FlatNetwork(size, game.num_actions, values, architecture.hidden)
+    if not architecture.game_features:
+        board = replace(board, num_features=0, fill_features=None)
     return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)
 
 

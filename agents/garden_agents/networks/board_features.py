@@ -1,4 +1,4 @@
-"""Features of each cell of a board, computed from the observation: planes, group sizes, empty neighbours."""
+"""Features of each cell of a board, computed from the observation: planes, group sizes, empty neighbours, the game's own."""
 
 from __future__ import annotations
 
@@ -7,40 +7,52 @@ import numpy as np
 from garden_core.game import Board
 from garden_core.jit import compiled
 
-__all__ = ["SCALE", "cell_features", "fill_one", "num_cell_features"]
+__all__ = ["SCALE", "cell_features", "fill_one", "num_cell_features", "scale"]
 
 SCALE = 0.1  # counts up to a few tens become numbers of about 1
 
 
 def num_cell_features(board: Board) -> int:
-    """Return F, the number of features of a cell: board planes, a group size for each colour, empty neighbours."""
-    return board.planes + board.colours + 1
+    """Return F, the number of features of a cell: board planes, group sizes by colour, empty neighbours, the game's own."""
+    return board.planes + board.colours + 1 + board.num_features
 
 
 def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
     """Return float32 (N, cells, F) for observations int8 (N, ...).
 
     The features of a cell are, in this order, the board planes; for each colour the size, x 0.1, of the group that
-    the piece on this cell belongs to, or would join if it were placed there; and the number, x 0.1, of neighbouring
-    cells without a coloured piece.
+    the piece on this cell belongs to, or would join if it were placed there; the number, x 0.1, of neighbouring
+    cells without a coloured piece; and those that the game adds (`Board.fill_features`), x 0.1.
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
     scratch = np.empty((4, cells), np.int64)
-    fill_cell_features(observation, board.neighbours, board.planes, board.colours, scratch, out)
+    fill_rows(observation, board.neighbours, board.planes, board.colours, scratch, out)
+    if board.fill_features is not None:
+        board.fill_features(observation, scratch, out)
+    scale(out, board.planes)
     return out
 
 
 @compiled
-def fill_cell_features(observation, neighbours, planes, colours, scratch, out):
-    """Fill `out`, float32 (N, cells, F); `scratch`, int64 (4, cells), is overwritten."""
+def fill_rows(observation, neighbours, planes, colours, scratch, out):
+    """Fill the features of any board in `out`, float32 (N, cells, F), unscaled; `scratch`, int64 (4, cells), is overwritten."""
     for i in range(observation.shape[0]):
         fill_one(observation[i], neighbours, planes, colours, scratch, out[i])
 
 
 @compiled
+def scale(out, planes):
+    """Multiply all features in `out`, float32 (N, cells, F), but the planes by SCALE."""
+    for i in range(out.shape[0]):
+        for cell in range(out.shape[1]):
+            for k in range(planes, out.shape[2]):
+                out[i, cell, k] *= SCALE
+
+
+@compiled
 def fill_one(seen, neighbours, planes, colours, scratch, out):
-    """Fill `out`, float32 (cells, F), from one observation."""
+    """Fill the features of any board in `out`, float32 (cells, F), from one observation, unscaled."""
     cells = neighbours.shape[0]
     colour_of, group, sizes = scratch[0], scratch[1], scratch[2]
     for plane in range(planes):
@@ -53,7 +65,7 @@ def fill_one(seen, neighbours, planes, colours, scratch, out):
                 colour_of[cell] = colour
     _groups(colour_of, neighbours, group, sizes, scratch[3])
     for cell in range(cells):
-        _around(cell, colour_of, neighbours, group, sizes, out[cell, planes:])
+        _around(cell, colour_of, neighbours, group, sizes, out[cell, planes : planes + colours + 1])
 
 
 @compiled
@@ -107,5 +119,3 @@ def _around(cell, colour_of, neighbours, group, sizes, out):
     if colour_of[cell] >= 0:
         out[colour_of[cell]] = sizes[group[cell]]
     out[colours] = empty
-    for k in range(colours + 1):
-        out[k] *= SCALE

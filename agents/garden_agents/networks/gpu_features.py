@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from garden_agents.networks.board_features import fill_one
+from garden_agents.networks.board_features import fill_one, scale
 from garden_core.game import Board
 from garden_core.gpu import THREADS, launch, put, striped
 from garden_core.gpu_kernels import cuda, kernel
+from garden_core.jit import compiled
 
 __all__ = ["GpuFeatures"]
 
 
-@kernel
-def fill(observation, neighbours, planes, colours, scratch, out):
-    thread = cuda.grid(1)
-    if thread < scratch.shape[0]:
-        for i in range(thread, observation.shape[0], scratch.shape[0]):
-            fill_one(observation[i], neighbours, planes, colours, scratch[thread], out[i])
+@compiled
+def nothing(observation, scratch, out):
+    """Fill no features of a game's own."""
+
+
+@functools.cache
+def filler(fill_own: Callable[..., None] | None) -> Any:
+    """Return a kernel that fills the features of many observations; `fill_own` fills the game's own."""
+    own = nothing if fill_own is None else fill_own
+
+    @kernel
+    def fill(observation, neighbours, planes, colours, scratch, out):
+        thread = cuda.grid(1)
+        if thread < scratch.shape[0]:
+            for i in range(thread, observation.shape[0], scratch.shape[0]):
+                fill_one(observation[i], neighbours, planes, colours, scratch[thread], out[i])
+                own(observation[i : i + 1], scratch[thread], out[i : i + 1])
+                scale(out[i : i + 1], planes)
+
+    return fill
 
 
 class GpuFeatures:
@@ -40,4 +57,4 @@ class GpuFeatures:
         if self._scratch is None or self._scratch.shape[0] < n:
             self._scratch = striped((n, 4, len(self.board.neighbours)), np.int64)
         given = self._neighbours, self.board.planes, self.board.colours, self._scratch
-        launch(fill, self._scratch.shape[0], put(observation), *given, put(out))
+        launch(filler(self.board.fill_features), self._scratch.shape[0], put(observation), *given, put(out))

@@ -75,6 +75,8 @@ class TrainingArguments:
     """number of channels of the board network"""
     hidden: int = 128
     """width of the hidden layers"""
+    game_features: bool = True
+    """let the board network read what the game itself works out for each cell, where it does"""
     threads: int = 2
     """number of threads of torch and of search; 1 is safer on a busy machine"""
 
@@ -140,7 +142,7 @@ class TrainingArguments:
     @property
     def architecture(self) -> Architecture:
         """The network's architecture."""
-        return Architecture(self.network, self.channels, self.hidden)
+        return Architecture(self.network, self.channels, self.hidden, self.game_features)
 
 
 @dataclass

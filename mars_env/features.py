@@ -1,0 +1,146 @@
+"""What a network is told of each hex beyond the observation: the points that a flower brings there, and what lies in reach.
+
+Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the second
+of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core.jit import compiled
+from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
+from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS
+from mars_env.state import MAX_PLAYERS
+
+__all__ = ["NUM_FEATURES", "with_one_gardener", "with_two_gardeners"]
+
+NUM_FEATURES = NUM_COLOURS + 3
+"""By colour the points for planting here; the best of them; from here, mean and best over the values of the next die."""
+
+_GROUPS = NUM_BOARD_PLANES  # of the features of a hex, the first group size
+_FIRST = _GROUPS + NUM_COLOURS + 1  # the first of the features filled here
+_SCALARS = NUM_BOARD_PLANES * NUM_HEXES
+_SPACES = 63  # spaces of the score track ahead that are looked at
+_ONE = np.uint64(1)
+
+
+@compiled
+def with_one_gardener(observation, scratch, features):
+    """Fill the last `NUM_FEATURES` columns of `features`, float32 (N, 91, F), for the observers of flat observations, in points.
+
+    Args:
+        observation: int8 (N, 1335).
+        scratch: int64 (4, 91), overwritten.
+        features: what `garden_core.game.Board` describes; the group sizes are read.
+    """
+    for i in range(observation.shape[0]):
+        _fill(observation[i], scratch, features[i], np.int64(1))
+
+
+@compiled
+def with_two_gardeners(observation, scratch, features):
+    """`with_one_gardener` for two gardeners of each player."""
+    for i in range(observation.shape[0]):
+        _fill(observation[i], scratch, features[i], np.int64(2))
+
+
+@compiled
+def _fill(seen, scratch, hexes, each):
+    blocked, gain = scratch[0], scratch[1]
+    held = _spaces_ahead(seen)
+    lost = _points_for_a_flower(seen)
+    for hex_ in range(NUM_HEXES):
+        blocked[hex_] = _is_blocked(seen, hex_, each)
+        has_flower = False
+        for colour in range(NUM_COLOURS):
+            has_flower |= seen[colour * NUM_HEXES + hex_] != 0
+        most, best = 0, 0
+        for colour in range(NUM_COLOURS):
+            size, points = 0, 0
+            if seen[_SCALARS + colour] > 0 and not has_flower and hex_ != CENTRE:
+                size = np.int64(hexes[hex_, _GROUPS + colour])
+                points = _onward(size, held)
+            hexes[hex_, _FIRST + colour] = points
+            most, best = max(most, size), max(best, points)
+        hexes[hex_, _FIRST + NUM_COLOURS] = lost if has_flower else best
+        gain[hex_] = -1 if has_flower else most
+    for hex_ in range(NUM_HEXES):
+        mean, best = _reach(hex_, blocked, gain)
+        hexes[hex_, _FIRST + NUM_COLOURS + 1] = mean
+        hexes[hex_, _FIRST + NUM_COLOURS + 2] = best
+
+
+@compiled
+def _is_blocked(seen, hex_, each):
+    """Whether a peak or another player's gardener stands on the hex [3.3]."""
+    last = GARDENER_PLANES + (MAX_PLAYERS if each == 1 else 2 * each)  # the plane of peaks
+    for plane in range(GARDENER_PLANES + each, last + 1):
+        if seen[plane * NUM_HEXES + hex_]:
+            return True
+    return False
+
+
+@compiled
+def _score(seen, offset):
+    at = _SCALARS + offset * SEAT_SCALARS + NUM_COLOURS
+    return 16 * np.int64(seen[at]) + np.int64(seen[at + 1])
+
+
+@compiled
+def _num_players(seen):
+    return np.int64(seen[seen.shape[0] - NUM_COLOURS - 1])
+
+
+@compiled
+def _spaces_ahead(seen):
+    """The spaces ahead of the observer that others hold, as bits: bit k is the space k points ahead."""
+    own, held = _score(seen, np.int64(0)), np.uint64(0)
+    for offset in range(1, _num_players(seen)):
+        ahead = _score(seen, offset) - own
+        if 0 < ahead <= _SPACES:
+            held |= _ONE << np.uint64(ahead)
+    return held
+
+
+@compiled
+def _onward(points, held):
+    """The points that `points`, 1 or more, become on the score track [4]."""
+    while points <= _SPACES and (held >> np.uint64(points)) & _ONE:
+        points += 1
+    return points
+
+
+@compiled
+def _points_for_a_flower(seen):
+    """What it brings to go to a hex with a flower: -1, less where others hold spaces below, 0 on space 0 [3.4, 4]."""
+    own = _score(seen, np.int64(0))
+    space = max(own - 1, 0)
+    offset = 1
+    while space > 0 and offset < _num_players(seen):
+        if _score(seen, offset) == space:  # go on from this space, past any of the others
+            space, offset = space - 1, 0
+        offset += 1
+    return space - own
+
+
+@compiled
+def _reach(hex_, blocked, gain):
+    """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains."""
+    total, highest, open_ = (
+        np.int64(0),
+        np.int64(-1),
+        np.int64(63),
+    )  # bit d: nothing blocks the way in direction d so far
+    for value in range(1, MAX_DIE + 1):
+        most = np.int64(-1)  # a die that cannot be used costs a point [3.7]
+        for direction in range(6):
+            if (open_ >> direction) & 1:
+                target = np.int64(RAYS[hex_, direction, value])
+                if target < 0 or blocked[target]:
+                    open_ &= ~(np.int64(1) << direction)
+                elif target != CENTRE:
+                    most = max(most, gain[target])
+        total += most
+        highest = max(highest, most)
+    return total / np.float32(MAX_DIE), highest
