@@ -16,12 +16,13 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import tyro
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
-from garden_agents.training.arguments import METHODS
+from garden_agents.training.arguments import METHODS, open_run
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Run
@@ -119,6 +120,15 @@ def test_the_origin_tells_the_command(small_run, tmp_path):
     assert "--steps 1024 --envs 16 " in command
     assert "--panel random greedy --evaluations 2" in command
     assert "--run" not in command
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_command_can_be_given_again(kept, tmp_path):
+    _, arguments, _, command = open_run(tiny(run=tmp_path, game_features=kept))
+    assert ("--no-game-features" in command) != kept
+    words = command.removeprefix("garden train ").replace(" --trainer sb3", "").split()
+    again = tyro.cli(Arguments, args=[*words, "--run", str(tmp_path)], prog="garden train")
+    assert again == arguments
 
 
 def test_training_begins_with_a_network(small_run, tmp_path):

@@ -206,8 +206,12 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
         if name != "game" and value != getattr(defaults, name):
+            option = name.replace("_", "-")
+            if isinstance(value, bool):
+                words += [f"--{option}" if value else f"--no-{option}"]
+                continue
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
-            words += [f"--{name.replace('_', '-')}"]
+            words += [f"--{option}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
     if getattr(arguments, "ray", None) is not None:  # any cluster gives the same results
         words += ["--ray", LOCAL]
