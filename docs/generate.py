@@ -133,6 +133,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "best responses": best_responses,
         "self play": self_play,
         "variants": variants,
+        "tried mars": functools.partial(tried, "mars"),
         "tried cacti": functools.partial(tried, "cacti"),
         "search": search,
         "ladder": ladder,

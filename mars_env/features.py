@@ -127,11 +127,8 @@ def _points_for_a_flower(seen):
 @compiled
 def _reach(hex_, blocked, gain):
     """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains."""
-    total, highest, open_ = (
-        np.int64(0),
-        np.int64(-1),
-        np.int64(63),
-    )  # bit d: nothing blocks the way in direction d so far
+    total, highest = np.int64(0), np.int64(-1)
+    open_ = np.int64(63)  # bit d: nothing blocks the way in direction d so far
     for value in range(1, MAX_DIE + 1):
         most = np.int64(-1)  # a die that cannot be used costs a point [3.7]
         for direction in range(6):

@@ -204,11 +204,13 @@ def test_board_network_reads_all_cells_alike():
     """Two positions that mirror each other get mirrored logits."""
     network = strong(new_network(Mars(), SMALL, "outcome"))
     empty, mirrored = (np.zeros((1, 1335), np.int8) for _ in range(2))
-    empty[0, [0, 91 + 3, 6 * 91 + 40]] = 1
-    mirrored[0, [90, 91 + 87, 6 * 91 + 50]] = 1  # hex i and hex 90 - i lie opposite each other
+    empty[0, [0, 91 + 3, 91 + 20, 2 * 91 + 33, 3 * 91 + 60, 6 * 91 + 40]] = 1
+    mirrored[0, [90, 91 + 87, 91 + 70, 2 * 91 + 57, 3 * 91 + 30, 6 * 91 + 50]] = (
+        1  # hex i and hex 90 - i lie opposite each other
+    )
     one, other = (network.evaluate(seen)[0][0] for seen in (empty, mirrored))
     np.testing.assert_allclose(one[:91], other[:91][::-1], atol=1e-5, rtol=1e-5)
-    assert one[:91].std() > 1e-4
+    assert one[:91].std() > 1e-3
 
 
 @pytest.mark.parametrize("n", [2, 4])

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numba
@@ -170,8 +171,11 @@ def test_search_compiles(kernels, name):
     check(kernels, exact=False)  # what search estimates may differ in the last bit
 
 
-def test_features_of_a_board_compile(kernels):
+@pytest.mark.parametrize("own", [True, False])
+def test_features_of_a_board_compile(kernels, own):
     board = make("mars").board
+    if not own:
+        board = replace(board, num_features=0, fill_features=None)
     features = gpu_features.GpuFeatures(board)
     seen = np.zeros((1000, 3), np.int8).T  # as a batch on the GPU has them
     features(seen, np.zeros((3, len(board.neighbours), num_cell_features(board)), np.float32))
