@@ -45,9 +45,10 @@ class Board:
         action_blocks: number of actions for each cell.
         num_features: number of features of a cell that the game itself adds to those that networks read of any board.
         fill_features: the function, decorated with `compiled`, that fills them; None if there are none. Its arguments are
-            observations, int8 (N, size), working memory, int64 (4, cells), and the features, float32 (N, cells, F). Of
+            observations, int8 (N, size), working memory, int16 (work_rows, cells), and the features, float32 (N, cells, F). Of
             these the last `num_features` columns are to be filled; the others hold the planes, by colour the size of the
             group that a cell belongs to or a piece there would join, and the number of empty neighbours.
+        work_rows: rows of working memory, at least 4.
     """
 
     planes: int
@@ -57,6 +58,7 @@ class Board:
     action_blocks: int
     num_features: int = 0
     fill_features: Callable[..., None] | None = None
+    work_rows: int = 4
 
 
 @dataclass(frozen=True)

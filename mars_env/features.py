@@ -1,6 +1,6 @@
-"""What a network is told of each hex beyond the observation: the points that a flower brings there, and what lies in reach.
+"""What a network is told of each hex beyond the observation: points for a flower there, what lies in reach, a look ahead.
 
-Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the second
+Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the others
 of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
 """
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
+from mars_env.look_ahead import NUM_COLUMNS, NUM_ROWS, fill_look_ahead
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS
 from mars_env.state import MAX_PLAYERS
 
-__all__ = ["NUM_FEATURES", "with_one_gardener", "with_two_gardeners"]
+__all__ = ["NUM_ROWS", "num_features", "with_one_gardener", "with_two_gardeners"]
 
-NUM_FEATURES = NUM_COLOURS + 3
-"""By colour the points for planting here; the best of them; from here, mean and best over the values of the next die."""
+_NUM_OWN = NUM_COLOURS + 3  # of the features filled in this file
 
 _GROUPS = NUM_BOARD_PLANES  # of the features of a hex, the first group size
 _FIRST = _GROUPS + NUM_COLOURS + 1  # the first of the features filled here
@@ -25,17 +25,27 @@ _SPACES = 63  # spaces of the score track ahead that are looked at
 _ONE = np.uint64(1)
 
 
+def num_features(gardeners: int) -> int:
+    """Return how many features a hex has, with so many gardeners of each player.
+
+    By colour the points for planting here, and the best of them; from here, mean and best over the values of the next
+    die; for each gardener that can go here, what others and player gain in the two rounds after it (`fill_look_ahead`).
+    """
+    return _NUM_OWN + NUM_COLUMNS * gardeners
+
+
 @compiled
 def with_one_gardener(observation, scratch, features):
-    """Fill the last `NUM_FEATURES` columns of `features`, float32 (N, 91, F), for the observers of flat observations, in points.
+    """Fill the last `num_features(1)` columns of `features`, float32 (N, 91, F), for observers of flat observations, in points.
 
     Args:
         observation: int8 (N, 1335).
-        scratch: int64 (4, 91), overwritten.
+        scratch: int16 (NUM_ROWS, 91), overwritten.
         features: what `garden_core.game.Board` describes; the group sizes are read.
     """
     for i in range(observation.shape[0]):
         _fill(observation[i], scratch, features[i], np.int64(1))
+        fill_look_ahead(observation[i], scratch, features[i], np.int64(1), _GROUPS, _FIRST + _NUM_OWN)
 
 
 @compiled
@@ -43,6 +53,7 @@ def with_two_gardeners(observation, scratch, features):
     """`with_one_gardener` for two gardeners of each player."""
     for i in range(observation.shape[0]):
         _fill(observation[i], scratch, features[i], np.int64(2))
+        fill_look_ahead(observation[i], scratch, features[i], np.int64(2), _GROUPS, _FIRST + _NUM_OWN)
 
 
 @compiled

@@ -121,8 +121,9 @@ the cooperative game all win or lose together, and the lowest score is the team'
             colours=NUM_COLOURS,
             marks=(*range(first, first + 2 * each), last),
             action_blocks=each,
-            num_features=features.NUM_FEATURES,
+            num_features=features.num_features(each),
             fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
+            work_rows=features.NUM_ROWS,
         )
 
     @property

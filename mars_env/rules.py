@@ -16,7 +16,6 @@ from mars_env.board import (
     CENTRE,
     FLOWERS_PER_COLOUR,
     MAX_DIE,
-    NEIGHBOUR_SETS,
     NEIGHBOURS,
     NUM_COLOURS,
     NUM_HEXES,
@@ -24,6 +23,7 @@ from mars_env.board import (
     STEPS,
     WIDTH,
 )
+from mars_env.hex_sets import bit, group_size
 from mars_env.state import MAX_PLAYERS, MOVE, PLACE, PLANT
 
 SPECIAL_SPACE = 25  # special actions count above this space of the score track [6.1]
@@ -41,27 +41,7 @@ PLANE_SIZE = WIDTH * WIDTH
 NUM_PLANES = NUM_BOARD_PLANES + NUM_SCALARS
 
 _BAG = np.repeat(np.arange(NUM_COLOURS, dtype=np.int8), FLOWERS_PER_COLOUR)
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
-_LAST_BIT = np.uint64(63)
-_DE_BRUIJN, _SHIFT = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
-_DE_BRUIJN_INDEX = np.zeros(64, np.int8)
-for _i in range(64):
-    _DE_BRUIJN_INDEX[((int(_DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
-
-
-# --- sets of hexes: two uint64 words ---
-
-
-@compiled
-def _bit(hex_):
-    """Return the bit of `hex_` within its word, which is word hex_ >> 6."""
-    return _ONE << (np.uint64(hex_) & _LAST_BIT)
-
-
-@compiled
-def _lowest(word):
-    """Return the index of the lowest 1 in `word`, which is not 0."""
-    return np.int64(_DE_BRUIJN_INDEX[((word & (~word + _ONE)) * _DE_BRUIJN) >> _SHIFT])
+_ZERO = np.uint64(0)
 
 
 # --- setup ---
@@ -131,33 +111,10 @@ def _hangs_together(state, params):
         if hex_ != CENTRE and not state.blocked[hex_]:
             start = hex_
             if hex_ < 64:
-                low |= _bit(hex_)
+                low |= bit(hex_)
             else:
-                high |= _bit(hex_)
-    return _group_size(start, low, high) == NUM_HEXES - 1 - params.num_peaks
-
-
-@compiled
-def _group_size(hex_, low, high):
-    """Size of the connected group that holds `hex_` within the set (low, high)."""
-    group_low, group_high = _ZERO, _ZERO
-    new_low, new_high = _ZERO, _ZERO
-    if hex_ < 64:
-        new_low = _bit(hex_)
-    else:
-        new_high = _bit(hex_)
-    size = 0
-    while new_low | new_high:  # each round takes one hex of the rim into the group
-        if new_low:
-            found = _lowest(new_low)
-            group_low |= _ONE << np.uint64(found)
-        else:
-            found = 64 + _lowest(new_high)
-            group_high |= _ONE << np.uint64(found - 64)
-        size += 1
-        new_low = (new_low | (NEIGHBOUR_SETS[found, 0] & low)) & ~group_low
-        new_high = (new_high | (NEIGHBOUR_SETS[found, 1] & high)) & ~group_high
-    return size
+                high |= bit(hex_)
+    return group_size(start, low, high) == NUM_HEXES - 1 - params.num_peaks
 
 
 # --- turns ---
@@ -269,10 +226,10 @@ def _plant(state, params, colour):
     player, hex_ = np.int64(state.current_player), np.int64(state.pending)
     state.pending = -1
     state.flowers[hex_] = colour
-    state.garden[colour, hex_ >> 6] |= _bit(hex_)
+    state.garden[colour, hex_ >> 6] |= bit(hex_)
     state.stocks[player, colour] -= 1
     state.planted[colour] += 1
-    _move_scorer(state, params, player, _group_size(hex_, state.garden[colour, 0], state.garden[colour, 1]))
+    _move_scorer(state, params, player, group_size(hex_, state.garden[colour, 0], state.garden[colour, 1]))
     if params.special_actions and state.planted[colour] == FLOWERS_PER_COLOUR:
         state.extra_turn = 1
     left = 0

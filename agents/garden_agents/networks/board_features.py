@@ -26,7 +26,7 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
-    scratch = np.empty((4, cells), np.int64)
+    scratch = np.empty((board.work_rows, cells), np.int16)
     fill_rows(observation, board.neighbours, board.planes, board.colours, scratch, out)
     if board.fill_features is not None:
         board.fill_features(observation, scratch, out)
@@ -36,7 +36,7 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
 
 @compiled
 def fill_rows(observation, neighbours, planes, colours, scratch, out):
-    """Fill the features of any board in `out`, float32 (N, cells, F), unscaled; `scratch`, int64 (4, cells), is overwritten."""
+    """Fill the features of any board in `out`, float32 (N, cells, F), unscaled; `scratch`, int16 (4 or more, cells), is overwritten."""
     for i in range(observation.shape[0]):
         fill_one(observation[i], neighbours, planes, colours, scratch, out[i])
 

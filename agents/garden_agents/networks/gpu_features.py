@@ -55,6 +55,6 @@ class GpuFeatures:
         """Fill `out`, float32 (N, cells, F), from observations int8 (N, observation size): see `cell_features`."""
         n = min(observation.shape[0], THREADS)
         if self._scratch is None or self._scratch.shape[0] < n:
-            self._scratch = striped((n, 4, len(self.board.neighbours)), np.int64)
+            self._scratch = striped((n, self.board.work_rows, len(self.board.neighbours)), np.int16)
         given = self._neighbours, self.board.planes, self.board.colours, self._scratch
         launch(filler(self.board.fill_features), self._scratch.shape[0], put(observation), *given, put(out))

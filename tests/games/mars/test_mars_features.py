@@ -1,4 +1,6 @@
-"""What networks are told of each hex: the points for planting there, and what lies in reach; all by playing on by hand."""
+"""What networks are told of each hex: points for planting there, what lies in reach, a look ahead; all by playing on by hand."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX
 from garden_core import Batch, kernels
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
-from mars_env.features import NUM_FEATURES
+from mars_env.features import num_features
 
 OPTIONS = (
     {"num_players": 2},
@@ -18,6 +20,8 @@ OPTIONS = (
     {"num_players": 1, "cooperative": True},
     {"num_players": 3, "special_actions": True},
 )
+MEAN = len(COLOURS) + 1
+AHEAD = MEAN + 2
 
 
 def positions(options, greedy):
@@ -30,7 +34,7 @@ def positions(options, greedy):
         if decision % 5 == 0:
             features = cell_features(game.board, batch.flat)
             assert features.shape[2] == num_cell_features(game.board)
-            yield batch, features[:, :, -NUM_FEATURES:] / SCALE
+            yield batch, features[:, :, -num_features(options.get("gardeners", 1)) :] / SCALE
         batch.step(policy(batch, batch.all_rows))
 
 
@@ -114,7 +118,124 @@ def test_reach_is_what_the_next_die_could_bring_from_a_hex(options):
             state, player = batch.states[row], int(batch.current_player[row])
             for hex_ in range(0, len(HEXES), 6):
                 best = in_reach(state, player, hex_, each).values()
-                assert features[row, hex_, -2] == pytest.approx(sum(best) / 6, abs=1e-5)
-                assert features[row, hex_, -1] == pytest.approx(max(best))
+                assert features[row, hex_, MEAN] == pytest.approx(sum(best) / 6, abs=1e-5)
+                assert features[row, hex_, MEAN + 1] == pytest.approx(max(best))
                 means.add(sum(best))
     assert len(means) > 20
+
+
+class Table:
+    """A position that is played on by hand: each turn for the largest group, dice that are yet to be rolled unknown."""
+
+    def __init__(self, state, player, n, each, scenario):
+        seats = [(player + offset) % n for offset in range(n)]
+        self.n, self.each = n, each
+        self.flowers = state["flowers"].copy()
+        self.peaks = set(np.flatnonzero(state["peaks"]).tolist())
+        self.gardeners = [[int(h) for h in state["gardeners"][seat, :each]] for seat in seats]
+        self.stocks = [state["stocks"][seat].copy() for seat in seats]
+        self.scores = [int(state["score"][seat]) for seat in seats]
+        self.dice = sorted(v for v in range(1, 7) for _ in range(state["dice"][v]))
+        self.unknown, self.over = 0, False
+        self.luck = (0.25, 0.75)[scenario]
+        self.order = [(k + 2 * scenario) % 6 for k in range(6)]
+
+    def gain(self, seat, hex_):
+        if self.flowers[hex_] >= 0:
+            return -1
+        return max(group_size(self.flowers, hex_, colour) for colour in np.flatnonzero(self.stocks[seat]))
+
+    def space(self, seat, points):
+        others = {score for other, score in enumerate(self.scores) if other != seat}
+        space = max(self.scores[seat] + points, 0)
+        while space > 0 and space in others:
+            space += 1 if points > 0 else -1
+        return space
+
+    def moves(self, seat):
+        """By value of the die: the gain, the gardener and the hex of the best move, the first of equals; or (-1, None, None)."""
+        blocked = self.peaks | {hex_ for row in self.gardeners for hex_ in row}
+        best = {}
+        for value in range(1, 7):
+            found = []
+            for g, start in enumerate(self.gardeners[seat]):
+                for dq, dr in (DIRECTIONS[k] for k in self.order):
+                    q, r = HEXES[start]
+                    path = [INDEX.get((q + dq * step, r + dr * step)) for step in range(1, value + 1)]
+                    if None not in path and not blocked & set(path) and path[-1] != INDEX[0, 0]:
+                        found.append((self.gain(seat, path[-1]), g, path[-1]))
+            best[value] = max(found, key=lambda move: move[0], default=(-1, None, None))
+        return best
+
+    def go(self, seat, g, hex_):
+        gain = -1
+        if hex_ is not None:
+            gain = self.gain(seat, hex_)
+            self.gardeners[seat][g] = hex_
+        if gain > 0:
+            colours = [colour for colour in self.order if self.stocks[seat][colour]]
+            colour = max(colours, key=lambda c: group_size(self.flowers, hex_, c))
+            self.flowers[hex_] = colour
+            self.stocks[seat][colour] -= 1
+            self.over = not self.stocks[seat].any()
+        self.scores[seat] = self.space(seat, gain)
+
+    def turn(self, seat):
+        if self.over:
+            return 0
+        if not self.dice and not self.unknown:
+            around = [
+                sum(
+                    (q + dq, r + dr) in INDEX and self.flowers[INDEX[q + dq, r + dr]] < 0
+                    for dq, dr in DIRECTIONS
+                )
+                for q, r in (HEXES[hex_] for hex_ in self.gardeners[seat])
+            ]
+            self.unknown = max(around)
+            if not self.unknown:
+                return 0
+        best = self.moves(seat)
+        before, points = self.scores[seat], {}
+        for value, (gain, _, _) in best.items():
+            points[value] = self.space(seat, gain) - before
+        if self.dice:
+            value = max((k + 1 for k in self.order if k + 1 in self.dice), key=lambda v: best[v][0])
+            self.dice.remove(value)
+            mean = points[value]
+        else:
+            ranked = sorted(best, key=lambda v: best[v][0])
+            at_most = [(rank / 6) ** self.unknown for rank in range(7)]
+            mean = sum(points[v] * (at_most[rank + 1] - at_most[rank]) for rank, v in enumerate(ranked))
+            value = next(v for rank, v in enumerate(ranked) if at_most[rank + 1] >= self.luck)
+            self.unknown -= 1
+        self.go(seat, *best[value][1:])
+        return mean
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_look_ahead_plays_two_rounds_on(options):
+    each, n = options.get("gardeners", 1), options["num_players"]
+    others, own, overs = [], [], 0
+    for batch, features in positions(options, greedy=True):
+        for row in range(0, 6, 2):
+            state, player = batch.states[row], int(batch.current_player[row])
+            told = features[row, :, AHEAD:].T
+            expected = np.zeros_like(told)
+            reachable = batch.action_mask[row, : len(HEXES) * each].reshape(each, -1)
+            if batch.game.snapshot(state)["phase"] != "move":
+                reachable = np.zeros_like(reachable)
+            for (g, hex_), scenario in itertools.product(np.argwhere(reachable), range(2)):
+                table = Table(state, player, n, each, scenario)
+                start = np.array(HEXES[table.gardeners[0][g]])
+                table.dice.remove(int(np.abs(np.array(HEXES[hex_]) - start).max()))
+                table.go(0, g, int(hex_))
+                for at in (4 * g, 4 * g + 2):
+                    others.append(sum(table.turn(seat) for seat in range(1, n)))
+                    own.append(table.turn(0))
+                    expected[at : at + 2, hex_] += others[-1] / 2, own[-1] / 2
+                overs += table.over
+            np.testing.assert_allclose(told, expected, atol=1e-4)
+    assert len(set(own)) > 20
+    assert len(set(others)) > 20 or n == 1
+    assert any(gain != int(gain) for gain in own)  # dice that are yet to be rolled
+    assert overs or each == 2
