@@ -1,4 +1,4 @@
-"""What a network is told of each hex beyond the observation: points for a flower there, what lies in reach, a look ahead.
+"""What a network is told of each hex beyond the observation: points for a flower there, what lies in reach, a lookahead.
 
 Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the others
 of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.

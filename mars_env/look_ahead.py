@@ -69,8 +69,8 @@ _AT_MOST = np.arange(MAX_DIE + 1) ** np.arange(_NUM_DICE)[:, None]
 """int64 (7, 7): in how many of the rolls of n dice, which `_AT_MOST[n, 6]` counts, the k lowest values hold the best."""
 _WEIGHT = np.diff(_AT_MOST, axis=1)
 """int64 (7, 6): in how many of them the best has the value of rank 0 … 5, counted from the lowest."""
-_LUCK = (np.arange(_SCENARIOS) + 0.5) / _SCENARIOS
-_RANK = (_AT_MOST[None, :, 1:] < _LUCK[:, None, None] * _AT_MOST[:, -1:]).sum(2)
+_QUANTILE = (np.arange(_SCENARIOS) + 0.5) / _SCENARIOS
+_RANK = (_AT_MOST[None, :, 1:] < _QUANTILE[:, None, None] * _AT_MOST[:, -1:]).sum(2)
 """int64 (scenarios, 7): the rank of the value of the best of n dice in a scenario."""
 _ORDER = (np.arange(6) + 2 * np.arange(_SCENARIOS)[:, None]) % 6
 """int64 (scenarios, 6): the order in which a scenario looks at directions, colours and values of dice."""

@@ -1,4 +1,4 @@
-"""What networks are told of each hex: points for planting there, what lies in reach, a look ahead; all by playing on by hand."""
+"""What networks are told of each hex: points for planting there, what lies in reach, a lookahead; all by playing on by hand."""
 
 import itertools
 
@@ -137,7 +137,7 @@ class Table:
         self.scores = [int(state["score"][seat]) for seat in seats]
         self.dice = sorted(v for v in range(1, 7) for _ in range(state["dice"][v]))
         self.unknown, self.over = 0, False
-        self.luck = (0.25, 0.75)[scenario]
+        self.quantile = (0.25, 0.75)[scenario]
         self.order = [(k + 2 * scenario) % 6 for k in range(6)]
 
     def gain(self, seat, hex_):
@@ -206,14 +206,14 @@ class Table:
             ranked = sorted(best, key=lambda v: best[v][0])
             at_most = [(rank / 6) ** self.unknown for rank in range(7)]
             mean = sum(points[v] * (at_most[rank + 1] - at_most[rank]) for rank, v in enumerate(ranked))
-            value = next(v for rank, v in enumerate(ranked) if at_most[rank + 1] >= self.luck)
+            value = next(v for rank, v in enumerate(ranked) if at_most[rank + 1] >= self.quantile)
             self.unknown -= 1
         self.go(seat, *best[value][1:])
         return mean
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_the_look_ahead_plays_two_rounds_on(options):
+def test_the_lookahead_plays_two_rounds_on(options):
     each, n = options.get("gardeners", 1), options["num_players"]
     others, own, overs = [], [], 0
     for batch, features in positions(options, greedy=True):
