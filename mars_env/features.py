@@ -58,38 +58,39 @@ def with_two_gardeners(observation, scratch, features):
 
 @compiled
 def _fill(seen, scratch, hexes, each):
-    blocked, gain = scratch[0], scratch[1]
+    blocked, gain, most = scratch[0], scratch[1], scratch[2]
+    _find_blocked(seen, each, blocked)
     held = _spaces_ahead(seen)
     lost = _points_for_a_flower(seen)
     for hex_ in range(NUM_HEXES):
-        blocked[hex_] = _is_blocked(seen, hex_, each)
         has_flower = False
         for colour in range(NUM_COLOURS):
             has_flower |= seen[colour * NUM_HEXES + hex_] != 0
-        most, best = 0, 0
+        largest, best = 0, 0
         for colour in range(NUM_COLOURS):
             size, points = 0, 0
             if seen[_SCALARS + colour] > 0 and not has_flower and hex_ != CENTRE:
                 size = np.int64(hexes[hex_, _GROUPS + colour])
                 points = _onward(size, held)
             hexes[hex_, _FIRST + colour] = points
-            most, best = max(most, size), max(best, points)
+            largest, best = max(largest, size), max(best, points)
         hexes[hex_, _FIRST + NUM_COLOURS] = lost if has_flower else best
-        gain[hex_] = -1 if has_flower else most
+        gain[hex_] = -1 if has_flower else largest
+    gain[CENTRE] = -1  # nobody stops there
     for hex_ in range(NUM_HEXES):
-        mean, best = _reach(hex_, blocked, gain)
+        mean, best = _reach(hex_, blocked, gain, most)
         hexes[hex_, _FIRST + NUM_COLOURS + 1] = mean
         hexes[hex_, _FIRST + NUM_COLOURS + 2] = best
 
 
 @compiled
-def _is_blocked(seen, hex_, each):
-    """Whether a peak or another player's gardener stands on the hex [3.3]."""
+def _find_blocked(seen, each, blocked):
+    """Note where a peak or another player's gardener stands [3.3]."""
     last = GARDENER_PLANES + (MAX_PLAYERS if each == 1 else 2 * each)  # the plane of peaks
+    blocked[:] = 0
     for plane in range(GARDENER_PLANES + each, last + 1):
-        if seen[plane * NUM_HEXES + hex_]:
-            return True
-    return False
+        for hex_ in range(NUM_HEXES):
+            blocked[hex_] |= seen[plane * NUM_HEXES + hex_]
 
 
 @compiled
@@ -136,19 +137,18 @@ def _points_for_a_flower(seen):
 
 
 @compiled
-def _reach(hex_, blocked, gain):
+def _reach(hex_, blocked, gain, most):
     """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains."""
-    total, highest = np.int64(0), np.int64(-1)
-    open_ = np.int64(63)  # bit d: nothing blocks the way in direction d so far
     for value in range(1, MAX_DIE + 1):
-        most = np.int64(-1)  # a die that cannot be used costs a point [3.7]
-        for direction in range(6):
-            if (open_ >> direction) & 1:
-                target = np.int64(RAYS[hex_, direction, value])
-                if target < 0 or blocked[target]:
-                    open_ &= ~(np.int64(1) << direction)
-                elif target != CENTRE:
-                    most = max(most, gain[target])
-        total += most
-        highest = max(highest, most)
+        most[value] = -1  # a die that cannot be used costs a point [3.7]
+    for direction in range(6):
+        for value in range(1, MAX_DIE + 1):
+            target = np.int64(RAYS[hex_, direction, value])
+            if target < 0 or blocked[target]:
+                break
+            most[value] = max(most[value], gain[target])
+    total, highest = np.int64(0), np.int64(-1)
+    for value in range(1, MAX_DIE + 1):
+        total += most[value]
+        highest = max(highest, np.int64(most[value]))
     return total / np.float32(MAX_DIE), highest
