@@ -21,6 +21,7 @@ from garden_agents.networks.heads import chances_and_margins, expected_values, s
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.networks.tensors import formula
 from garden_agents.registry import load_agent
+from garden_agents.training import torch_network
 from garden_agents.training.sb3 import new_model
 from garden_agents.training.sb3_policies import exported, set_weights
 from garden_agents.training.torch_network import TorchNetwork
@@ -164,7 +165,9 @@ def strong(network):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["board", "flat"])
-def test_gradient_is_that_of_torchs_own_operations(kind, threads):
+@pytest.mark.parametrize("large", [1, torch_network.LARGE])
+def test_gradient_is_that_of_torchs_own_operations(kind, threads, large, monkeypatch):
+    monkeypatch.setattr(torch_network, "LARGE", large)  # at 1 all products of many rows are convolutions
     batch = played(Mars(num_players=3), rows=150, decisions=30)
     network = strong(new_network(batch.game, Architecture(kind, channels=8, hidden=16), "seats"))
     inputs = network.inputs(batch.observation)

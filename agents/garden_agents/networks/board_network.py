@@ -127,22 +127,30 @@ class BoardNetwork(Network):
         n, c, w = len(features), self.channels, self.weights
         m = memory.rows(n)
         first, second = m.first.reshape(-1, c), m.second.reshape(-1, c)
-        multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
+        products = multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
         dense(scalars, w, "from_scalars", m.shift, multiply)
         m.shift[:] += w["first.bias"]
-        first_layer(m.first, m.first.view(np.int32), m.shift, m.mean, m.highest.view(np.int32))
+        first_layer(
+            products.reshape(m.first.shape),
+            m.shift,
+            m.first,
+            m.first.view(np.int32),
+            m.mean,
+            m.highest.view(np.int32),
+        )
         m.summary[:, :c], m.summary[:, c : 2 * c] = m.mean, m.highest
         read_marks(m.first, features, self.marks, m.summary[:, 2 * c : self.read])
         m.summary[:, self.read :] = scalars
         whole = dense(m.summary, w, "whole", m.whole, multiply, relu=True)
-        multiply(first, w["second.weight"].T, second)
+        products = multiply(first, w["second.weight"].T, second)
         dense(whole, w, "from_whole", m.shift, multiply)
         m.shift[:] += w["second.bias"]
-        second_layer(m.second, m.shift, m.mean_whole)
+        second_layer(products.reshape(m.second.shape), m.shift, m.second, m.mean_whole)
         m.mean_whole[:, c:] = whole
-        multiply(second, w["cell_logits.weight"].T, m.cell_logits.reshape(-1, self.board.action_blocks))
-        by_block = logits[:, : self.on_cells].reshape(n, self.board.action_blocks, self.cells)
-        by_block[:] = m.cell_logits.transpose(0, 2, 1)
+        blocks = self.board.action_blocks
+        products = multiply(second, w["cell_logits.weight"].T, m.cell_logits.reshape(-1, blocks))
+        by_block = logits[:, : self.on_cells].reshape(n, blocks, self.cells)
+        by_block[:] = products.reshape(m.cell_logits.shape).transpose(0, 2, 1)
         by_block += w["cell_logits.bias"][:, None]
         logits[:, self.on_cells :] = whole @ w["other_logits.weight"].T + w["other_logits.bias"]
         middle = dense(m.mean_whole, w, "middle", m.middle, multiply, relu=True)
@@ -161,14 +169,13 @@ class BoardNetwork(Network):
         features, scalars = inputs
         n, c, w, blocks = len(features), self.channels, self.weights, self.board.action_blocks
         m, d = memory.rows(n), scratch.rows(n)
-        first, second = m.first.reshape(-1, c), m.second.reshape(-1, c)
-        d_first, d_second = d.first.reshape(-1, c), d.second.reshape(-1, c)
+        first, second, cells = m.first.reshape(-1, c), m.second.reshape(-1, c), m.first.shape
         # the value head
         dense_gradient(m.middle, d_values, "values", gradient, multiply)
-        multiply(d_values, w["values.weight"], d.middle)
-        cut(d.middle, m.middle)
-        dense_gradient(m.mean_whole, d.middle, "middle", gradient, multiply)
-        multiply(d.middle, w["middle.weight"], d.mean_whole)
+        d_middle = multiply(d_values, w["values.weight"], d.middle)
+        cut(d_middle, m.middle)
+        dense_gradient(m.mean_whole, d_middle, "middle", gradient, multiply)
+        d_mean_whole = multiply(d_middle, w["middle.weight"], d.mean_whole)
         # the policy head
         d_other = np.ascontiguousarray(d_logits[:, self.on_cells :])
         dense_gradient(m.whole, d_other, "other_logits", gradient, multiply)
@@ -176,55 +183,98 @@ class BoardNetwork(Network):
         d.cell_logits[:] = by_block.transpose(0, 2, 1)
         d_cell_logits = d.cell_logits.reshape(-1, blocks)
         dense_gradient(second, d_cell_logits, "cell_logits", gradient, multiply)
-        multiply(d_cell_logits, w["cell_logits.weight"], d_second)
+        d_second = multiply(d_cell_logits, w["cell_logits.weight"], d.second.reshape(-1, c))
         # the second layer
-        second_layer_gradient(d.second, m.second, d.mean_whole, d.shift)
+        second_layer_gradient(d_second.reshape(cells), m.second, d_mean_whole, d.shift)
         multiply(d_second.T, first, gradient["second.weight"], add=True)
         gradient["second.bias"] += d.shift.sum(0)
         dense_gradient(m.whole, d.shift, "from_whole", gradient, multiply)
-        multiply(d_second, w["second.weight"], d_first)
+        d_first = multiply(d_second, w["second.weight"], d.first.reshape(-1, c))
         # the summary
-        multiply(d.shift, w["from_whole.weight"], d.whole)
-        multiply(d_other, w["other_logits.weight"], d.whole, add=True)
-        d.whole[:] += d.mean_whole[:, c:]
-        cut(d.whole, m.whole)
-        dense_gradient(m.summary, d.whole, "whole", gradient, multiply)
-        multiply(d.whole, w["whole.weight"], d.summary)
+        d_whole = multiply(d.shift, w["from_whole.weight"], d.whole)
+        multiply(d_other, w["other_logits.weight"], d_whole, add=True)
+        d_whole += d_mean_whole[:, c:]
+        cut(d_whole, m.whole)
+        dense_gradient(m.summary, d_whole, "whole", gradient, multiply)
+        d_summary = multiply(d_whole, w["whole.weight"], d.summary)
         # the first layer
-        d.mean[:], d.highest[:] = d.summary[:, :c], d.summary[:, c : 2 * c]
-        read_marks_gradient(d.first, features, self.marks, d.summary[:, 2 * c : self.read])
-        first_layer_gradient(d.first, m.first, m.highest, d.mean, d.highest, d.shift)
+        d.mean[:], d.highest[:] = d_summary[:, :c], d_summary[:, c : 2 * c]
+        read_marks_gradient(d_first.reshape(cells), features, self.marks, d_summary[:, 2 * c : self.read])
+        first_layer_gradient(d_first.reshape(cells), m.first, m.highest, d.mean, d.highest, d.shift)
         multiply(d_first.T, features.reshape(-1, self.features), gradient["first.weight"], add=True)
         gradient["first.bias"] += d.shift.sum(0)
         dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
 
 
 @compiled
-def first_layer(x, bits, shift, mean, highest_bits):
-    """Add the shift to every cell, cut off what is negative, and take mean and maximum of the cells.
-
-    Numbers that are not negative are in the order of their bits, and maxima of integers are several times as fast.
+def first_layer(products, shift, x, bits, mean, highest_bits):
+    """Add the shift to the products of every cell, cut off what is negative, and take mean and maximum of the cells.
 
     Args:
-        x: float32 (n, C, c), overwritten.
-        bits: the same memory as int32.
+        products: float32 (n, C, c).
         shift: float32 (n, c).
+        x: float32 (n, C, c), filled; it may be `products`.
+        bits: the same memory as int32.
         mean: float32 (n, c), filled.
         highest_bits: int32 (n, c), the memory of the maxima, filled.
     """
-    n, cells, c = x.shape
-    part = np.float32(1.0 / cells)
-    for i in range(n):
+    for i in range(x.shape[0]):
+        _cut(products[i], shift[i], x[i])
+        _sum(x[i], np.float32(1.0 / x.shape[1]), mean[i])
+        _maximum(bits[i], highest_bits[i])
+
+
+@compiled
+def second_layer(products, shift, x, mean):
+    """`first_layer` without maxima; `mean` may be wider, float32 (n, at least c)."""
+    for i in range(x.shape[0]):
+        _cut(products[i], shift[i], x[i])
+        _sum(x[i], np.float32(1.0 / x.shape[1]), mean[i])
+
+
+@compiled
+def _cut(products, shift, x):
+    """Fill `x` with the cells' products plus the shift, or 0 where that is negative."""
+    cells, c = x.shape
+    for cell in range(cells):
         for k in range(c):
-            mean[i, k], highest_bits[i, k] = 0, 0
-        for cell in range(cells):
-            for k in range(c):
-                x[i, cell, k] = max(x[i, cell, k] + shift[i, k], np.float32(0))
-                mean[i, k] += x[i, cell, k]
-            for k in range(c):
-                highest_bits[i, k] = max(highest_bits[i, k], bits[i, cell, k])
+            x[cell, k] = max(products[cell, k] + shift[k], np.float32(0))
+
+
+@compiled
+def _sum(x, factor, total):
+    """Fill `total` with the sum of the cells times a factor; four at a time, as each waits for the total before it."""
+    cells, c = x.shape
+    for k in range(c):
+        total[k] = 0
+    rest = cells % 4
+    for cell in range(rest):
         for k in range(c):
-            mean[i, k] *= part
+            total[k] += x[cell, k]
+    for cell in range(rest, cells, 4):
+        for k in range(c):
+            total[k] += (x[cell, k] + x[cell + 1, k]) + (x[cell + 2, k] + x[cell + 3, k])
+    for k in range(c):
+        total[k] *= factor
+
+
+@compiled
+def _maximum(bits, highest):
+    """Fill `highest` with the maxima of the cells, none of them negative, four at a time as in `_sum`.
+
+    Such numbers are in the order of their bits, and maxima of integers are several times as fast.
+    """
+    cells, c = bits.shape
+    for k in range(c):
+        highest[k] = 0
+    rest = cells % 4
+    for cell in range(rest):
+        for k in range(c):
+            highest[k] = max(highest[k], bits[cell, k])
+    for cell in range(rest, cells, 4):
+        for k in range(c):
+            one, other = max(bits[cell, k], bits[cell + 1, k]), max(bits[cell + 2, k], bits[cell + 3, k])
+            highest[k] = max(highest[k], max(one, other))
 
 
 @compiled
@@ -241,16 +291,13 @@ def first_layer_gradient(d, x, highest, d_mean, d_highest, d_shift):
     n, cells, c = x.shape
     part = np.float32(1.0 / cells)
     for i in range(n):
-        for k in range(c):
-            d_shift[i, k] = 0
         for cell in range(cells):
             for k in range(c):
                 found = d_highest[i, k] if x[i, cell, k] == highest[i, k] else np.float32(0)
                 total = d[i, cell, k] + d_mean[i, k] * part + found
                 d_highest[i, k] -= found
-                total = total if x[i, cell, k] > 0 else np.float32(0)
-                d[i, cell, k] = total
-                d_shift[i, k] += total
+                d[i, cell, k] = total if x[i, cell, k] > 0 else np.float32(0)
+        _sum(d[i], np.float32(1), d_shift[i])
 
 
 @compiled
@@ -288,25 +335,6 @@ def read_marks_gradient(d, features, marks, d_out):
 
 
 @compiled
-def second_layer(x, shift, mean):
-    """Add the shift to every cell, cut off what is negative, and write the mean of the cells; shapes as `first_layer`.
-
-    mean: float32 (n, at least c).
-    """
-    n, cells, c = x.shape
-    part = np.float32(1.0 / cells)
-    for i in range(n):
-        total = mean[i, :c]
-        total[:] = np.float32(0)
-        for cell in range(cells):
-            for k in range(c):
-                x[i, cell, k] = max(x[i, cell, k] + shift[i, k], np.float32(0))
-                total[k] += x[i, cell, k]
-        for k in range(c):
-            total[k] *= part
-
-
-@compiled
 def second_layer_gradient(d, x, d_mean, d_shift):
     """Turn `d`, the loss's derivative by the cells as the policy head reads them, into that by the layer's products.
 
@@ -315,11 +343,8 @@ def second_layer_gradient(d, x, d_mean, d_shift):
     n, cells, c = x.shape
     part = np.float32(1.0 / cells)
     for i in range(n):
-        for k in range(c):
-            d_shift[i, k] = 0
         for cell in range(cells):
             for k in range(c):
                 total = d[i, cell, k] + d_mean[i, k] * part
-                total = total if x[i, cell, k] > 0 else np.float32(0)
-                d[i, cell, k] = total
-                d_shift[i, k] += total
+                d[i, cell, k] = total if x[i, cell, k] > 0 else np.float32(0)
+        _sum(d[i], np.float32(1), d_shift[i])

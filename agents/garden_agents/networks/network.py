@@ -19,16 +19,17 @@ __all__ = ["Multiply", "Network", "cut", "dense", "dense_gradient", "orthogonal"
 class Multiply(Protocol):
     """A product of matrices: NumPy's (`product`) or another library's."""
 
-    def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> object:
-        """Write the product of `a` and `b` into `out`, or add it to `out`."""
+    def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
+        """Return the product of `a` and `b`, in `out` or in new memory; or add it to `out` and return that."""
+        ...
 
 
-def product(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> None:
-    """Write NumPy's product of two matrices into `out`, or add it to `out`."""
+def product(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
+    """Write NumPy's product of two matrices into `out`, or add it to `out`; return `out`."""
     if add:
         out += a @ b
-    else:
-        np.matmul(a, b, out)
+        return out
+    return np.matmul(a, b, out)
 
 
 class Network(ABC):
@@ -158,8 +159,8 @@ def dense(
         x, weights, name, out, multiply: the input, all weights, the layer, its output, the product of matrices.
         relu: replace negative outputs by 0.
     """
-    multiply(x, weights[f"{name}.weight"].T, out)
-    add_bias(out, weights[f"{name}.bias"], np.float32(0 if relu else -np.inf))
+    products = multiply(x, weights[f"{name}.weight"].T, out)
+    add_bias(products, weights[f"{name}.bias"], np.float32(0 if relu else -np.inf), out)
     return out
 
 
@@ -172,11 +173,11 @@ def dense_gradient(
 
 
 @compiled
-def add_bias(x, bias, lowest):
-    """Add `bias`, float32 (m,), to every row of `x`, float32 (n, m), and raise to `lowest` what is below it."""
+def add_bias(x, bias, lowest, out):
+    """Fill `out` with the rows of `x`, both float32 (n, m), plus `bias`, float32 (m,), or `lowest` where that is more."""
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):
-            x[i, k] = max(x[i, k] + bias[k], lowest)
+            out[i, k] = max(x[i, k] + bias[k], lowest)
 
 
 @compiled

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
+from torch.nn.grad import conv2d_weight
 
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import formula
 
-__all__ = ["Loss", "TorchNetwork", "clip", "value_loss"]
+__all__ = ["LARGE", "Loss", "TorchNetwork", "clip", "value_loss"]
+
+LARGE = 10_000_000
+"""Multiplications in a product of matrices from which on it is computed as a convolution, on the CPU."""
 
 Loss = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 """loss(rows, logits, raw, d_logits, d_raw, sums) fills the derivatives of a loss by the network's outputs in `rows`,
@@ -156,13 +161,39 @@ def clip(gradient: np.ndarray, largest: float) -> torch.Tensor:
     return torch.from_numpy(gradient)
 
 
-def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> None:
-    """Torch's product of matrices; unlike NumPy's, it keeps to `torch.set_num_threads`."""
+def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
+    """Torch's product of matrices (`networks.network.Multiply`); unlike NumPy's, it keeps to `torch.set_num_threads`.
+
+    Large ones are convolutions of single pixels: these use vectors of 512 bits on every processor that has them,
+    torch's products of matrices on Intel's alone.
+    """
     first, second, result = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(out)
+    images = _images(a.shape[1] if add else len(a)) if len(a) * a.shape[1] * b.shape[1] >= LARGE else 0
+    if images and not add:
+        found = torch.conv2d(_as_images(first, images), second.t()[:, :, None, None])
+        return found.permute(0, 2, 3, 1).reshape(out.shape).numpy()
+    if images and a.shape[1] > len(a):  # the gradient of a layer's weights, from many rows
+        pixels = _as_images(second, images), _as_images(first.t(), images)
+        result += conv2d_weight(pixels[0], (*out.shape, 1, 1), pixels[1])[:, :, 0, 0]
+        return out
     if add:
         result.addmm_(first, second)
     else:
         torch.mm(first, second, out=result)
+    return out
+
+
+@functools.cache
+def _images(pixels: int) -> int:
+    """Return how many images of the same size so many pixels make, 0 if none that torch convolves fast."""
+    if not torch.backends.mkldnn.is_available():
+        return 0
+    return next((images for images in range(16, 100) if pixels % images == 0), 0)
+
+
+def _as_images(pixels: torch.Tensor, images: int) -> torch.Tensor:
+    """Return pixels, (N, channels), as images with the channels last."""
+    return pixels.view(images, -1, 1, pixels.shape[1]).permute(0, 3, 1, 2)
 
 
 def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor | None = None) -> torch.Tensor:
