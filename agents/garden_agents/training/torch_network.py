@@ -193,7 +193,7 @@ def _images(pixels: int) -> int:
 
 def _as_images(pixels: torch.Tensor, images: int) -> torch.Tensor:
     """Return pixels, (N, channels), as images with the channels last."""
-    return pixels.view(images, -1, 1, pixels.shape[1]).permute(0, 3, 1, 2)
+    return pixels.reshape(images, -1, 1, pixels.shape[1]).permute(0, 3, 1, 2)
 
 
 def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor | None = None) -> torch.Tensor:
