@@ -30,7 +30,7 @@ class TorchNetwork:
     Args:
         network: the network; on the CPU its weights are the memory of `parameters`.
         device: "cpu" or "cuda".
-        threads: threads that share the rows of a pass on the CPU; torch's own threads should be 1 then.
+        threads: threads that share the rows of a pass on the CPU; with more than one torch's own are set to 1.
 
     Attributes:
         parameters: all weights as one torch parameter.
@@ -41,7 +41,9 @@ class TorchNetwork:
         self.network, self.device, self.threads = network, torch.device(device), threads
         self.by_torch = self.device.type != "cpu"
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
-        self._executor = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._executor = None
+        if threads > 1:  # each of them has to say anew that torch is not to share a convolution among further ones
+            self._executor = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         self._workers: list[_Worker] = []
 
     def __call__(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
