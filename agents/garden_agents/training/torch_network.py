@@ -42,7 +42,8 @@ class TorchNetwork:
         self.by_torch = self.device.type != "cpu"
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
         self._executor = None
-        if threads > 1:  # each of them has to say anew that torch is not to share a convolution among further ones
+        if threads > 1:
+            # each thread has to say anew that torch is not to share a convolution among further ones
             self._executor = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         self._workers: list[_Worker] = []
 
