@@ -47,13 +47,17 @@ EVERYWHERE = (
     "--trainer sb3",
     "--method expert-iteration",
 )
-IN_MARS = (
-    "--minibatch 1024",
-    "--network flat",
-    "--channels 16 --hidden 64",
-    "--channels 48 --hidden 192",
-)
-ELSEWHERE = ("--hidden 256",)
+IN_GAME = {
+    "mars": (
+        "--no-game-features",
+        "--minibatch 1024",
+        "--network flat",
+        "--channels 16 --hidden 64",
+        "--channels 48 --hidden 192",
+    ),
+    "botanicus": ("--no-game-features", "--hidden 256", "--separate-values"),
+}
+ELSEWHERE = ("--hidden 256", "--separate-values")
 
 
 @dataclass
@@ -118,7 +122,7 @@ def main(arguments: Arguments) -> None:
     """Train, print the final results, write the result files and the plots."""
     for game in arguments.games or list_games():
         if arguments.compare:
-            settings = EVERYWHERE + (IN_MARS if game == "mars" else ELSEWHERE)
+            settings = EVERYWHERE + IN_GAME.get(game, ELSEWHERE)
             ways = tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
             measured(f"compared-{game}", game, COMPARED_MINUTES, ways, arguments)
             continue

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, ClassVar
 
-from botanicus_env import describing, drawing, rules, snapshots, tables, wording
+from botanicus_env import describing, drawing, features, rules, snapshots, tables, wording
 from botanicus_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from botanicus_env.tables import (
     BEDS,
@@ -21,7 +22,7 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
-from garden_core.game import Game, Part, Table
+from garden_core.game import Features, Game, Part, Table
 from garden_core.options import Option
 from garden_core.svg import Look
 
@@ -134,6 +135,12 @@ class Botanicus(Game):
             Part(SPACES, "two players: place the neutral Flower on this space"),
             Part(TASKS_EACH, "assign this one of the dealt special tasks to the row at hand"),
         )
+
+    @property
+    def features(self) -> Features:
+        """An observation's entries in a smaller range, and the scores of all seats as things stand."""
+        size = math.prod(self.observation_shape)
+        return Features(size + features.NUM_SCORES, features.fill_features, self.params)
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

@@ -26,7 +26,7 @@ from garden_core.rewards import REWARDS
 from garden_core.rng import seed_rng
 from garden_core.svg import Look
 
-__all__ = ["Board", "Game", "Part", "Table"]
+__all__ = ["Board", "Features", "Game", "Part", "Table"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,22 @@ class Board:
     num_features: int = 0
     fill_features: Callable[..., None] | None = None
     work_rows: int = 4
+
+
+@dataclass(frozen=True)
+class Features:
+    """What networks read in place of an observation, where they have no board.
+
+    Attributes:
+        num: number of features.
+        fill: the function, decorated with `compiled`, that fills them. Its arguments are observations, int8 (N, size),
+            `params`, and the features, float32 (N, num), which should be numbers of about 1.
+        params: the game's params, records (1,).
+    """
+
+    num: int
+    fill: Callable[..., None]
+    params: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -215,6 +231,11 @@ class Game(ABC):
     @property
     def board(self) -> Board | None:
         """How observation and actions lie on a board, where the game has one and the view is flat."""
+        return None
+
+    @property
+    def features(self) -> Features | None:
+        """What networks without a board read in place of the observation; None for the observation itself."""
         return None
 
     @property

@@ -156,7 +156,7 @@ def test_learning_compares(tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "COMPARED_MINUTES", 0.02)
     arguments = ("--compare", "--runs", str(tmp_path / "runs"))
     measurements = quick("learning", tmp_path / "results", *arguments, result="compared-cacti")
-    assert len({found["way"] for found in measurements}) == 6
+    assert len({found["way"] for found in measurements}) == 7
     for found in measurements:
         assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
 

@@ -36,6 +36,12 @@ from garden_core.policies import RandomPolicy
 from mars_env import Mars
 
 SMALL = Architecture("auto", channels=4, hidden=16)
+SORTS = [
+    Architecture("board", channels=8, hidden=16),
+    Architecture("flat", hidden=16),
+    Architecture("flat", hidden=16, separate_values=True),
+]
+EACH_SORT = pytest.mark.parametrize("architecture", SORTS, ids=["board", "flat", "flat, separate values"])
 
 
 def played(game, rows=8, decisions=40, seed=0) -> Batch:
@@ -95,19 +101,19 @@ def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "options"),
+    ("name", "architecture", "options"),
     [
-        *((name, "auto", {}) for name in list_games()),
-        ("mars", "board", {"gardeners": 2}),
-        ("mars", "flat", {}),
-        ("mars", "flat", {"view": "planes"}),
+        *((name, SMALL, {}) for name in list_games()),
+        ("mars", SORTS[0], {"gardeners": 2}),
+        ("mars", SORTS[1], {}),
+        ("mars", SORTS[1], {"view": "planes"}),
+        ("botanicus", SORTS[2], {}),
     ],
     ids=str,
 )
-def test_network_gives_a_logit_an_action(name, kind, options):
+def test_network_gives_a_logit_an_action(name, architecture, options):
     """In NumPy and in torch, and as sb3-contrib's own policy."""
     game = make(name, **options)
-    architecture = Architecture(kind, channels=4, hidden=16)
     env = GardenVecEnv(game, 4, seed=0)
     model = new_model(game, env, architecture, rollout=8)
     observation, masks = env.reset(), env.action_masks()
@@ -138,10 +144,9 @@ def test_actions_are_drawn_by_their_probabilities():
     assert set(actions) == {0, 2, 3}
 
 
-@pytest.mark.parametrize("kind", ["board", "flat"])
-def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(kind):
+@EACH_SORT
+def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(architecture):
     batch = played(Mars(), rows=64, decisions=20)
-    architecture = Architecture(kind, channels=4, hidden=16)
     policy = new_model(batch.game, GardenVecEnv(batch.game, 4), architecture, rollout=8).policy
     set_weights(policy, strong(new_network(batch.game, architecture, "outcome")))
     observation, masks = torch.as_tensor(batch.observation), batch.action_mask.astype(bool)
@@ -164,12 +169,12 @@ def strong(network):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("kind", ["board", "flat"])
+@EACH_SORT
 @pytest.mark.parametrize("large", [1, torch_network.LARGE])
-def test_gradient_is_that_of_torchs_own_operations(kind, threads, large, monkeypatch):
+def test_gradient_is_that_of_torchs_own_operations(architecture, threads, large, monkeypatch):
     monkeypatch.setattr(torch_network, "LARGE", large)  # at 1 all products of many rows are convolutions
     batch = played(Mars(num_players=3), rows=150, decisions=30)
-    network = strong(new_network(batch.game, Architecture(kind, channels=8, hidden=16), "seats"))
+    network = strong(new_network(batch.game, architecture, "seats"))
     inputs = network.inputs(batch.observation)
     exact = torch.from_numpy(network.parameters.astype(np.float64)).requires_grad_()
     outputs = formula(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
@@ -242,6 +247,13 @@ def test_a_network_may_do_without_what_the_game_adds():
     assert plain.evaluate(batch.observation)[0].shape == every.evaluate(batch.observation)[0].shape
     all_features, some = every.inputs(batch.observation)[0], plain.inputs(batch.observation)[0]
     np.testing.assert_array_equal(all_features[:, :, : plain.features], some)
+    batch = played(make("botanicus"))
+    every, plain = (
+        new_network(batch.game, Architecture("flat", 4, 8, game_features), "seats")
+        for game_features in (True, False)
+    )
+    np.testing.assert_array_equal(plain.inputs(batch.observation)[0], batch.observation)
+    assert every.inputs(batch.observation)[0].shape == (8, batch.game.features.num)
 
 
 def test_network_names_are_checked():
@@ -263,17 +275,15 @@ def kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "kind"),
+    ("name", "options", "architecture"),
     [
-        *((name, {}, "auto") for name in list_games()),
-        ("mars", {"num_players": 3}, "board"),
-        ("mars", {"num_players": 3}, "flat"),
+        *((name, {}, SMALL) for name in list_games()),
+        *(("mars", {"num_players": 3}, architecture) for architecture in SORTS),
     ],
     ids=str,
 )
-def test_a_network_comes_back_as_it_was(name, options, kind, tmp_path):
+def test_a_network_comes_back_as_it_was(name, options, architecture, tmp_path):
     batch = played(make(name, **options))
-    architecture = Architecture(kind, channels=4, hidden=16)
     network = new_network(batch.game, architecture, "outcome")
     path = tmp_path / "network.safetensors"
     save_network(path, batch.game, network, architecture, "outcome", {"seed": 5})

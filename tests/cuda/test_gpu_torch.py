@@ -6,7 +6,8 @@ import torch
 from devices import host
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
-from garden_agents.networks.gpu_features import GpuFeatures
+from garden_agents.networks.flat_network import flat_features
+from garden_agents.networks.gpu_features import GpuFeatures, GpuFlatFeatures
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.agent import MCTSAgent
@@ -76,4 +77,16 @@ def test_features_of_a_board_are_those_of_the_cpu():
     expected = cell_features(board, batch.flat)
     out = torch.empty(expected.shape, device="cuda")
     GpuFeatures(board)(torch.from_numpy(batch.flat).cuda(), out)
+    assert np.array_equal(out.cpu().numpy(), expected)
+
+
+def test_features_without_a_board_are_those_of_the_cpu():
+    batch = Batch("botanicus", 500)
+    batch.reset(1)
+    for _ in range(20):
+        batch.step(batch.action_mask.argmax(1))
+    features = batch.game.features
+    expected = flat_features(features, batch.flat)
+    out = torch.empty(expected.shape, device="cuda")
+    GpuFlatFeatures(features)(torch.from_numpy(batch.flat).cuda(), out)
     assert np.array_equal(out.cpu().numpy(), expected)

@@ -182,6 +182,13 @@ def test_features_of_a_board_compile(kernels, own):
     check(kernels)
 
 
+def test_features_without_a_board_compile(kernels):
+    game = make("botanicus")
+    seen = np.zeros((1149, 3), np.int8).T
+    gpu_features.GpuFlatFeatures(game.features)(seen, np.zeros((3, game.features.num), np.float32))
+    check(kernels)
+
+
 @pytest.mark.parametrize(("size", "word"), [(536, "u64"), (20, "u32"), (6, "u16"), (7, "u8")])
 def test_a_record_is_copied_in_words(kernels, size, word):
     def copy(to, source, chosen):

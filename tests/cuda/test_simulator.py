@@ -29,27 +29,35 @@ def test_every_variant_is_played_as_on_the_cpu(part):
             assert seen == list(expected), f"{name} {options}"
 
 
-def test_features_of_a_board_are_those_of_the_cpu():
+def test_features_are_those_of_the_cpu():
     code = """if True:
         import numpy as np
         from garden_agents.networks import gpu_features
         from garden_agents.networks.board_features import cell_features, num_cell_features
+        from garden_agents.networks.flat_network import flat_features
         from garden_core import Batch, make
         from garden_core.gpu import put
         from garden_core.policies import RandomPolicy
 
+        def played(name):
+            batch, policy = Batch(make(name, num_players=3), 10), RandomPolicy(1)
+            batch.reset(2)
+            for _ in range(25):
+                batch.step(policy(batch, batch.all_rows))
+            return batch.game, batch.flat
+
         gpu_features.THREADS = 4
-        game = make("mars", num_players=3)
-        batch, policy = Batch(game, 10), RandomPolicy(1)
-        batch.reset(2)
-        for _ in range(25):
-            batch.step(policy(batch, batch.all_rows))
-        board = game.board
-        out = put(np.zeros((10, len(board.neighbours), num_cell_features(board)), np.float32))
-        gpu_features.GpuFeatures(board)(put(batch.flat), out)
-        expected = cell_features(board, batch.flat)
+        game, seen = played("mars")
+        out = put(np.zeros((10, len(game.board.neighbours), num_cell_features(game.board)), np.float32))
+        gpu_features.GpuFeatures(game.board)(put(seen), out)
+        expected = cell_features(game.board, seen)
         assert expected.std() > 0
         assert np.array_equal(out.copy_to_host(), expected)
+
+        game, seen = played("botanicus")
+        out = put(np.zeros((10, game.features.num), np.float32))
+        gpu_features.GpuFlatFeatures(game.features)(put(seen), out)
+        assert np.array_equal(out.copy_to_host(), flat_features(game.features, seen))
     """
     python("-W", "error", "-c", code, **SIMULATED)
 

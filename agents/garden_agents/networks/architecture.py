@@ -30,14 +30,16 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         kind: "board", "flat", or "auto" for "board" where the game has a board.
         channels: channels of a cell in the board network.
         hidden: width of the hidden layers.
-        game_features: whether the board network reads the features of cells that the game itself adds
-            (`Board.fill_features`).
+        game_features: whether the network reads what the game itself works out of an observation
+            (`Board.fill_features`, `Game.features`).
+        separate_values: whether the flat network's values are read from hidden layers of their own.
     """
 
     kind: Kind = "auto"
     channels: Width = 32
     hidden: Width = 128
     game_features: bool = True
+    separate_values: bool = False
 
 
 def empty_network(
@@ -62,7 +64,9 @@ def empty_network(
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
     if kind == "flat" or board is None:
-        return FlatNetwork(size, game.num_actions, values, architecture.hidden)
+        features = game.features if architecture.game_features else None
+        width, separate = architecture.hidden, architecture.separate_values
+        return FlatNetwork(size, game.num_actions, values, width, features, separate)
     if not architecture.game_features:
         board = replace(board, num_features=0, fill_features=None)
     return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)

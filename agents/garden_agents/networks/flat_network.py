@@ -1,86 +1,94 @@
-"""The network for games without a board: two hidden layers, shared by the policy head and the value head."""
+"""The network for games without a board: two hidden layers, and two more for the values unless both heads share them."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
+from garden_core.game import Features
 
-__all__ = ["FlatNetwork"]
+__all__ = ["FlatNetwork", "flat_features"]
 
 
-class _Hidden(NamedTuple):
-    """The hidden layers, float32 (rows, hidden), or the loss's derivatives by them."""
-
-    first: np.ndarray
-    second: np.ndarray
-
-    def rows(self, n: int) -> _Hidden:
-        """Return the first n rows."""
-        return _Hidden(*(part[:n] for part in self))
+def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
+    """Return a game's features of observations, int8 (N, size), float32 (N, num); if it has none the observations."""
+    if features is None:
+        return observation.astype(np.float32)
+    out = np.empty((len(observation), features.num), np.float32)
+    features.fill(observation, features.params, out)
+    return out
 
 
 class FlatNetwork(Network):
-    """Reads the observation as a vector.
+    """Reads the observation as a vector, or the features that the game has in place of it.
 
     Args:
         size: length of the observation.
         num_actions, num_values: see `Network`.
         hidden: width of the hidden layers.
+        features: the game's features; None for the observation.
+        separate_values: whether the values are read from two hidden layers of their own.
     """
 
     chunk = 512
 
-    def __init__(self, size: int, num_actions: int, num_values: int, hidden: int) -> None:
-        layers = {
-            "first": (hidden, size),
-            "second": (hidden, hidden),
-            "logits": (num_actions, hidden),
-            "values": (num_values, hidden),
-        }
+    def __init__(
+        self,
+        size: int,
+        num_actions: int,
+        num_values: int,
+        hidden: int,
+        features: Features | None = None,
+        separate_values: bool = False,
+    ) -> None:
+        self.features, self.hidden = features, hidden
+        size = size if features is None else features.num
+        self.trunks = [("first", "second")]
+        """Names of the hidden layers that each head reads: the policy head, then the value head if it has its own."""
+        if separate_values:
+            self.trunks.append(("value_first", "value_second"))
+        layers: dict[str, tuple[int, int]] = {}
+        for first, second in self.trunks:
+            layers |= {first: (hidden, size), second: (hidden, hidden)}
+        layers |= {"logits": (num_actions, hidden), "values": (num_values, hidden)}
         super().__init__(layers, num_actions, num_values)
-        self.hidden = hidden
 
     def initialize(self, rng: np.random.Generator) -> None:
-        for name, gain in (
-            ("first", math.sqrt(2)),
-            ("second", math.sqrt(2)),
-            ("logits", 0.01),
-            ("values", 1.0),
-        ):
+        for name in self.layers:
             weight = self.weights[f"{name}.weight"]
+            gain = {"logits": 0.01, "values": 1.0}.get(name, math.sqrt(2))
             weight[:] = orthogonal(rng, weight.shape, gain)
 
     def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (observation.reshape(len(observation), -1).astype(np.float32),)
+        return (flat_features(self.features, observation.reshape(len(observation), -1)),)
 
-    def memory(self, rows: int) -> _Hidden:
-        return _Hidden(*(np.empty((rows, self.hidden), np.float32) for _ in _Hidden._fields))
+    def memory(self, rows: int) -> dict[str, np.ndarray]:
+        return {name: np.empty((rows, self.hidden), np.float32) for trunk in self.trunks for name in trunk}
 
     scratch = memory
 
     def forward(
         self,
-        memory: _Hidden,
+        memory: dict[str, np.ndarray],
         inputs: tuple[np.ndarray, ...],
         logits: np.ndarray,
         values: np.ndarray,
         multiply: Multiply,
     ) -> None:
         (x,) = inputs
-        w, m = self.weights, memory.rows(len(x))
-        first = dense(x, w, "first", m.first, multiply, relu=True)
-        second = dense(first, w, "second", m.second, multiply, relu=True)
-        dense(second, w, "logits", logits, multiply)
-        dense(second, w, "values", values, multiply)
+        w, n = self.weights, len(x)
+        for first, second in self.trunks:
+            dense(x, w, first, memory[first][:n], multiply, relu=True)
+            dense(memory[first][:n], w, second, memory[second][:n], multiply, relu=True)
+        dense(memory[self.trunks[0][-1]][:n], w, "logits", logits, multiply)
+        dense(memory[self.trunks[-1][-1]][:n], w, "values", values, multiply)
 
     def backward(
         self,
-        memory: _Hidden,
-        scratch: _Hidden,
+        memory: dict[str, np.ndarray],
+        scratch: dict[str, np.ndarray],
         inputs: tuple[np.ndarray, ...],
         d_logits: np.ndarray,
         d_values: np.ndarray,
@@ -88,13 +96,17 @@ class FlatNetwork(Network):
         multiply: Multiply,
     ) -> None:
         (x,) = inputs
-        w, m, d = self.weights, memory.rows(len(x)), scratch.rows(len(x))
-        dense_gradient(m.second, d_logits, "logits", gradient, multiply)
-        dense_gradient(m.second, d_values, "values", gradient, multiply)
-        d_second = multiply(d_logits, w["logits.weight"], d.second)
-        multiply(d_values, w["values.weight"], d_second, add=True)
-        cut(d_second, m.second)
-        dense_gradient(m.first, d_second, "second", gradient, multiply)
-        d_first = multiply(d_second, w["second.weight"], d.first)
-        cut(d_first, m.first)
-        dense_gradient(x, d_first, "first", gradient, multiply)
+        w, n = self.weights, len(x)
+        m, d = ({name: array[:n] for name, array in part.items()} for part in (memory, scratch))
+        read_by_policy, read_by_values = self.trunks[0][-1], self.trunks[-1][-1]
+        dense_gradient(m[read_by_policy], d_logits, "logits", gradient, multiply)
+        dense_gradient(m[read_by_values], d_values, "values", gradient, multiply)
+        d[read_by_policy] = multiply(d_logits, w["logits.weight"], d[read_by_policy])
+        shared = read_by_policy == read_by_values
+        d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
+        for first, second in self.trunks:
+            cut(d[second], m[second])
+            dense_gradient(m[first], d[second], second, gradient, multiply)
+            d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
+            cut(d[first], m[first])
+            dense_gradient(x, d[first], first, gradient, multiply)

@@ -1,4 +1,4 @@
-"""Features of each cell of a board on a GPU: `board_features`, an observation a thread."""
+"""Features on a GPU, an observation a thread: those of each cell of a board, or those that a game has without one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from garden_agents.networks.board_features import fill_one, scale
-from garden_core.game import Board
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.flat_network import FlatNetwork
+from garden_agents.networks.network import Network
+from garden_core.game import Board, Features
 from garden_core.gpu import THREADS, launch, put, striped
 from garden_core.gpu_kernels import cuda, kernel
 from garden_core.jit import compiled
 
-__all__ = ["GpuFeatures"]
+__all__ = ["GpuFeatures", "GpuFlatFeatures", "for_network"]
 
 
 @compiled
@@ -39,6 +42,19 @@ def filler(fill_own: Callable[..., None] | None) -> Any:
     return fill
 
 
+@functools.cache
+def flat_filler(fill_own: Callable[..., None]) -> Any:
+    """Return a kernel that fills the features of many observations without a board."""
+
+    @kernel
+    def fill(observation, params, out):
+        i = cuda.grid(1)
+        if i < observation.shape[0]:
+            fill_own(observation[i : i + 1], params, out[i : i + 1])
+
+    return fill
+
+
 class GpuFeatures:
     """Fills features of cells in arrays of the GPU.
 
@@ -58,3 +74,28 @@ class GpuFeatures:
             self._scratch = striped((n, self.board.work_rows, len(self.board.neighbours)), np.int16)
         given = self._neighbours, self.board.planes, self.board.colours, self._scratch
         launch(filler(self.board.fill_features), self._scratch.shape[0], put(observation), *given, put(out))
+
+
+class GpuFlatFeatures:
+    """Fills features without a board in arrays of the GPU.
+
+    Args:
+        features: the features.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self.fill = features.fill
+        self._params = put(features.params)
+
+    def __call__(self, observation: Any, out: Any) -> None:
+        """Fill `out`, float32 (N, num), from observations int8 (N, observation size)."""
+        launch(flat_filler(self.fill), observation.shape[0], put(observation), self._params, put(out))
+
+
+def for_network(network: Network) -> GpuFeatures | GpuFlatFeatures:
+    """Return what fills the features that a network reads."""
+    if isinstance(network, BoardNetwork):
+        return GpuFeatures(network.board)
+    assert isinstance(network, FlatNetwork)
+    assert network.features is not None
+    return GpuFlatFeatures(network.features)

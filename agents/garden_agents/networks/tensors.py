@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from garden_agents.networks.board_features import SCALE, cell_features
+from garden_agents.networks.board_features import SCALE
 from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.network import Network
 
 __all__ = ["ILLEGAL", "TensorInputs", "as_tensor", "chances_and_margins", "expected_values", "formula"]
@@ -34,18 +35,25 @@ class TensorInputs:
     def __call__(self, observation: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Return float32 tensors (N, ...), for observations int8 (N, observation size)."""
         network = self.network
-        if not isinstance(network, BoardNetwork):
-            return (observation.float(),)
-        scalars = observation[:, network.split :] * SCALE
         if not observation.is_cuda:
-            return torch.from_numpy(cell_features(network.board, observation.numpy())), scalars
-        if self._on_gpu is None:
-            from garden_agents.networks.gpu_features import GpuFeatures  # loads numba.cuda
+            return tuple(torch.from_numpy(array) for array in network.inputs(observation.numpy()))
+        if isinstance(network, BoardNetwork):
+            shape = len(observation), network.cells, network.features
+            return self._filled(shape, observation), observation[:, network.split :] * SCALE
+        assert isinstance(network, FlatNetwork)
+        if network.features is None:
+            return (observation.float(),)
+        return (self._filled((len(observation), network.features.num), observation),)
 
-            self._on_gpu = GpuFeatures(network.board)
-        cells = torch.empty((len(observation), network.cells, network.features), device=observation.device)
-        self._on_gpu(observation, cells)
-        return cells, scalars
+    def _filled(self, shape: tuple[int, ...], observation: torch.Tensor) -> torch.Tensor:
+        """Return features, float32, of observations on a GPU."""
+        from garden_agents.networks import gpu_features  # loads numba.cuda
+
+        if self._on_gpu is None:
+            self._on_gpu = gpu_features.for_network(self.network)
+        out = torch.empty(shape, device=observation.device)
+        self._on_gpu(observation, out)
+        return out
 
 
 def formula(
@@ -62,8 +70,11 @@ def formula(
         return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
 
     if not isinstance(network, BoardNetwork):
-        hidden = torch.relu(dense("second", torch.relu(dense("first", inputs[0]))))
-        return dense("logits", hidden), dense("values", hidden)
+        assert isinstance(network, FlatNetwork)
+        read = [
+            torch.relu(dense(second, torch.relu(dense(first, inputs[0])))) for first, second in network.trunks
+        ]
+        return dense("logits", read[0]), dense("values", read[-1])
     features, scalars = inputs
     first = torch.relu(dense("first", features) + dense("from_scalars", scalars)[:, None])
     marked = features.index_select(2, _indexes(network.board.marks, features.device)).transpose(1, 2)

@@ -76,7 +76,9 @@ class TrainingArguments:
     hidden: int = 128
     """width of the hidden layers"""
     game_features: bool = True
-    """let the board network read what the game itself works out for each cell, where it does"""
+    """let the network read what the game itself makes of an observation, where it does"""
+    separate_values: bool = False
+    """in the flat network, read the values from hidden layers of their own: twice the work, better values"""
     threads: int = 2
     """number of threads of torch and of search; 1 is safer on a busy machine"""
 
@@ -142,7 +144,9 @@ class TrainingArguments:
     @property
     def architecture(self) -> Architecture:
         """The network's architecture."""
-        return Architecture(self.network, self.channels, self.hidden, self.game_features)
+        return Architecture(
+            self.network, self.channels, self.hidden, self.game_features, self.separate_values
+        )
 
 
 @dataclass

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
@@ -136,10 +137,10 @@ def new_model(
     )
 
 
-_ALIASES = (
-    "pi_features_extractor.",
-    "vf_features_extractor.",
-)  # Stable-Baselines3 lists one module three times
+def _each_once(policy: MaskableActorCriticPolicy) -> dict[str, torch.Tensor]:
+    """Return the weights of a policy by name; Stable-Baselines3 lists a module again under other names."""
+    again = ("pi_", "vf_") if policy.share_features_extractor else ("pi_",)
+    return {name: tensor for name, tensor in policy.state_dict().items() if not name.startswith(again)}
 
 
 def empty_shapes(game: Game, architecture: Architecture) -> dict[str, tuple[int, ...]]:
@@ -148,13 +149,12 @@ def empty_shapes(game: Game, architecture: Architecture) -> dict[str, tuple[int,
     observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
     with torch.device("meta"), torch.random.fork_rng(devices=[]):
         made = policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
-    return {name: tuple(t.shape) for name, t in made.state_dict().items() if not name.startswith(_ALIASES)}
+    return {name: tuple(tensor.shape) for name, tensor in _each_once(made).items()}
 
 
 def weights_of(model: MaskablePPO) -> dict[str, np.ndarray]:
     """Return the weights of a model's network by name, each once."""
-    state = model.policy.state_dict()
-    return {name: tensor.numpy() for name, tensor in state.items() if not name.startswith(_ALIASES)}
+    return {name: tensor.numpy() for name, tensor in _each_once(model.policy).items()}
 
 
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:

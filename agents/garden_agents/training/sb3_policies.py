@@ -17,8 +17,9 @@ from torch import nn
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
 from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.flat_network import FlatNetwork, flat_features
 from garden_agents.networks.network import Network
-from garden_core.game import Board, Game
+from garden_core.game import Board, Features, Game
 
 __all__ = ["BoardPolicy", "FlatPolicy", "exported", "policy_for", "set_weights"]
 
@@ -39,10 +40,12 @@ def policy_for(game: Game, architecture: Architecture) -> tuple[type, dict[str, 
             "channels": architecture.channels,
             "hidden": architecture.hidden,
         }
+    assert isinstance(network, FlatNetwork)
     return FlatPolicy, {
         "net_arch": [],
         "features_extractor_class": _FlatTrunk,
-        "features_extractor_kwargs": {"hidden": architecture.hidden},
+        "features_extractor_kwargs": {"hidden": architecture.hidden, "features": network.features},
+        "share_features_extractor": not architecture.separate_values,
     }
 
 
@@ -59,6 +62,8 @@ _BOARD_NAMES = {
 _FLAT_NAMES = {
     "first": "features_extractor.layers.1",
     "second": "features_extractor.layers.3",
+    "value_first": "vf_features_extractor.layers.1",
+    "value_second": "vf_features_extractor.layers.3",
     "logits": "action_net",
     "values": "value_net",
 }
@@ -96,7 +101,10 @@ class _Masked(MaskableActorCriticPolicy):
         self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (N, num_actions), very low where `mask` is 0, and values (N, 1)."""
-        latent_pi, latent_vf = self.mlp_extractor(self.extract_features(observation))
+        features: Any = self.extract_features(observation)
+        for_policy, for_values = (features, features) if self.share_features_extractor else features
+        latent_pi = self.mlp_extractor.forward_actor(for_policy)
+        latent_vf = self.mlp_extractor.forward_critic(for_values)
         return _masked(self.action_net(latent_pi), mask), self.value_net(latent_vf)
 
     def forward(
@@ -135,19 +143,23 @@ def _chosen(log_probabilities: torch.Tensor, actions: torch.Tensor) -> torch.Ten
 
 
 class _FlatTrunk(BaseFeaturesExtractor):
-    def __init__(self, observation_space: spaces.Box, hidden: int) -> None:
+    def __init__(self, observation_space: spaces.Box, hidden: int, features: Features | None) -> None:
         super().__init__(observation_space, hidden)
-        size = int(np.prod(observation_space.shape))
+        self.features = features
+        size = int(np.prod(observation_space.shape)) if features is None else features.num
         self.layers = nn.Sequential(
             nn.Flatten(), nn.Linear(size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
         )
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        if self.features is not None:
+            seen = observation.flatten(1).to(torch.int8).numpy()
+            observation = torch.from_numpy(flat_features(self.features, seen))
         return self.layers(observation)
 
 
 class FlatPolicy(_Masked):
-    """Two hidden layers, shared by the policy head and the value head."""
+    """Two hidden layers, shared by the policy head and the value head or two for each."""
 
 
 class _Trunk(BaseFeaturesExtractor):

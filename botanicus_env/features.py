@@ -1,0 +1,77 @@
+"""What networks read in place of an observation: its numbers in a smaller range, and for each seat the score as things stand.
+
+In an observation what scores stands in many places: points, coins, the plants of each column. A network that is to tell
+who wins must add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this
+file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from botanicus_env.rules import COINS_PER_POINT, SEAT_SIZE
+from botanicus_env.tables import BEDS, COLUMNS, CROSSINGS, LEVELS, MAX_ANIMALS, MAX_PLAYERS, ROWS
+from garden_core.jit import compiled
+
+__all__ = ["NUM_SCORES", "fill_features"]
+
+_EACH = 4
+NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS - 1
+"""Number of features beyond the entries of an observation. For each seat in the same order: its score, were the game over now;
+the points of its next animal; the points for its coins; and the coins beyond these. Then how much more the own score is
+than each other's."""
+
+_COINS = LEVELS * BEDS + len(CROSSINGS)  # in the entries of a seat
+_HALF_POINTS = _COINS + 1
+_ANIMALS = _COINS + 2
+_LOGARITHMS = np.log2(1 + np.arange(128)).astype(np.float32)
+_SCORE_UNIT = np.float32(1 / 8)
+_ANIMAL_UNIT = np.float32(1 / 4)
+
+
+@compiled
+def fill_features(observation, params, features):
+    """Fill `features`, float32 (N, 1149 + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
+
+    Of an entry x of the observation log2(1 + x) is left: 1 of 1, 5 of 31. Scores are in units of 8 points, and odd points
+    are not seen [10]; animals are in units of 4 points. Seats that nobody has are 0.
+    """
+    n, size = np.int64(params[0].num_players), observation.shape[1]
+    for i in range(observation.shape[0]):
+        for k in range(size):
+            features[i, k] = _LOGARITHMS[observation[i, k]]
+        scores = features[i, size:]
+        scores[:] = 0
+        for seat in range(n):
+            _fill_seat(observation[i, seat * SEAT_SIZE :], params[0], scores[seat * _EACH :])
+        for seat in range(1, n):
+            scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - scores[seat * _EACH]
+
+
+@compiled
+def _fill_seat(seen, params, out):
+    coins, animals = np.int64(seen[_COINS]), np.int64(seen[_ANIMALS])
+    score = 2 * np.int64(seen[_HALF_POINTS]) + coins // COINS_PER_POINT
+    for column in range(COLUMNS):
+        score += _column_points(seen, params, column)
+    out[0] = score * _SCORE_UNIT
+    if animals < MAX_ANIMALS:
+        out[1] = params.animal_points[animals] * _ANIMAL_UNIT
+    out[2] = coins // COINS_PER_POINT
+    out[3] = coins % COINS_PER_POINT
+
+
+@compiled
+def _column_points(seen, params, column):
+    """Points of a column: 0 unless there is a plant in each bed, then by the highest level [9.1]."""
+    highest = 0
+    for row in range(ROWS):
+        bed = COLUMNS * row + column
+        level = 0
+        for k in range(LEVELS):
+            if seen[LEVELS * bed + k]:
+                level = k + 1
+        if params.bed[bed] and level == 0:
+            return np.int64(0)
+        highest = max(highest, level)
+    return np.int64(params.column_points[highest - 1])

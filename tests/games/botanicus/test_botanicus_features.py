@@ -1,0 +1,56 @@
+"""What networks read of a position of Botanicus: its entries in a smaller range, and the scores as things stand."""
+
+import numpy as np
+import pytest
+from botanicus_tools import DATA
+from garden_agents.networks.flat_network import flat_features
+
+from botanicus_env import Botanicus
+from botanicus_env.features import NUM_SCORES
+from garden_core import Batch
+from garden_core.policies import GreedyPolicy, RandomPolicy
+
+POINTS_OF_ANIMALS = [*DATA["animals"], 0]
+MAX_PLAYERS = 4
+
+
+def positions(num_players, greedy):
+    """Games from the deal to the end, every seventh decision: the batch, and the features of all rows."""
+    game = Botanicus(num_players=num_players)
+    batch = Batch(game, 6, autoreset=False)
+    batch.reset(3)
+    policy = GreedyPolicy(1) if greedy else RandomPolicy(1)
+    decision = 0
+    while len(rows := np.flatnonzero(~batch.terminated)):
+        if decision % 7 == 0:
+            yield batch, flat_features(game.features, batch.flat)
+        batch.step(policy(batch, rows), rows)
+        decision += 1
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_features_are_what_a_player_would_add_up(num_players, greedy):
+    highest = 0
+    for batch, features in positions(num_players, greedy):
+        entries, scores = np.split(features, [batch.flat.shape[1]], axis=1)
+        np.testing.assert_allclose(entries, np.log2(1 + batch.flat.astype(float)), rtol=1e-6)
+        assert scores.shape[1] == NUM_SCORES
+        for row, told in enumerate(scores):
+            snapshot = batch.game.snapshot(batch.states[row])
+            seats = [(snapshot["current_player"] + i) % num_players for i in range(num_players)]
+            if snapshot["asked"] == "over":
+                continue
+            seen = [snapshot["scores"][p] - snapshot["points"][p] % 2 for p in seats]  # odd points are not
+            coins = [snapshot["coins"][p] for p in seats]
+            each = told[: 4 * MAX_PLAYERS].reshape(MAX_PLAYERS, 4)
+            assert (each[:num_players, 0] * 8).tolist() == seen
+            animals = [POINTS_OF_ANIMALS[snapshot["animals"][p]] for p in seats]
+            assert (each[:num_players, 1] * 4).tolist() == animals
+            assert each[:num_players, 2:].tolist() == [[n // 3, n % 3] for n in coins]
+            assert not each[num_players:].any()
+            ahead = told[4 * MAX_PLAYERS :]
+            assert (ahead[: num_players - 1] * 8).tolist() == [seen[0] - other for other in seen[1:]]
+            assert not ahead[num_players - 1 :].any()
+            highest = max(highest, *seen)
+    assert highest > 40
