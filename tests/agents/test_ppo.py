@@ -181,7 +181,7 @@ def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy, m
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
     )
-    weights = ppo.Weights(0.2, entropy, magnet, imitation, 0.7)
+    weights = ppo.Weights(1.0, 0.2, entropy, magnet, imitation, 0.7)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
     raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
     total, means = ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), weights)
@@ -193,6 +193,12 @@ def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy, m
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
     np.testing.assert_allclose(d_raw, raw.grad, atol=1e-6)
+    without = weights._replace(policy=0.0)
+    logits.grad = None
+    ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), without)[0].backward()
+    ppo.compiled_loss(about, without, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
+    assert not d_logits.any()
+    assert not logits.grad.any()
 
 
 def test_open_decisions_are_carried_over():
@@ -342,6 +348,16 @@ def test_a_magnet_holds_the_policy_near_its_average(tmp_path):
     assert 0 < changes[1] < 0.5 * changes[0]
 
 
+def test_values_alone_leave_the_policy_as_it_is(tmp_path):
+    same = {"game": "cacti", "network": "flat", "separate_values": True, "eval_games": 0}
+    first = ppo.train(tiny(run=tmp_path / "first", **same))
+    start = {"start": first / "network.safetensors", "values_only": True}
+    second = ppo.train(tiny(run=tmp_path / "second", **start, **same))
+    one, other = (NetworkAgent.load(folder, make("cacti")).network.weights for folder in (first, second))
+    learned = {name for name, weight in one.items() if not np.array_equal(weight, other[name])}
+    assert {name.split(".")[0] for name in learned} == {"value_first", "value_second", "values"}
+
+
 def test_training_begins_with_a_network(small_run, tmp_path):
     still = {"learning_rate": 0.0, "final_learning_rate": 0.0, "eval_games": 0}
     folder = ppo.train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
@@ -376,6 +392,7 @@ def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
         ({"imitation": 2}, "imitation must be at most 1, not 2"),
         ({"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
         ({"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
+        ({"values_only": True}, "values_only needs initial weights"),
     ],
 )
 def test_refuses_arguments_out_of_range(wrong, message):

@@ -105,6 +105,8 @@ class FlatNetwork(Network):
         shared = read_by_policy == read_by_values
         d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
         for first, second in self.trunks:
+            if not d[second].any():
+                continue  # where the values alone are learned
             cut(d[second], m[second])
             dense_gradient(m[first], d[second], second, gradient, multiply)
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])

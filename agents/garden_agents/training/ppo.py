@@ -109,6 +109,8 @@ class Arguments(WorkerArguments):
     """decisions learned from over which the weights are averaged; the present ones count most, older ones ever less"""
     value_weight: float = 0.5
     """weight of each of the two value losses"""
+    values_only: bool = False
+    """learn the values alone, of a policy that stays as it is; for initial weights with separate values"""
 
     start: Path | None = None
     """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
@@ -151,6 +153,9 @@ class Arguments(WorkerArguments):
                 "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
             )
 
+        if self.values_only and not (self.separate_values and self.start):
+            raise ValueError("values_only needs initial weights (start) with separate_values")
+
     @property
     def learning_rates(self) -> tuple[float, float]:
         """The initial and the final learning rate, as given or by default."""
@@ -176,8 +181,9 @@ class Source(Protocol):
 
 
 class Weights(NamedTuple):
-    """Numbers of the loss: see the arguments of the same names."""
+    """Numbers of the loss: see the arguments of the same names; policy is 0 or 1."""
 
+    policy: float
     clip: float
     entropy: float
     magnet: float
@@ -377,7 +383,7 @@ def on_device(rollout: Rollout, device: torch.device) -> Rollout:
 
 def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
     """Return PPO's loss as a mean over `size` of the decisions in `about`, arrays; it logs `loss.NAMES`."""
-    clip_range, entropy, magnet, imitation, value = weights
+    policy, clip_range, entropy, magnet, imitation, value = weights
     on_values = team_loss if about.targets.shape[1] == 1 else seat_loss
 
     def loss(
@@ -388,7 +394,12 @@ def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:
         d_raw: np.ndarray,
         sums: np.ndarray,
     ) -> None:
-        policy_loss(logits, rows, *about[:6], clip_range, entropy, magnet, imitation, size, d_logits, sums)
+        if policy:
+            policy_loss(
+                logits, rows, *about[:6], clip_range, entropy, magnet, imitation, size, d_logits, sums
+            )
+        else:
+            d_logits[:] = 0
         on_values(raw, rows, about.targets, about.counted, value, size, d_raw, sums)
 
     return loss
@@ -398,7 +409,7 @@ def formula(
     logits: torch.Tensor, raw: torch.Tensor, about: Minibatch, weights: Weights
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return PPO's loss in torch, and the means that are logged, (5,), in the order of `loss.NAMES`."""
-    clip_range, entropy_weight, magnet, imitation, value_weight = weights
+    policy, clip_range, entropy_weight, magnet, imitation, value_weight = weights
     logs = logits.masked_fill(about.masks == 0, ILLEGAL).log_softmax(1)
     change = logs.gather(1, about.actions[:, None])[:, 0] - about.log_probabilities
     ratio = change.exp()
@@ -408,11 +419,8 @@ def formula(
     divergence = (logs.exp() * (logs - about.average)).sum(1).mean() if magnet else 0.0
     copied = -logs.gather(1, about.greedy[:, None]).mean()
     on_values = value_loss(raw, about.targets, about.counted)
-    loss = (
-        (1 - imitation) * (policy_loss - entropy_weight * entropy + magnet * divergence)
-        + imitation * copied
-        + value_weight * on_values
-    )
+    on_policy = (1 - imitation) * (policy_loss - entropy_weight * entropy + magnet * divergence)
+    loss = policy * (on_policy + imitation * copied) + value_weight * on_values
     outside = ((ratio - 1).abs() > clip_range).float().mean()
     return loss, torch.stack((policy_loss, on_values, entropy, -change.mean(), outside)).detach()
 
@@ -456,6 +464,8 @@ class Training:
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
         share, most = self.arguments.imitation, self.arguments.imitation_decisions
+        if self.arguments.values_only:
+            return 0.0
         return max(0.0, 1 - max(self.done / share, self.decisions / most)) if share and most else 0.0
 
     def _between(self, first: float, last: float) -> float:
@@ -510,7 +520,7 @@ class Training:
         rollout = games.rollout(with_greedy=self.arguments.imitation > 0)
         if not self.torch_network.by_torch and len(rollout.advantages):
             about = self._about(rollout, rollout.advantages[:, 0])
-            loss = compiled_loss(about, Weights(0.2, 0.0, 0.0, 0.0, 1.0), 1)
+            loss = compiled_loss(about, Weights(1.0, 0.2, 0.0, 0.0, 0.0, 1.0), 1)
             self.torch_network.gradient(rollout.inputs, np.arange(1), loss, np.zeros(len(NAMES)))
 
     def _loop(self, source: Source) -> None:
@@ -553,7 +563,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self._between(*a.learning_rates)
         entropy = self._between(a.entropy, a.final_entropy)
-        weights = Weights(a.clip, entropy, a.magnet, self.imitation, a.value_weight)
+        weights = Weights(not a.values_only, a.clip, entropy, a.magnet, self.imitation, a.value_weight)
         sums = np.zeros(len(NAMES))
         about = self._about(rollout, advantage)
         parts = max(1, round(len(chosen) / a.minibatch))
