@@ -260,6 +260,8 @@ def test_network_names_are_checked():
     game = Mars(view="planes")
     with pytest.raises(ValueError, match="network must be"):
         new_network(game, Architecture("board"), "outcome")
+    with pytest.raises(ValueError, match="separate_values is for the flat network, but mars has a board"):
+        new_network(Mars(), Architecture(separate_values=True), "outcome")
 
 
 # --- files ---

@@ -68,25 +68,29 @@ def test_search_finds_what_it_finds_on_the_cpu():
     assert equal > 0.9  # floats are rounded otherwise
 
 
-def test_features_of_a_board_are_those_of_the_cpu():
-    batch = Batch("mars", 500)
+def observed(name):
+    """A game, and observations after some decisions."""
+    batch = Batch(name, 500)
     batch.reset(1)
     for _ in range(20):
         batch.step(batch.action_mask.argmax(1))
-    board = batch.game.board
-    expected = cell_features(board, batch.flat)
-    out = torch.empty(expected.shape, device="cuda")
-    GpuFeatures(board)(torch.from_numpy(batch.flat).cuda(), out)
-    assert np.array_equal(out.cpu().numpy(), expected)
+    return batch.game, batch.flat
+
+
+def filled(features, observation, shape):
+    """What features on the GPU fill, as an array of NumPy."""
+    out = torch.empty(shape, device="cuda")
+    features(torch.from_numpy(observation).cuda(), out)
+    return out.cpu().numpy()
+
+
+def test_features_of_a_board_are_those_of_the_cpu():
+    game, seen = observed("mars")
+    expected = cell_features(game.board, seen)
+    assert np.array_equal(filled(GpuFeatures(game.board), seen, expected.shape), expected)
 
 
 def test_features_without_a_board_are_those_of_the_cpu():
-    batch = Batch("botanicus", 500)
-    batch.reset(1)
-    for _ in range(20):
-        batch.step(batch.action_mask.argmax(1))
-    features = batch.game.features
-    expected = flat_features(features, batch.flat)
-    out = torch.empty(expected.shape, device="cuda")
-    GpuFlatFeatures(features)(torch.from_numpy(batch.flat).cuda(), out)
-    assert np.array_equal(out.cpu().numpy(), expected)
+    game, seen = observed("botanicus")
+    expected = flat_features(game.features, seen)
+    assert np.array_equal(filled(GpuFlatFeatures(game.features), seen, expected.shape), expected)

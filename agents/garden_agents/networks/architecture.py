@@ -54,7 +54,7 @@ def empty_network(
         num_players: number of seats that it values; those of the game if None.
 
     Raises:
-        ValueError: for the kind "board" with a game that has no board.
+        ValueError: for the kind "board" with a game that has no board, or separate values on a board.
     """
     size, values = (
         math.prod(game.observation_shape),
@@ -67,6 +67,10 @@ def empty_network(
         features = game.features if architecture.game_features else None
         width, separate = architecture.hidden, architecture.separate_values
         return FlatNetwork(size, game.num_actions, values, width, features, separate)
+    if architecture.separate_values:
+        raise ValueError(
+            f"separate_values is for the flat network, but {game.name} has a board: choose network flat"
+        )
     if not architecture.game_features:
         board = replace(board, num_features=0, fill_features=None)
     return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)

@@ -104,9 +104,9 @@ class FlatNetwork(Network):
         d[read_by_policy] = multiply(d_logits, w["logits.weight"], d[read_by_policy])
         shared = read_by_policy == read_by_values
         d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
-        for first, second in self.trunks:
-            if not d[second].any():
-                continue  # where the values alone are learned
+        for first, second in (
+            self.trunks if d_logits.any() else self.trunks[-1:]
+        ):  # the values alone may learn
             cut(d[second], m[second])
             dense_gradient(m[first], d[second], second, gradient, multiply)
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
