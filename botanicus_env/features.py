@@ -1,4 +1,4 @@
-"""What networks read in place of an observation: its numbers in a smaller range, and for each seat the score as things stand.
+"""What networks read in place of an observation: its numbers in a small range, and for each seat the score as things stand.
 
 In an observation what scores stands in many places: points, coins, the plants of each column. A network that is to tell
 who wins must add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this
@@ -9,22 +9,66 @@ from __future__ import annotations
 
 import numpy as np
 
-from botanicus_env.rules import COINS_PER_POINT, SEAT_SIZE
-from botanicus_env.tables import BEDS, COLUMNS, CROSSINGS, LEVELS, MAX_ANIMALS, MAX_PLAYERS, ROWS
+from botanicus_env.rules import COINS_PER_POINT, SEAT_SIZE, SPACE_SIZE, TILE_SIZE
+from botanicus_env.state import ASKED, TILED_COLUMNS
+from botanicus_env.tables import (
+    BEDS,
+    CHOSEN,
+    COLUMNS,
+    CROSSINGS,
+    KINDS,
+    LEVELS,
+    MAX_ANIMALS,
+    MAX_CARD_KINDS,
+    MAX_NODES,
+    MAX_PLAYERS,
+    PRIZES,
+    ROWS,
+    SPACES,
+    TASKS_EACH,
+    TRACKS,
+)
 from garden_core.jit import compiled
 
 __all__ = ["NUM_SCORES", "fill_features"]
 
 _EACH = 4
-NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS - 1
+NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS
 """Number of features beyond the entries of an observation. For each seat in the same order: its score, were the game over now;
 the points of its next animal; the points for its coins; and the coins beyond these. Then how much more the own score is
-than each other's."""
+than each other's, and than the highest of theirs."""
 
 _COINS = LEVELS * BEDS + len(CROSSINGS)  # in the entries of a seat
 _HALF_POINTS = _COINS + 1
 _ANIMALS = _COINS + 2
-_LOGARITHMS = np.log2(1 + np.arange(128)).astype(np.float32)
+
+# What each entry of an observation is divided by: about the most that it is with the printed data [10].
+_TASK = [*[4] * LEVELS, 16]
+_SEAT = [
+    *[1] * _COINS,
+    *(32, 64, 4, 4),
+    *[1] * (len(TRACKS) * MAX_NODES + 2 * ROWS),
+    *[*_TASK, 1] * ROWS,
+    *[1] * SPACES,
+    *(4, 4),
+]
+_SPACE = [*[1] * (SPACE_SIZE - 2), 4, 4]
+_TILE = [*[1] * (TILE_SIZE - 1), 4]
+_UNITS = [
+    *_SEAT * MAX_PLAYERS,
+    *[4] * MAX_CARD_KINDS,
+    *_SPACE * SPACES * 2,
+    *_TILE * SPACES * TILED_COLUMNS,
+    *(12, 4) * len(PRIZES),
+    *[4] * MAX_CARD_KINDS,
+    *(16, 4, 8),
+    *[1] * (len(ASKED) + len(CHOSEN)),
+    *(4, 4),
+    *[4] * len(CHOSEN),
+    *_TASK * TASKS_EACH,
+    4,
+]
+_SCALES = 1 / np.array(_UNITS, np.float32)
 _SCORE_UNIT = np.float32(1 / 8)
 _ANIMAL_UNIT = np.float32(1 / 4)
 
@@ -33,19 +77,23 @@ _ANIMAL_UNIT = np.float32(1 / 4)
 def fill_features(observation, params, features):
     """Fill `features`, float32 (N, 1149 + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
 
-    Of an entry x of the observation log2(1 + x) is left: 1 of 1, 5 of 31. Scores are in units of 8 points, and odd points
+    Entries of the observation are divided by about the most that they are. Scores are in units of 8 points, and odd points
     are not seen [10]; animals are in units of 4 points. Seats that nobody has are 0.
     """
     n, size = np.int64(params[0].num_players), observation.shape[1]
     for i in range(observation.shape[0]):
         for k in range(size):
-            features[i, k] = _LOGARITHMS[observation[i, k]]
+            features[i, k] = observation[i, k] * _SCALES[k]
         scores = features[i, size:]
         scores[:] = 0
+        highest = np.float32(0)
         for seat in range(n):
             _fill_seat(observation[i, seat * SEAT_SIZE :], params[0], scores[seat * _EACH :])
         for seat in range(1, n):
-            scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - scores[seat * _EACH]
+            score = scores[seat * _EACH]
+            highest = max(highest, score)
+            scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - score
+        scores[NUM_SCORES - 1] = scores[0] - highest
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""What networks read of a position of Botanicus: its entries in a smaller range, and the scores as things stand."""
+"""What networks read of a position of Botanicus: its entries in a small range, and the scores as things stand."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,38 @@ def positions(num_players, greedy):
         decision += 1
 
 
+def units(game):
+    """What entries are divided by."""
+    task = [4, 4, 4, 4, 16]
+    of = {
+        "coins": [32, 64, 4, 4],
+        "special task": [*task, 1] * 5,
+        "Flower in": [1, 1, 1, 1, 4],
+        "place in": [4],
+        "by kind": [4],
+        "spaces": [*[1] * 15, 4, 4] * 4,
+        "tiles": [*[1] * 14, 4] * 16,
+        "prizes": [12, 4] * 2,
+        "pile": [16, 4, 8],
+        "at hand": [*[1] * 9, 4, 4],
+        "dealt": task * 5,
+        "players": [4],
+    }
+    all_units = []
+    for part in game.observation_parts:
+        name = next((name for name in of if name in part.meaning and part.values != "0, 1"), None)
+        all_units += list(np.resize(of[name] if name else [1], part.size))
+    return np.array(all_units)
+
+
 @pytest.mark.parametrize("greedy", [False, True])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_features_are_what_a_player_would_add_up(num_players, greedy):
     highest = 0
     for batch, features in positions(num_players, greedy):
         entries, scores = np.split(features, [batch.flat.shape[1]], axis=1)
-        np.testing.assert_allclose(entries, np.log2(1 + batch.flat.astype(float)), rtol=1e-6)
+        np.testing.assert_allclose(entries, batch.flat / units(batch.game), rtol=1e-6)
+        assert entries.max() < 4
         assert scores.shape[1] == NUM_SCORES
         for row, told in enumerate(scores):
             snapshot = batch.game.snapshot(batch.states[row])
@@ -51,6 +76,7 @@ def test_features_are_what_a_player_would_add_up(num_players, greedy):
             assert not each[num_players:].any()
             ahead = told[4 * MAX_PLAYERS :]
             assert (ahead[: num_players - 1] * 8).tolist() == [seen[0] - other for other in seen[1:]]
-            assert not ahead[num_players - 1 :].any()
+            assert not ahead[num_players - 1 : -1].any()
+            assert ahead[-1] * 8 == seen[0] - max(seen[1:])
             highest = max(highest, *seen)
     assert highest > 40
