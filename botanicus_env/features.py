@@ -16,7 +16,6 @@ from botanicus_env.tables import (
     CHOSEN,
     COLUMNS,
     CROSSINGS,
-    KINDS,
     LEVELS,
     MAX_ANIMALS,
     MAX_CARD_KINDS,
