@@ -29,7 +29,7 @@ from botanicus_env.tables import (
 )
 from garden_core.jit import compiled
 
-__all__ = ["NUM_SCORES", "fill_features"]
+__all__ = ["NUM_SCORES", "fill_features", "num_entries"]
 
 _EACH = 4
 NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS
@@ -72,18 +72,22 @@ _SCORE_UNIT = np.float32(1 / 8)
 _ANIMAL_UNIT = np.float32(1 / 4)
 
 
+def num_entries(params: np.ndarray) -> int:
+    """Return how many entries of an observation are read of a game with `params`, records (1,): all but plants where no bed is."""
+    return len(_UNITS) - MAX_PLAYERS * LEVELS * int((params[0]["bed"] == 0).sum())
+
+
 @compiled
 def fill_features(observation, params, features):
-    """Fill `features`, float32 (N, 1149 + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
+    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
 
-    Entries of the observation are divided by about the most that they are. Scores are in units of 8 points, and odd points
+    Entries of the observation are divided by about the most that they are; plants where no bed is, which are always 0, are
+    left out. Scores are in units of 8 points, and odd points
     are not seen [10]; animals are in units of 4 points. Seats that nobody has are 0.
     """
-    n, size = np.int64(params[0].num_players), observation.shape[1]
+    n = np.int64(params[0].num_players)
     for i in range(observation.shape[0]):
-        for k in range(size):
-            features[i, k] = observation[i, k] * _SCALES[k]
-        scores = features[i, size:]
+        scores = features[i, _fill_entries(observation[i], params[0], features[i]) :]
         scores[:] = 0
         highest = np.float32(0)
         for seat in range(n):
@@ -93,6 +97,18 @@ def fill_features(observation, params, features):
             highest = max(highest, score)
             scores[MAX_PLAYERS * _EACH + seat - 1] = scores[0] - score
         scores[NUM_SCORES - 1] = scores[0] - highest
+
+
+@compiled
+def _fill_entries(seen, params, out):
+    """Fill the start of `out`; return how many entries that are."""
+    at = 0
+    for k in range(seen.shape[0]):
+        of_seat = k % SEAT_SIZE if k < MAX_PLAYERS * SEAT_SIZE else SEAT_SIZE
+        if of_seat >= LEVELS * BEDS or params.bed[of_seat // LEVELS]:
+            out[at] = seen[k] * _SCALES[k]
+            at += 1
+    return at
 
 
 @compiled

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any, ClassVar
 
 from botanicus_env import describing, drawing, features, rules, snapshots, tables, wording
@@ -138,9 +137,9 @@ class Botanicus(Game):
 
     @property
     def features(self) -> Features:
-        """An observation's entries in a smaller range, and the scores of all seats as things stand."""
-        size = math.prod(self.observation_shape)
-        return Features(size + features.NUM_SCORES, features.fill_features, self.params)
+        """An observation's entries in a small range, and the scores of all seats as things stand."""
+        num = features.num_entries(self.params) + features.NUM_SCORES
+        return Features(num, features.fill_features, self.params)
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

@@ -56,9 +56,14 @@ def units(game):
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_features_are_what_a_player_would_add_up(num_players, greedy):
     highest = 0
+    beds = np.ravel(DATA["beds"]).astype(bool)
+    read = np.ones(1149, bool)
+    for seat in range(MAX_PLAYERS):
+        read[172 * seat : 172 * seat + 80] = np.repeat(beds, 4)
     for batch, features in positions(num_players, greedy):
-        entries, scores = np.split(features, [batch.flat.shape[1]], axis=1)
-        np.testing.assert_allclose(entries, batch.flat / units(batch.game), rtol=1e-6)
+        entries, scores = np.split(features, [read.sum()], axis=1)
+        assert not batch.flat[:, ~read].any()
+        np.testing.assert_allclose(entries, (batch.flat / units(batch.game))[:, read], rtol=1e-6)
         assert entries.max() < 4
         assert scores.shape[1] == NUM_SCORES
         for row, told in enumerate(scores):
