@@ -68,6 +68,11 @@ _UNITS = [
     4,
 ]
 _SCALES = 1 / np.array(_UNITS, np.float32)
+
+# The bed that an entry tells the plant of, -1 for others.
+_BEDS_OF_SEAT = [*np.repeat(np.arange(BEDS), LEVELS), *[-1] * (SEAT_SIZE - LEVELS * BEDS)]
+_BEDS = np.array([*_BEDS_OF_SEAT * MAX_PLAYERS, *[-1] * (len(_UNITS) - MAX_PLAYERS * SEAT_SIZE)])
+
 _SCORE_UNIT = np.float32(1 / 8)
 _ANIMAL_UNIT = np.float32(1 / 4)
 
@@ -104,8 +109,7 @@ def _fill_entries(seen, params, out):
     """Fill the start of `out`; return how many entries that are."""
     at = 0
     for k in range(seen.shape[0]):
-        of_seat = k % SEAT_SIZE if k < MAX_PLAYERS * SEAT_SIZE else SEAT_SIZE
-        if of_seat >= LEVELS * BEDS or params.bed[of_seat // LEVELS]:
+        if _BEDS[k] < 0 or params.bed[_BEDS[k]]:
             out[at] = seen[k] * _SCALES[k]
             at += 1
     return at

@@ -104,9 +104,8 @@ class FlatNetwork(Network):
         d[read_by_policy] = multiply(d_logits, w["logits.weight"], d[read_by_policy])
         shared = read_by_policy == read_by_values
         d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
-        for first, second in (
-            self.trunks if d_logits.any() else self.trunks[-1:]
-        ):  # the values alone may learn
+        learning = self.trunks if d_logits.any() else self.trunks[-1:]  # the values alone may learn
+        for first, second in learning:
             cut(d[second], m[second])
             dense_gradient(m[first], d[second], second, gradient, multiply)
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
