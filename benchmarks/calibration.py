@@ -1,10 +1,11 @@
 """Do values mean what they say? `python -m benchmarks.calibration [GAMES...]`.
 
-The network that comes with a game plays against itself, its actions drawn by their probabilities. At each decision its
-value for the player to move is noted, and at the end that player's outcome, on the same scale: of n players a sole
-winner has 1, the others -1 / (n - 1). For each fifth of the game (the same number of decisions each) the result file has
-the mean of the values, which is that of the outcomes if they are unbiased, and the correlation of both. Other networks
-named by --beside value the same positions.
+The network that comes with a game plays against itself, its actions drawn by their probabilities. At each decision
+between actions its value for the player to move is noted, and at the end that player's outcome, on the same scale: of n
+players a sole winner has 1, the others -1 / (n - 1). For each fifth of the game (the same number of decisions each) the
+result file has the mean of the values, which is that of the outcomes if they are unbiased, and the correlation of both.
+Other networks named by --beside value the same positions; with more than two players those of earlier ones are of the
+final rank, evenly spaced from 1 to -1.
 
 How well outcomes can be foreseen at all is estimated by playouts: for one decision in each fifth of a game, everything
 that the player to move cannot see is drawn anew --playouts times, the network plays on from there, and the mean outcome
@@ -48,11 +49,13 @@ class Arguments:
 def played_out(
     game: Game, agent: NetworkAgent, games: Sequence[Noted], playouts: int, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return, for each of `games`, values by playouts and outcomes, float (5,), of one decision in each fifth."""
+    """Return, for each of `games` with five decisions or more, values by playouts and outcomes, float (5,), of one decision in each fifth."""
     rng = np.random.default_rng(seed)
     values, outcomes = [], []
     for played in tqdm(games, unit="game", desc=f"{game!r}, playouts"):
         fifth = fifths(len(played.outcomes))
+        if len(np.unique(fifth)) < FIFTHS:
+            continue  # a game of fewer decisions
         chosen = np.array([rng.choice(np.flatnonzero(fifth == k)) for k in range(FIFTHS)])
         movers = np.repeat(played.states["current_player"][chosen], playouts).astype(np.int64)
         batch = Batch(game, FIFTHS * playouts, autoreset=False)

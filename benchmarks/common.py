@@ -1,4 +1,4 @@
-"""What benchmarks share: description of the machine, timed windows, result files."""
+"""What benchmarks share: description of the machine, timed windows, trainings, result files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,32 @@ def spread(values: Iterable[float]) -> dict[str, Any]:
     """Return median, min and max of `values`, and all values in their order, to four digits."""
     values = [float(f"{value:.4g}") for value in values]
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
+
+
+# --- trainings ---
+
+
+def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[str]) -> None:
+    """Run `garden COMMAND --run FOLDER`, or go on with the run in `folder`; a finished one, which holds `result`, is left.
+
+    Args:
+        folder: folder of the run.
+        result: name of the file that a finished run has.
+        command: words of the command.
+        resume: words before `--resume FOLDER` instead of these.
+
+    Raises:
+        RuntimeError: if the command fails; the message ends with its last output.
+    """
+    if (folder / result).exists():
+        return
+    words = [*command, "--run", str(folder)]
+    if (folder / "config.toml").exists():
+        words = [*resume, "--resume", str(folder)]
+    words = [sys.executable, "-m", "garden_agents", *words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
 
 
 # --- result files ---

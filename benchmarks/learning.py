@@ -12,8 +12,6 @@ import csv
 import itertools
 import json
 import re
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,17 +97,12 @@ def run(
     Raises:
         RuntimeError: if the training fails; the message ends with the training's last output.
     """
-    if not (folder / "evaluation.json").exists():
-        arguments = way.removeprefix(DEFAULT).split()
-        command = [sys.executable, "-m", "garden_agents", "train"]
-        if (folder / "config.toml").exists():
-            command += [*arguments, "--resume", str(folder)]
-        else:
-            limits = f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games {games}"
-            command += [game, *arguments, *limits.split(), "--run", str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    arguments = way.removeprefix(DEFAULT).split()
+    limits = (
+        f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games {games}"
+    )
+    command = ["train", game, *arguments, *limits.split()]
+    common.train(folder, "evaluation.json", command, ["train", *arguments])
     with (folder / "evaluations.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
@@ -138,7 +131,8 @@ def measured(
     """Train a game in each way with each seed, and write the results to NAME.json."""
 
     def folder_of(seed: int, way: str) -> Path:
-        return arguments.runs / "-".join([game, f"{minutes:g}min", str(seed), *re.findall(r"[\w.]+", way)])
+        # by their names, as runs of the same time differ in their evaluations
+        return arguments.runs / "-".join([name, str(seed), *re.findall(r"[\w.]+", way)])
 
     def one(job: tuple[int, str]) -> dict[str, Any]:
         folder = folder_of(*job)

@@ -52,7 +52,7 @@ class Arguments:
 
 
 class Own:
-    """Our own trainer, without imitation, which ends after the first part of a training."""
+    """Our own trainer. Imitation, which only the first part of a training has, is left out."""
 
     def __init__(self, name: str, threads: int, folder: Path) -> None:
         arguments = ppo.Arguments(

@@ -87,8 +87,8 @@ def fill_features(observation, params, features):
     """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
 
     Entries of the observation are divided by about the most that they are; plants where no bed is, which are always 0, are
-    left out. Scores are in units of 8 points, and odd points
-    are not seen [10]; animals are in units of 4 points. Seats that nobody has are 0.
+    left out. Scores are in units of 8 points, without odd points, which are not seen [10]; animals are in units of 4
+    points, the points for coins and the coins beyond these in units of one. Seats that nobody has are 0.
     """
     n = np.int64(params[0].num_players)
     for i in range(observation.shape[0]):

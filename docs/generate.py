@@ -223,7 +223,7 @@ def strength() -> str:
                 won, low, high = 1 - won, 1 - high, 1 - low
             if r["agent"] == "network" and r["opponent"] != "random":
                 opponents = f"`{r['opponent']}`" if players == 2 else f"{players - 1} of `{r['opponent']}`"
-                rows.append((game, opponents, f"{won:.0%}", f"{low:.0%} … {high:.0%}"))
+                rows.append((game, opponents, f"{won:.1%}", f"{low:.1%} … {high:.1%}"))
     return _table(("game", "the network against", "wins", "95 % interval"), rows)
 
 
@@ -503,7 +503,7 @@ def _trained(way: str, runs: list[dict[str, Any]]) -> tuple[str, ...]:
 
 def calibration() -> str:
     """Return the table of values held against outcomes: mean, and correlation by fifths of the game."""
-    names = {"network": "network", "before": "network before", "playouts": "playouts"}
+    names = {"network": "network", "before": "first network", "playouts": "playouts"}
     rows = []
     for found in _result("calibration")["measurements"]:
         means, outcomes = found["mean_value"], found["mean_outcome"]

@@ -177,6 +177,8 @@ class Game(ABC):
         self.data: dict[str, DataFile] = self._read_data(options)
         """The data files that were given, by option."""
         self.num_players: int = self.option_values["num_players"]
+        if self.num_players == 1 and not self.cooperative:
+            raise ValueError(f"{self.name} for one player must be cooperative: other rewards compare players")
         self.params: np.ndarray = records(1, self.params_dtype)
         """Options and tables as the kernels take them: an array of one record. Do not write to it."""
         row = self.params[0]

@@ -11,8 +11,7 @@ import numpy as np
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
 from mars_env.look_ahead import NUM_COLUMNS, NUM_ROWS, fill_look_ahead
-from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS
-from mars_env.state import MAX_PLAYERS
+from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
 
 __all__ = ["NUM_ROWS", "num_features", "with_one_gardener", "with_two_gardeners"]
 
@@ -86,7 +85,7 @@ def _fill(seen, scratch, hexes, each):
 @compiled
 def _find_blocked(seen, each, blocked):
     """Note where a peak or another player's gardener stands [3.3]."""
-    last = GARDENER_PLANES + (MAX_PLAYERS if each == 1 else 2 * each)  # the plane of peaks
+    last = GARDENER_PLANES + num_gardener_planes(each)  # the plane of peaks
     blocked[:] = 0
     for plane in range(GARDENER_PLANES + each, last + 1):
         for hex_ in range(NUM_HEXES):
@@ -138,7 +137,10 @@ def _points_for_a_flower(seen):
 
 @compiled
 def _reach(hex_, blocked, gain, most):
-    """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains."""
+    """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains.
+
+    A move gains the size of the largest group that it can make, or -1 to a flower; the score track is not looked at.
+    """
     for value in range(1, MAX_DIE + 1):
         most[value] = -1  # a die that cannot be used costs a point [3.7]
     for direction in range(6):

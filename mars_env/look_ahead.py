@@ -23,7 +23,7 @@ from mars_env.board import (
     STEPS,
 )
 from mars_env.hex_sets import bit, group, lowest
-from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS
+from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
 from mars_env.state import MAX_GARDENERS, MAX_PLAYERS, MOVE
 
 __all__ = ["NUM_COLUMNS", "NUM_ROWS", "fill_look_ahead"]
@@ -96,7 +96,7 @@ def fill_look_ahead(seen, work, hexes, each, groups, first):
         return
     n = np.int64(seen[_PLAYERS])
     _read(seen, work, hexes, each, groups, n)
-    reach = (GARDENER_PLANES + (MAX_PLAYERS if each == 1 else 2 * each) + 1) * NUM_HEXES
+    reach = (GARDENER_PLANES + num_gardener_planes(each) + 1) * NUM_HEXES
     for g in range(each):
         for hex_ in range(NUM_HEXES):
             if seen[reach + g * NUM_HEXES + hex_]:
@@ -125,7 +125,7 @@ def _play_on(work, g, hex_, n, each, scenario, out):
 @compiled
 def _read(seen, work, hexes, each, groups, n):
     """Lay out the table of the position seen, in the second `_TABLE` rows."""
-    table, planes = work[_TABLE : 2 * _TABLE], (MAX_PLAYERS if each == 1 else 2 * each)
+    table, planes = work[_TABLE : 2 * _TABLE], num_gardener_planes(each)
     seats = table[_SEATS]
     for hex_ in range(NUM_HEXES):
         table[_FLOWERS, hex_] = -1

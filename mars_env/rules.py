@@ -345,6 +345,12 @@ def observe(state, params, player, out):
 
 
 @compiled
+def num_gardener_planes(each):
+    """Return how many planes the gardeners have in an observation, with `each` of every player: two only with two players."""
+    return MAX_PLAYERS if each == 1 else 2 * each
+
+
+@compiled
 def _observe_flat(state, params, player, out):
     n = params.num_players
     over = state.terminated or state.truncated
@@ -362,7 +368,7 @@ def _observe_flat(state, params, player, out):
             hex_ = np.int64(state.gardeners[seat, g])
             if hex_ >= 0:
                 out[at + (offset * each + g) * NUM_HEXES + hex_] = 1
-    at += (MAX_PLAYERS if each == 1 else 2 * each) * NUM_HEXES
+    at += num_gardener_planes(each) * NUM_HEXES
     if params.num_peaks > 0:
         for hex_ in range(NUM_HEXES):
             out[at + hex_] = state.peaks[hex_]

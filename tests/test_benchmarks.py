@@ -168,7 +168,7 @@ def test_best_responses_to_all_networks():
     jobs = [job for name in list_games() for job in exploit.jobs_of(name)]
     assert all(job.path.exists() for job in jobs)
     assert len({job.name for job in jobs}) == len(jobs)
-    assert {("cacti", 2, "network before"), ("mars", 4, "network")} <= {job[:3] for job in jobs}
+    assert {("cacti", 2, "first network"), ("mars", 4, "network")} <= {job[:3] for job in jobs}
 
 
 @pytest.mark.slow

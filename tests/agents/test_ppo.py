@@ -286,6 +286,12 @@ def test_resume_goes_on(tmp_path):
     assert NetworkAgent.load(folder, Mars()).config["origin"]["decisions"] <= decisions[-1]
 
 
+def test_rollouts_may_be_too_short_to_learn_from(tmp_path):
+    """With one decision in one game, nothing is known of it before the seat's next one."""
+    folder = ppo.train(tiny(run=tmp_path / "run", envs=1, rollout=1, steps=3, eval_games=0))
+    assert float(rows_of(folder / "metrics.csv")[-1]["decisions"]) >= 3
+
+
 def test_same_seed_same_training(tmp_path):
     runs = [ppo.train(tiny(run=tmp_path / name, eval_games=0, seed=3, pool_share=0.5)) for name in "ab"]
     one, other = (NetworkAgent.load(folder, Mars()).network.parameters for folder in runs)
@@ -356,6 +362,9 @@ def test_values_alone_leave_the_policy_as_it_is(tmp_path):
     one, other = (NetworkAgent.load(folder, make("cacti")).network.weights for folder in (first, second))
     learned = {name for name, weight in one.items() if not np.array_equal(weight, other[name])}
     assert {name.split(".")[0] for name in learned} == {"value_first", "value_second", "values"}
+    last = rows_of(second / "metrics.csv")[-1]
+    assert float(last["value_loss"]) > 0
+    assert last["policy_loss"] == "nan"
 
 
 def test_training_begins_with_a_network(small_run, tmp_path):
@@ -393,6 +402,10 @@ def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
         ({"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
         ({"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
         ({"values_only": True}, "values_only needs initial weights"),
+        ({"value_lambda": 1.5}, "value_lambda must be at most 1, not 1.5"),
+        ({"final_learning_rate": -1e-4}, "final_learning_rate must be at least 0, not -0.0001"),
+        ({"pool_agents": ("greedy",), "pool_share": 0.5}, "pool_agents are not drawn unless"),
+        ({"pool_share": 0.5, "random_share": 0, "greedy_share": 0, "self_share": 0}, "must be more than 0"),
     ],
 )
 def test_refuses_arguments_out_of_range(wrong, message):

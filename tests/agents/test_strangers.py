@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pickle
 import subprocess
@@ -85,7 +86,8 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap):
         assert "trap" in config.read_text()
         with pytest.raises(ValueError, match="names code, networks or long searches in --panel"):
             train(Arguments(game="pig:Pig", resume=own_run))
-        config.write_text(before.replace("pool_agents = []", 'pool_agents = ["trap:Pig"]'))
+        pool = ("pool_agents = []", 'pool_agents = ["trap:Pig"]'), ("share = 0.0", "share = 0.5")
+        config.write_text(functools.reduce(lambda text, change: text.replace(*change), pool, before))
         assert "trap" in config.read_text()
         with pytest.raises(ValueError, match="names code, networks or long searches in --pool-agents"):
             train(Arguments(game="pig:Pig", resume=own_run))

@@ -164,6 +164,7 @@ def test_games_of_workers_are_not_played_on_the_gpu(ray):
 
 
 def test_further_agents_of_the_pool_need_the_cpu():
+    shares = {"pool_share": 0.5, "agents_share": 0.5}
     with pytest.raises(ValueError, match="on a GPU the pool has no further agents"):
-        ppo.Arguments("cacti", device="cuda", pool_agents=("greedy",))
-    ppo.Arguments("cacti", device="cuda", pool_agents=("greedy",), ray="local")
+        ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",))
+    ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",), ray="local")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pig import Pig
 
-from garden_core import list_games, make
+from garden_core import Option, list_games, make
 from garden_core.interfaces.registration import register_environments
 from mars_env import Mars
 
@@ -76,6 +76,15 @@ def test_games_are_values():
     assert Mars(peaks=1) != Mars()
     assert Mars() != Pig()
     assert repr(Mars(peaks=1, reward="margin")) == "Mars(peaks=1, reward='margin')"
+
+
+def test_one_player_is_a_team():
+    """Rewards compare players, unless they share one."""
+    options = (Option("num_players", 1, "players", low=1, high=4), *Pig.options[1:])
+    alone = type("Alone", (Pig,), {"__module__": __name__, "options": options})
+    with pytest.raises(ValueError, match="pig for one player must be cooperative"):
+        alone()
+    type("Team", (alone,), {"__module__": __name__, "cooperative": True})()
 
 
 def test_environments_are_registered_once():

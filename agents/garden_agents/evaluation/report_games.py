@@ -174,9 +174,9 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
         raise NothingError(
             "In this game nobody plays against anybody, so there are no first places to expect."
         )
-    if agent.value_target not in ("seats", "outcome"):
+    if agent.value_target != "seats" and (agent.value_target != "outcome" or game.num_players > 2):
         raise NothingError(
-            f"The network's values are no chances of the first place, but of {agent.value_target}."
+            f'The network\'s values are no chances of the first place: they predict the reward "{agent.value_target}".'
         )
     values = [each.values[:, 0] for each in played]
     outcomes = [each.outcomes for each in played]

@@ -36,9 +36,10 @@ def num_values(value_target: str, num_players: int) -> int:
 def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
     """Return values from -1 to 1, from raw values (N, num_values).
 
-    With the target "seats" they are those of all seats, counted from the player to move, float32 (N, num_players), on
-    the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is 0. With others
-    they are those of the player to move, float32 (N,); of the score that a team is still to get, x, it is `x / (1 + |x|)`.
+    With the target "seats" they are those of all seats, of two or more, counted from the player to move, float32 (N,
+    num_players), on the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is
+    0. With others they are those of the player to move, float32 (N,): "outcome" and "margin" are the rewards of these
+    names, and of the score that a team is still to get, x, the value is `x / (1 + |x|)`.
     """
     if value_target == "seats":
         n = raw.shape[1] // 2
@@ -72,9 +73,13 @@ def probabilities(logits: np.ndarray, masks: np.ndarray) -> np.ndarray:
 def sample(
     logits: np.ndarray, masks: np.ndarray, rng_states: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a legal action for each row by its probability; return actions, int64 (N,), and their log probabilities.
+    """Draw a legal action for each row by its probability; return actions, int64 (N,), and log probabilities, float32 (N,).
 
-    Row i draws from the generator rng_states[rows[i]].
+    Args:
+        logits: float32 (N, num_actions).
+        masks: int8 (N, num_actions), 1 for legal actions; at least one in each row.
+        rng_states: uint64 (envs, 4); row i draws from rng_states[rows[i]].
+        rows: int64 (N,).
     """
     actions, logs = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
     sample_rows(logits, masks, rng_states, rows, actions, logs)

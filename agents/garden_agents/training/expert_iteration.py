@@ -87,6 +87,7 @@ class Arguments(WorkerArguments):
         self._at_least(1, "envs", "simulations", "fast_simulations", "positions", "minibatch")
         self._at_least(2, "considered")
         self._at_least(0, "full_share", "warmup_share", "search_value_share", "scale", "exploration")
+        self._at_least(0, "reuse", "learning_rate", "final_learning_rate")
         self._at_most(65_536, "envs", "minibatch")
         self._at_most(10_000, "simulations", "fast_simulations")
         self._at_most(1, "full_share", "warmup_share", "search_value_share")

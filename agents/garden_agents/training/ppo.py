@@ -142,9 +142,11 @@ class Arguments(WorkerArguments):
         self._at_least(1, "magnet_decisions")
         self._at_least(0, "steps", "imitation", "pool_share", "random_share", "greedy_share", "self_share")
         self._at_least(0, "agents_share", "past_selves", "imitation_decisions", "magnet")
+        self._at_least(0, "outcome", "final_outcome", "gae_lambda", "value_lambda", "clip", "value_weight")
+        self._at_least(0, "entropy", "final_entropy", "learning_rate", "final_learning_rate")
         self._at_most(65_536, "envs", "rollout", "minibatch")
         self._at_most(1000, "past_selves")
-        self._at_most(1, "imitation", "pool_share")
+        self._at_most(1, "imitation", "pool_share", "outcome", "final_outcome", "gae_lambda", "value_lambda")
         self._at_most(10**15, "steps")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
@@ -152,7 +154,14 @@ class Arguments(WorkerArguments):
             raise ValueError(
                 "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
             )
-
+        drawn = self.pool_share and self.agents_share
+        if self.pool_agents and not drawn and self.resume is None:
+            raise ValueError("pool_agents are not drawn unless pool_share and agents_share are more than 0")
+        if (
+            self.pool_share
+            and not self.random_share + self.greedy_share + self.self_share + self.agents_share
+        ):
+            raise ValueError("with pool_share one of the shares of the pool's opponents must be more than 0")
         if self.values_only and not (self.separate_values and self.start):
             raise ValueError("values_only needs initial weights (start) with separate_values")
 
@@ -532,7 +541,11 @@ class Training:
         snapshots, checkpoints = self.decisions // a.snapshot_every, self.decisions // a.checkpoint_every
         evaluated = int(self.done * evaluations)
         while self.done < 1:
-            losses = self._learn(source.rollout(with_greedy=self.imitation > 0))
+            rollout = source.rollout(with_greedy=self.imitation > 0)
+            self.run.check()
+            if not len(rollout.chosen):  # too short for a seat to come to its next decision
+                continue
+            losses = self._learn(rollout)
             self.torch_network.synchronise()
             if self.decisions // a.snapshot_every > snapshots:
                 snapshots = self.decisions // a.snapshot_every
@@ -577,7 +590,10 @@ class Training:
             share = len(chosen) / (len(chosen) + a.magnet_decisions)
             with torch.no_grad():
                 self.average.parameters.lerp_(self.torch_network.parameters, share)
-        return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
+        losses = dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
+        if a.values_only:
+            losses |= {name: math.nan for name in NAMES if name != "value_loss"}
+        return losses
 
     def _about(self, rollout: Rollout, advantage: np.ndarray) -> Minibatch:
         """Return what the loss needs of all decisions of a rollout."""
@@ -646,6 +662,7 @@ class Training:
 
     def save(self) -> None:
         """Write the checkpoint."""
+        self.torch_network.synchronise()
         pool = self.pool
         progress = Progress(self.decisions, self.run.seconds, pool.ahead.tolist(), pool.met.tolist())
         past = [network.weights for network in pool.networks]
@@ -677,8 +694,9 @@ def train(arguments: Arguments) -> Path:
     """Train, evaluate and write the run's folder; return its path.
 
     Raises:
-        SystemExit: after Ctrl-C (a checkpoint is saved), for a folder that cannot be resumed, or for the game's option
-            "reward", which the training sets itself.
+        SystemExit: as `arguments.open_run`, after Ctrl-C (a checkpoint is saved), and where `device` is cuda and games or
+            torch find no GPU.
+        ValueError: for a config, checkpoint or initial network that is damaged or does not fit, and unknown agents.
     """
     return trained(arguments)[0]
 

@@ -91,9 +91,14 @@ class Arguments(TrainingArguments):
         super().__post_init__()
         self._at_least(1, "envs", "rollout", "epochs", "minibatches", "snapshot_every", "checkpoint_every")
         self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
+        self._at_least(0, "outcome", "final_outcome", "discount", "gae_lambda", "entropy", "final_entropy")
+        self._at_least(0, "learning_rate", "final_learning_rate")
         self._at_most(65_536, "envs", "rollout")
         self._at_most(1000, "past_selves")
+        self._at_most(1, "outcome", "final_outcome", "discount", "gae_lambda")
         self._at_most(10**15, "steps")
+        if not self.random_share + self.greedy_share + self.self_share:
+            raise ValueError("one of the shares of the opponents must be more than 0")
 
 
 def new_model(
