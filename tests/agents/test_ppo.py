@@ -10,9 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from garden_agents.networks.architecture import new_network
+from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import probabilities, target_of
-from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.training import credit, ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
@@ -284,6 +284,8 @@ def test_resume_goes_on(tmp_path):
     assert decisions == sorted(decisions)
     assert decisions[-1] >= 2000
     assert NetworkAgent.load(folder, Mars()).config["origin"]["decisions"] <= decisions[-1]
+    with pytest.raises(ValueError, match=r"a resumed run keeps its entropy, here 0\.01: leave it out"):
+        ppo.train(ppo.Arguments(resume=folder, steps=3000, entropy=0.5))
 
 
 def test_rollouts_may_be_too_short_to_learn_from(tmp_path):
@@ -379,6 +381,21 @@ def test_training_begins_with_a_network(small_run, tmp_path):
             np.testing.assert_array_equal(weight, more.network.weights[name])
     with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4.* is needed"):
         ppo.train(tiny(run=tmp_path / "other", start=small_run / "network.safetensors", channels=8))
+    assert not (tmp_path / "other").exists()
+
+
+def test_separate_values_are_not_read_from_other_layers(tmp_path):
+    game, path = make("cacti"), tmp_path / "first.safetensors"
+    separate = Architecture("flat", hidden=8, separate_values=True)
+    save_network(path, game, new_network(game, separate, "seats"), separate, "seats", {})
+    with pytest.raises(ValueError, match=r"has the architecture .*'separate_values': True.* is needed"):
+        ppo.train(tiny(game="cacti", network="flat", hidden=8, start=path, run=tmp_path / "run"))
+
+
+def test_a_team_plays_against_no_pool(tmp_path):
+    with pytest.raises(SystemExit, match="nobody plays against a pool: leave out pool_share"):
+        ppo.train(tiny(options={"cooperative": "true"}, pool_share=0.5, run=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["cut", "other network", "other pool"])
@@ -404,7 +421,8 @@ def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
         ({"values_only": True}, "values_only needs initial weights"),
         ({"value_lambda": 1.5}, "value_lambda must be at most 1, not 1.5"),
         ({"final_learning_rate": -1e-4}, "final_learning_rate must be at least 0, not -0.0001"),
-        ({"pool_agents": ("greedy",), "pool_share": 0.5}, "pool_agents are not drawn unless"),
+        ({"pool_agents": ("greedy",), "pool_share": 0.5}, "pool_agents and agents_share go together"),
+        ({"pool_agents": ("greedy",), "agents_share": 0.5}, "pool_agents are not drawn unless"),
         ({"pool_share": 0.5, "random_share": 0, "greedy_share": 0, "self_share": 0}, "must be more than 0"),
     ],
 )

@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import torch
 import tyro
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import Architecture, new_network
@@ -23,9 +24,9 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training.arguments import METHODS, open_run
-from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.run_folder import Run
+from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
 from processes import environment, garden_here
 from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert
@@ -95,6 +96,31 @@ def test_resume_by_default_values_and_after_the_end(tmp_path):
     assert [row["decisions"] for row in rows_of(folder / "evaluations.csv")] == ["512.0"]
     train(Arguments(resume=folder, steps=1000))
     assert [row["decisions"] for row in rows_of(folder / "evaluations.csv")] == ["512.0", "1024.0"]
+
+
+def test_an_interrupted_evaluation_is_no_training(tmp_path, monkeypatch):
+    def interrupted(agent, name):
+        time.sleep(0.5)
+        raise Interrupted
+
+    run = Run(tmp_path, Mars(), SMALL, ("random",), 4, 0)
+    monkeypatch.setattr(run, "_rate", interrupted)
+    run.begin()
+    with pytest.raises(Interrupted):
+        run.evaluate(new_network(Mars(), SMALL, "outcome"), 1, "outcome")
+    assert run.seconds < 0.5
+    assert not run.past
+
+
+def test_a_checkpoint_of_numbers_that_are_none_is_not_written(tmp_path):
+    weights = {"layer": np.zeros(3, np.float32)}
+    optimizer = torch.optim.Adam([torch.zeros(3)])
+    save(tmp_path / CHECKPOINT, weights, optimizer, Progress(1, 1.0))
+    before = (tmp_path / CHECKPOINT).read_bytes()
+    weights["layer"][1] = np.nan
+    with pytest.raises(ValueError, match=r"not finite: network\.layer"):
+        save(tmp_path / CHECKPOINT, weights, optimizer, Progress(2, 2.0))
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
 
 
 def test_a_run_cut_off_goes_on_from_its_last_checkpoint(tmp_path):
@@ -296,6 +322,10 @@ def test_schedules_change_evenly(small_run):
         (tiny, {"panel_games": 0}, "panel_games must be at least 1, not 0"),
         (tiny, {"minutes": 0}, "minutes must be more than 0, not 0"),
         (tiny, {"minibatches": 0}, "minibatches must be at least 1, not 0"),
+        (tiny, {"minibatches": 3}, "must be a multiple of minibatches"),
+        (tiny, {"envs": 1, "rollout": 8, "minibatches": 8}, "twice as much or more"),
+        (tiny, {"discount": 1.1}, "discount must be at most 1, not 1.1"),
+        (tiny, {"random_share": 0, "greedy_share": 0, "self_share": 0}, "must be more than 0"),
         (tiny, {"steps": -1}, "steps must be at least 0, not -1"),
         (tiny, {"greedy_share": float("nan")}, "greedy_share must be a finite number, not nan"),
         (tiny_expert, {"minibatch": 0}, "minibatch must be at least 1, not 0"),

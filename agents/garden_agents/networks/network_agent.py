@@ -266,7 +266,8 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
     """
     first = NetworkAgent.load(path, game, allow_other_options=True)
     values = {"values.weight", "values.bias"}
-    other = {name for name, shape in network.shapes.items() if first.network.shapes.get(name) != shape}
+    shapes, found = network.shapes, first.network.shapes
+    other = {name for name in shapes.keys() | found.keys() if shapes.get(name) != found.get(name)}
     if not other <= values:
         raise ValueError(
             f"{path} has the architecture {first.config['network']}, where {msgspec.to_builtins(architecture)} is needed"

@@ -40,6 +40,10 @@ __all__ = [
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
+LIMITS = ("steps", "minutes")
+"""Arguments that a resumed run can have anew."""
+PLACES = ("ray", "workers", "web")
+"""Arguments that say where a run is played and shown, which can be others when it is resumed."""
 T = TypeVar("T", bound="TrainingArguments")
 
 
@@ -104,8 +108,8 @@ class TrainingArguments:
                 raise ValueError(f"{name} must be a finite number, not {value}")
         if self.network not in get_args(Kind):
             raise ValueError(f"network must be {', '.join(get_args(Kind))}, not {short(self.network)}")
-        if self.seed >= 2**64:
-            raise ValueError(f"seed must be less than 2**64, not {short(self.seed)}")
+        if self.seed >= 2**63:  # others are counted from it
+            raise ValueError(f"seed must be less than 2**63, not {short(self.seed)}")
         if self.minutes is not None and not self.minutes > 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
 
@@ -155,25 +159,30 @@ class WorkerArguments(TrainingArguments):
 
     ray: str | None = None
     """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
-    workers: int = 2
-    """number of workers with --ray; each plays --envs games"""
+    workers: int | None = None
+    """number of workers with --ray, each of which plays --envs games; 2 if not given"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._at_least(1, "workers")
         self._at_most(100_000, "workers")
 
+    @property
+    def num_workers(self) -> int:
+        """Number of workers, as given or by default."""
+        return 2 if self.workers is None else self.workers
+
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
-    A resumed run has the arguments in its config.toml, except for the limits `steps` and `minutes` if one is given, and for
-    where it is played, `ray` and `workers`.
+    A resumed run has the arguments in its config.toml, except for LIMITS if one is given, and for PLACES.
 
     Raises:
         SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none; for
             the game's option "reward".
-        ValueError: for a config that is damaged, or names code or networks that the command line does not name.
+        ValueError: for a config that is damaged, or names code or networks that the command line does not name; for
+            arguments that a resumed run cannot change.
     """
     data_files = None
     if arguments.resume is None and not arguments.game:
@@ -192,12 +201,13 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
-        limits = {name: getattr(arguments, name) for name in ("steps", "minutes") if hasattr(arguments, name)}
+        limits = {name: getattr(arguments, name) for name in LIMITS if hasattr(arguments, name)}
         if not any(value is not None for value in limits.values()):
             limits = {}
-        places = {
-            name: getattr(arguments, name) for name in ("ray", "workers", "web") if hasattr(arguments, name)
-        }
+        places = {name: getattr(arguments, name) for name in PLACES if hasattr(arguments, name)}
+        if places.get("workers", 0) is None:
+            del places["workers"]
+        _check_kept(stored, arguments)
         arguments = dataclasses.replace(stored, **limits, **places, resume=folder)
     if "reward" in arguments.options:
         raise SystemExit(
@@ -220,6 +230,16 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     if getattr(arguments, "ray", None) is not None:  # any cluster gives the same results
         words += ["--ray", LOCAL]
     return folder, arguments, game, shlex.join(words)
+
+
+def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:
+    """Raise ValueError if an argument is given that a resumed run cannot change."""
+    free = {"game", "run", "resume", *LIMITS, *PLACES, *given.agent_arguments}
+    for name, default in vars(type(given)()).items():
+        value = getattr(given, name)
+        if name not in free and value not in (default, getattr(stored, name)):
+            kept = short(getattr(stored, name))
+            raise ValueError(f"a resumed run keeps its {name}, here {kept}: leave it out")
 
 
 def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:

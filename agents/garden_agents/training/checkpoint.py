@@ -61,12 +61,14 @@ def save(
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
+        ValueError: if a number is not finite, as after rates that are too high, or the file would be larger than 2 GB.
     """
     arrays = {f"network.{name}": array for name, array in weights.items()}
     for number, state in optimizer.state_dict()["state"].items():
         arrays |= {f"optimizer.{number}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
     for number, other in enumerate(past):
         arrays |= {f"past.{number}.{name}": array for name, array in other.items()}
+    check_weights(arrays, {name: array.shape for name, array in arrays.items()})
     write(path, arrays, _KEY, msgspec.to_builtins(progress))
 
 

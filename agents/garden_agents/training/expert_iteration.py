@@ -39,6 +39,8 @@ from garden_core.game import Game
 
 __all__ = ["Arguments", "train"]
 
+SAVE_EVERY = 60.0  # seconds of training between two checkpoints
+
 
 @dataclass
 class Arguments(WorkerArguments):
@@ -80,7 +82,7 @@ class Arguments(WorkerArguments):
     final_learning_rate: float = 2e-4
     """final learning rate; interpolated linearly"""
     search_value_share: float = 0.5
-    """share of the network-guided search's values at the root in the value target; the rest is the result of the game"""
+    """share of the network-guided search's values at the root in the value target, but not of a team; the rest is the result"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -312,6 +314,8 @@ class Training:
         self.decisions = 0
         """Decisions of the games so far."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
+        self.limit = (30.0 if arguments.minutes is None else arguments.minutes) * 60
+        """Seconds of training in all."""
 
     def go(self) -> None:
         """Train until the time is over or Ctrl-C is pressed, and save a checkpoint.
@@ -319,25 +323,24 @@ class Training:
         Raises:
             SystemExit: after Ctrl-C.
         """
-        limit = (30.0 if self.arguments.minutes is None else self.arguments.minutes) * 60
-        with tqdm(total=round(limit), unit="s", desc="compiling") as self.bar:
+        with tqdm(total=round(self.limit), unit="s", desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             with self._source() as source:
                 self.run.warm_up(self.network, self.target)
                 with Interruption() as interruption:
                     self.run.check = interruption.check
                     with contextlib.suppress(Interrupted):
-                        self._loop(source, limit)
+                        self._loop(source)
                     self.save()
         if interruption.requested:
             raise SystemExit(
                 f"stopped at {self.decisions:,} decisions; "
-                f"continue with: {Arguments.command} --resume {self.run.folder}"
+                f"continue with: {self.arguments.command} --resume {self.run.folder}"
             )
 
     @contextlib.contextmanager
     def _source(self) -> Iterator[Source]:
-        """Give the games of this process, or those of workers until they are no longer needed; all is compiled then."""
+        """Give the games of this process, with what they need compiled, or those of workers until they are no longer needed."""
         a, seed = self.arguments, self.arguments.seed + self.decisions
         if a.ray is None:
             games = Games(self.game, a, self.network, a.threads, seed)
@@ -349,11 +352,12 @@ class Training:
         with connected(a.ray):
             yield ray_workers.SearchWorkers(self.game, self.network, a, Games, seed)
 
-    def _loop(self, source: Source, limit: float) -> None:
-        evaluations = self.arguments.evaluation_count(limit / 60)
+    def _loop(self, source: Source) -> None:
+        limit, evaluations = self.limit, self.arguments.evaluation_count(self.limit / 60)
         self.run.begin()
-        next_evaluation = self.run.seconds + limit / max(1, evaluations)
+        evaluated = min(int(self.run.seconds / limit * evaluations), len(self.run.past))
         next_log = self.run.seconds
+        next_save = self.run.seconds + SAVE_EVERY
         self.bar.update(round(min(self.run.seconds, limit)))
         self.run.report("training")
         while (now := self.run.seconds) < limit:
@@ -365,11 +369,15 @@ class Training:
             if losses and now >= next_log:
                 next_log = now + 10
                 self._log(losses)
-            if now >= next_evaluation:
-                next_evaluation += limit / evaluations
+            due = int(now / limit * evaluations)
+            if evaluated < due:
+                evaluated = due
                 self.run.evaluate(self.network, self.decisions, self.target)
-                self.save()
                 self.run.report("training")
+                next_save = now
+            if now >= next_save:
+                next_save = now + SAVE_EVERY
+                self.save()
             self.bar.update(round(min(now, limit)) - self.bar.n)
 
     def _learn(self, done: float) -> tuple[float, float] | None:
@@ -437,6 +445,8 @@ def train(arguments: Arguments) -> Path:
     torch.set_num_threads(1)  # passes of the network have threads of their own
     target = target_of(game)
     empty = empty_network(game, arguments.architecture, target)  # raises before the folder is made
+    if arguments.start is not None and arguments.resume is None:
+        start_from(arguments.start, empty, game, arguments.architecture)  # likewise
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty.shapes)
     run = Run.of(folder, game, arguments, command)
@@ -448,6 +458,7 @@ def train(arguments: Arguments) -> Path:
     run.write_config(arguments)
     training.save()
     print(f"expert iteration on {game!r} in {folder}")
-    training.go()
+    if run.seconds < training.limit:
+        training.go()
     run.finish(arguments.eval_games, training.network, training.decisions, target)
     return folder

@@ -154,13 +154,12 @@ class Arguments(WorkerArguments):
             raise ValueError(
                 "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
             )
-        drawn = self.pool_share and self.agents_share
-        if self.pool_agents and not drawn and self.resume is None:
-            raise ValueError("pool_agents are not drawn unless pool_share and agents_share are more than 0")
-        if (
-            self.pool_share
-            and not self.random_share + self.greedy_share + self.self_share + self.agents_share
-        ):
+        if self.resume is None and bool(self.pool_agents) != bool(self.agents_share):
+            raise ValueError("pool_agents and agents_share go together: give both or neither")
+        if self.resume is None and self.pool_agents and not self.pool_share:
+            raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
+        shares = self.random_share, self.greedy_share, self.self_share, self.agents_share
+        if self.pool_share and not any(shares):
             raise ValueError("with pool_share one of the shares of the pool's opponents must be more than 0")
         if self.values_only and not (self.separate_values and self.start):
             raise ValueError("values_only needs initial weights (start) with separate_values")
@@ -499,7 +498,8 @@ class Training:
                     self.save()
         if interruption.requested:
             raise SystemExit(
-                f"stopped at {self.decisions:,} decisions; continue with: {Arguments.command} --resume {self.run.folder}"
+                f"stopped at {self.decisions:,} decisions; "
+                f"continue with: {self.arguments.command} --resume {self.run.folder}"
             )
 
     @contextlib.contextmanager
@@ -539,7 +539,9 @@ class Training:
         self.bar.update(self.decisions)
         self.run.report("training")
         snapshots, checkpoints = self.decisions // a.snapshot_every, self.decisions // a.checkpoint_every
-        evaluated = int(self.done * evaluations)
+        evaluated = min(
+            int(self.done * evaluations), len(self.run.past)
+        )  # one that was interrupted is made up
         while self.done < 1:
             rollout = source.rollout(with_greedy=self.imitation > 0)
             self.run.check()
@@ -547,7 +549,7 @@ class Training:
                 continue
             losses = self._learn(rollout)
             self.torch_network.synchronise()
-            if self.decisions // a.snapshot_every > snapshots:
+            if a.pool_share and self.decisions // a.snapshot_every > snapshots:
                 snapshots = self.decisions // a.snapshot_every
                 self.pool.freeze(self.network)
             if self.decisions // a.checkpoint_every > checkpoints:
@@ -558,6 +560,7 @@ class Training:
             if evaluated < due < evaluations:  # the last evaluation follows the last update, in Run.finish
                 evaluated = due
                 self.run.evaluate(self.network, self.decisions, target_of(self.game))
+                self.save()
                 self.run.report("training")
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
@@ -715,7 +718,11 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
             except (ImportError, RuntimeError) as error:
                 raise SystemExit(f"--device cuda: {error}") from None
     torch.set_num_threads(1)  # passes of the network have threads of their own
+    if game.cooperative and arguments.pool_share:
+        raise SystemExit(f"in {game!r} nobody plays against a pool: leave out pool_share")
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
+    if arguments.start is not None and arguments.resume is None:
+        start_from(arguments.start, empty, game, arguments.architecture)  # likewise
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, empty.shapes)
     agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]

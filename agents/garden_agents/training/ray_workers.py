@@ -147,6 +147,7 @@ class _Actors:
         self.kind, self.made_of, self.seed = kind, made_of, seed
         self.replaced = self._made = 0
         self.all = [self._new() for _ in range(number)]
+        ray.wait([actor.__ray_ready__.remote() for actor in self.all], num_returns=number)
 
     def _new(self) -> Any:
         """Start a worker, with a seed that none has had."""
@@ -202,7 +203,7 @@ class Workers:
         seed: int,
     ) -> None:
         self.network, self.pool = network, pool
-        self.actors = _Actors(arguments.workers, Worker, (game, arguments, kind), seed)
+        self.actors = _Actors(arguments.num_workers, Worker, (game, arguments, kind), seed)
         self._sent: dict[Any, dict[int, Network]] = {}
         """By actor, the past selves that it has, by their place in the pool."""
 
@@ -278,7 +279,7 @@ class SearchWorkers:
     ) -> None:
         self.network = network
         made_of = game, arguments, kind, network.parameters.copy()
-        self.actors = _Actors(arguments.workers, SearchWorker, made_of, seed)
+        self.actors = _Actors(arguments.num_workers, SearchWorker, made_of, seed)
         self._asked: dict[Any, int] = {}
         self._received: list[Played] = []
 

@@ -134,7 +134,7 @@ class LeagueEnv(LearnerVectorEnv):
 
 
 class LeagueCallback(RLlibCallback):
-    """Adds the present network to the league every few iterations; the oldest leaves. Travels with checkpoints."""
+    """Adds the present network to the league every few iterations; the oldest leaves. Not in checkpoints."""
 
     def __init__(self) -> None:
         super().__init__()

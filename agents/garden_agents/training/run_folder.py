@@ -223,7 +223,7 @@ class Run:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
 
         The best network has the highest mean of the win rates; of equal ones the latest is kept. The time does not
-        count as training. An evaluation that `check` ends writes nothing.
+        count as training, in an evaluation that `check` ends neither, which writes nothing.
 
         Args:
             network: the network.
@@ -232,13 +232,15 @@ class Run:
         """
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(network, value_target)
-        rates = {name: self._rate(agent, name) for name in self.panel}
-        row = {"decisions": float(decisions), "seconds": seconds, **rates}
-        if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
-            self.keep(network, decisions, seconds, value_target)
-        self.past.append(row)
-        self._add(EVALUATIONS, "evaluation", row)
-        self._idle += time.monotonic() - start
+        try:
+            rates = {name: self._rate(agent, name) for name in self.panel}
+            row = {"decisions": float(decisions), "seconds": seconds, **rates}
+            if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
+                self.keep(network, decisions, seconds, value_target)
+            self.past.append(row)
+            self._add(EVALUATIONS, "evaluation", row)
+        finally:
+            self._idle += time.monotonic() - start
 
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""

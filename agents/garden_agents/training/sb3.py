@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -97,6 +96,9 @@ class Arguments(TrainingArguments):
         self._at_most(1000, "past_selves")
         self._at_most(1, "outcome", "final_outcome", "discount", "gae_lambda")
         self._at_most(10**15, "steps")
+        rows, left = divmod(self.envs * self.rollout, self.minibatches)
+        if left or rows < 2:
+            raise ValueError("envs x rollout must be a multiple of minibatches, twice as much or more")
         if not self.random_share + self.greedy_share + self.self_share:
             raise ValueError("one of the shares of the opponents must be more than 0")
 
@@ -137,7 +139,7 @@ def new_model(
         gae_lambda=gae_lambda,
         ent_coef=entropy,
         policy_kwargs=policy_kwargs,
-        seed=seed,
+        seed=seed % 2**32,
         device="cpu",
     )
 
@@ -225,17 +227,25 @@ class _Progress(BaseCallback):
         """What the value head mostly predicts: the larger part of the reward."""
         if self.env.game.cooperative:
             return "score"
-        return "outcome" if self.env.outcome_share >= 0.5 else "margin"
+        return "outcome" if self.outcome_share >= 0.5 else "margin"
+
+    @property
+    def outcome_share(self) -> float:
+        """Share of the outcome in the reward as far as the training has come."""
+        a = self.arguments
+        return a.outcome + (a.final_outcome - a.outcome) * self._progress()
 
     def _progress(self) -> float:
         """Return the completed share of the training, 0 to 1, by decisions or by time, whichever is larger."""
-        return min(1.0, max(self.num_timesteps / self.steps, self.run.seconds / self.limit))
+        by_decisions = self.num_timesteps / self.steps if self.steps else 1.0
+        return min(1.0, max(by_decisions, self.run.seconds / self.limit))
 
     def _on_training_start(self) -> None:
         self.run.begin()  # here, as the first reset, before it, may have compiled
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-        self.evaluated = int(self._progress() * self.evaluations)
+        done = int(self._progress() * self.evaluations)
+        self.evaluated = min(done, len(self.run.past))  # one that was interrupted is made up
         self.bar.reset(None if self.arguments.minutes else self.steps)
         self.bar.update(self.num_timesteps)
         self.run.report("training")
@@ -268,6 +278,7 @@ class _Progress(BaseCallback):
         ):  # the last evaluation follows the last update, in Run.finish
             self.evaluated = due
             self.run.evaluate(self.network, self.num_timesteps, self.value_target)
+            save_checkpoint(self.run, self._ppo, self.pool)
             self.run.report("training")
 
     def _set_schedules(self) -> None:
@@ -277,7 +288,7 @@ class _Progress(BaseCallback):
         def between(first: float, last: float) -> float:
             return first + (last - first) * done
 
-        self.env.outcome_share = between(a.outcome, a.final_outcome)
+        self.env.outcome_share = self.outcome_share
         rate = between(a.learning_rate, a.final_learning_rate)
         self._ppo.lr_schedule = lambda _: rate
         self._ppo.ent_coef = between(a.entropy, a.final_entropy)
@@ -324,6 +335,7 @@ def train(arguments: Arguments) -> Path:
             "reward", which the training sets itself.
     """
     folder, arguments, game, command = open_run(arguments)
+    torch.set_num_threads(arguments.threads)
     pool = OpponentPool(
         (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
     )
@@ -347,6 +359,7 @@ def train(arguments: Arguments) -> Path:
 
     print(f"training on {game!r} in {folder}")
     progress = _Progress(arguments, run, env)
+    progress.num_timesteps = model.num_timesteps
     rest = progress.steps - model.num_timesteps
     if rest > 0 and not progress.time_is_up:
         _learn(model, rest, progress)
@@ -362,11 +375,9 @@ def train(arguments: Arguments) -> Path:
 def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, architecture: Architecture) -> None:
     """Set the model's weights to those of a network's file."""
     first = NetworkAgent.load(path, game, allow_other_options=True)
-    found = first.config["network"], first.network.num_values
-    if found != (msgspec.to_builtins(architecture), 1):
-        raise ValueError(
-            f"{path} has the architecture {found[0]} and {found[1]} values, not {architecture} and one value"
-        )
+    if first.network.shapes != exported(model.policy, game, architecture).shapes:
+        found = f"{first.config['network']} and {first.network.num_values} values"
+        raise ValueError(f"{path} has the architecture {found}, not {architecture} and one value")
     set_weights(model.policy, first.network)
 
 

@@ -31,7 +31,7 @@ def policy_for(game: Game, architecture: Architecture) -> tuple[type, dict[str, 
     """Return the policy class and policy_kwargs for MaskablePPO.
 
     Raises:
-        ValueError: for the kind "board" with a game that has no board.
+        ValueError: as `architecture.empty_network`.
     """
     network = empty_network(game, architecture, "outcome")
     if isinstance(network, BoardNetwork):
