@@ -49,7 +49,6 @@ IN_GAME = {
     "mars": (
         "--no-game-features",
         "--minibatch 1024",
-        "--network flat",
         "--channels 16 --hidden 64",
         "--channels 48 --hidden 192",
     ),
