@@ -49,7 +49,10 @@ class Arguments:
 def played_out(
     game: Game, agent: NetworkAgent, games: Sequence[Noted], playouts: int, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return, for each of `games` with five decisions or more, values by playouts and outcomes, float (5,), of one decision in each fifth."""
+    """Return values by playouts and outcomes, float (5,), of one decision in each fifth of each of `games`.
+
+    Games of fewer than five decisions are left out.
+    """
     rng = np.random.default_rng(seed)
     values, outcomes = [], []
     for played in tqdm(games, unit="game", desc=f"{game!r}, playouts"):

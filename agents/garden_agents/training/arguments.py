@@ -71,7 +71,7 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue; only its limits (minutes, steps) and where it runs (ray, workers, web) can be changed; code in its config is named again"""
+    """folder of a run to continue, with other limits (minutes, steps) or places (ray, workers, web); code is named again"""
 
     network: Kind = "auto"
     """architecture of the network: board, flat, or auto for board where the game has a board"""

@@ -53,8 +53,9 @@ class OpponentPool:
     """Opponents for self-play: random, greedy, other agents, and up to `size` past selves.
 
     Harder agents and past selves are drawn more often: the weight of one is (1 - w)² + 0.05, where w is the rate of games
-    in which the learner finishes ahead of it. When the pool is full, a new past self replaces the one with the highest w. This is prioritised fictitious
-    self-play (O. Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning", 2019).
+    in which the learner finishes ahead of it. When the pool is full, a new past self replaces the one with the highest w.
+    This is prioritised fictitious self-play (O. Vinyals et al., "Grandmaster level in StarCraft II using multi-agent
+    reinforcement learning", 2019).
 
     Args:
         shares: shares of the draws that go to random, to greedy and to past selves. Until there is a past self, the
