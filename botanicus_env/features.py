@@ -64,7 +64,7 @@ _UNITS = [
     *[1] * (len(ASKED) + len(CHOSEN)),
     *(4, 4),
     *[4] * len(CHOSEN),
-    *_TASK * TASKS_EACH,
+    *_TASK * TASKS_EACH * MAX_PLAYERS,
     4,
 ]
 _SCALES = 1 / np.array(_UNITS, np.float32)
@@ -84,7 +84,7 @@ def num_entries(params: np.ndarray) -> int:
 
 @compiled
 def fill_features(observation, params, features):
-    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1149), of a game with `params`, records (1,).
+    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1224), of a game with `params`, records (1,).
 
     Entries of the observation are divided by about the most that they are; plants where no bed is, which are always 0, are
     left out. Scores are in units of 8 points, without odd points, which are not seen [10]; animals are in units of 4

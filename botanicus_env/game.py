@@ -176,7 +176,11 @@ class Botanicus(Game):
             Part(len(ASKED), "what is asked, one-hot"),
             Part(len(CHOSEN) + 2, "the action at hand: kind one-hot, amount left, steps taken", "≥ 0"),
             Part(len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
-            Part(5 * TASKS_EACH, "own dealt tasks yet to be assigned: plants by level, points", "≥ 0"),
+            Part(
+                MAX_PLAYERS * TASKS_EACH * rules.TASK_SIZE,
+                "for each of 4 seats: dealt tasks yet to be assigned: plants by level, points",
+                "≥ 0",
+            ),
             Part(1, "number of players", "2 … 4"),
         )
 

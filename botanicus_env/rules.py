@@ -49,7 +49,7 @@ from botanicus_env.tables import (
     TRACKS,
 )
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_rng, shuffle
+from garden_core.rng import seed_rng, shuffle
 
 COINS_AT_START = 6  # [3.2]
 COINS_TO_USE, COINS_FOR_SALE = 2, 3  # a Garden card [5.3]
@@ -147,7 +147,7 @@ def _lay_tiles(state):
 
 @compiled
 def _deal_tasks(state, params):
-    """Deal five special tasks to each player [3.7]."""
+    """Deal five special tasks to each player, open to all [3.7]."""
     n = np.int64(params.num_special)
     tasks = state.pile  # not in use yet
     for task in range(n):
@@ -783,7 +783,9 @@ def _legal_choices(state, mask):
 
 # --- what a seat sees ---
 
-SEAT_SIZE = 4 * BEDS + len(CROSSINGS) + 4 + len(TRACKS) * MAX_NODES + 2 * ROWS + 6 * ROWS + SPACES + 1 + 1
+TASK_SIZE = LEVELS + 1  # the plants that it asks for by level, and its points
+_OWN_SIZE = 4 * BEDS + len(CROSSINGS) + 4 + len(TRACKS) * MAX_NODES
+SEAT_SIZE = _OWN_SIZE + 2 * ROWS + (TASK_SIZE + 1) * ROWS + SPACES + 1 + 1
 SPACE_SIZE = len(KINDS) + 2
 TILE_SIZE = len(KINDS)  # as no tile is a pole: one kind less, and the amount
 _MOST = 127
@@ -791,7 +793,7 @@ _MOST = 127
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1149,), with the view of seat `player` [10]."""
+    """Fill `out`, int8 (1224,), with the view of seat `player` [10]."""
     out[:] = 0
     n = np.int64(params.num_players)
     for offset in range(n):
@@ -829,11 +831,13 @@ def observe(state, params, player, out):
         for i in range(state.group_size[group]):
             out[at + np.int64(state.pending[group, i, 0]) - len(AT_ONCE)] += state.pending[group, i, 1]
     at += len(CHOSEN)
-    for j in range(TASKS_EACH):
-        task = np.int64(state.dealt[player, j])
-        if not _is_assigned(state, player, task):
-            _observe_task(params, task, out, at + 5 * j)
-    at += 5 * TASKS_EACH
+    for offset in range(n):
+        seat = player + offset - n * (player + offset >= n)
+        for j in range(TASKS_EACH):
+            task = np.int64(state.dealt[seat, j])
+            if not _is_assigned(state, seat, task):
+                _observe_task(params, task, out, at + TASK_SIZE * (TASKS_EACH * offset + j))
+    at += MAX_PLAYERS * TASKS_EACH * TASK_SIZE
     out[at] = n
 
 
@@ -865,8 +869,8 @@ def _observe_seat(state, params, seat, n, out):
         task = np.int64(state.task[seat, row])
         if task >= 0:
             plants = _observe_task(params, task, out, at)
-            out[at + 5] = plants <= params.row_beds[row]
-        at += 6
+            out[at + TASK_SIZE] = plants <= params.row_beds[row]
+        at += TASK_SIZE + 1
     for space in range(SPACES):
         for height in range(state.num_flowers[space]):
             if state.flowers[space, height] == seat:
@@ -961,16 +965,8 @@ def standings(state, params, out):
 
 @compiled
 def resample(state, params, player, seed):
-    """Redraw the pile, the others' hands, and the tasks that they have not yet assigned [10]."""
+    """Redraw the pile and the others' hands: put these onto the pile, shuffle it, deal as many cards again [10]."""
     seed_rng(state.rng, seed)
-    _redraw_cards(state, params, player)
-    if state.asked == ASSIGN:
-        _redraw_tasks(state, params, player)
-
-
-@compiled
-def _redraw_cards(state, params, player):
-    """Put the others' hands onto the pile, shuffle it and deal as many cards again."""
     n = np.int64(state.pile_left)
     for p in range(params.num_players):
         if p != player:
@@ -988,28 +984,3 @@ def _redraw_cards(state, params, player):
             for _ in range(cards):
                 n -= 1
                 state.hand[p, state.pile[n]] += 1
-
-
-@compiled
-def _redraw_tasks(state, params, player):
-    """Draw each task that another has yet to assign from all that the player has never seen."""
-    for p in range(params.num_players):
-        if p != player:
-            for j in range(TASKS_EACH):
-                if not _is_assigned(state, p, np.int64(state.dealt[p, j])):
-                    state.dealt[p, j] = -1
-    for p in range(params.num_players):
-        for j in range(TASKS_EACH):
-            while state.dealt[p, j] < 0:
-                task = bounded(state.rng, np.int64(params.num_special))
-                if not _is_dealt(state, params, task):
-                    state.dealt[p, j] = task
-
-
-@compiled
-def _is_dealt(state, params, task):
-    for p in range(params.num_players):
-        for j in range(TASKS_EACH):
-            if state.dealt[p, j] == task:
-                return True
-    return False

@@ -147,19 +147,12 @@ def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> 
 
 
 def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
-    """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays.
-
-    While tasks are assigned, those that others have yet to assign are left out of `dealt`.
-    """
+    """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays."""
     view = dict(snapshot, pile_left=len(snapshot["pile"]))
     if seat is None:
         return view
     view["pile"] = None
     view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
-    view["dealt"] = [
-        tasks if p == seat else [task for task in tasks if task in snapshot["tasks"][p]]
-        for p, tasks in enumerate(snapshot["dealt"])
-    ]
     return view
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -78,6 +79,10 @@ Eight = Meta(min_length=TILES, max_length=TILES)
 Tile = Annotated[tuple[Word, ...], Meta(min_length=2, max_length=2)]
 Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], Meta(min_length=COLUMNS, max_length=COLUMNS)]
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
+
+
+_SEVERAL = re.compile(r"got `array` - at `\$\.(board|cards|tiles)\b")
+"""How loading words a list of actions where there must be a single one."""
 
 
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -205,6 +210,11 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     if text.startswith("pole"):
                         raise ValueError(f"tiles.{sort}[{number}][{side}] must not be a pole")
                     yield f"tiles.{sort}[{number}][{side}]", text
+                if action(tile[0], "") == action(tile[1], ""):
+                    raise ValueError(
+                        f"tiles.{sort}[{number}] must not have the same action on both sides, {tile[0]!r}: "
+                        "turning the tiles changes what each of them gives"
+                    )
         for name in TRACKS:
             for number, node in enumerate(self.track(name)):
                 yield from (
@@ -233,19 +243,22 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
                 raise ValueError(f"{here}: an edge leads to {edge.to!r}, which is no later node of the track")
         for i, text in enumerate(node.gains):
             if text.split()[0] in (*TRACKS, "pole"):
-                raise ValueError(f"{here}.gains[{i}] must be neither a track action nor a pole, not {text!r}")
+                raise ValueError(
+                    f"{here}.gains[{i}] must be neither a track action nor a pole, not {text!r}: nodes that give "
+                    "steps on a track could follow one another without end"
+                )
     if nodes[0].gains:
         raise ValueError(f"{key}[0].gains: the start is never gained")
     reached, ends = {names[0]}, {names[-1]}
     for node in nodes:
         reached |= {edge.to for edge in node.edges if node.name in reached}
     for node in reversed(nodes):
-        ends |= {node.name for edge in node.edges if edge.cost == 0 and edge.to in ends}
+        ends |= {node.name for edge in node.edges if edge.to in ends}
     for number, node in enumerate(nodes):
         if node.name not in reached:
             raise ValueError(f"{key}[{number}] can not be reached from the start")
         if node.name not in ends:
-            raise ValueError(f"{key}[{number}]: the end can not be reached from it without cost")
+            raise ValueError(f"{key}[{number}]: the end can not be reached from it")
 
 
 def action(text: str, key: str) -> Action:
@@ -262,7 +275,7 @@ def action(text: str, key: str) -> Action:
         return KINDS.index(kind), number
     kinds = ", ".join(known for known in KINDS if known != "prize")
     raise ValueError(
-        f"{key} must be a kind of action and an amount, 1 to {MAX_AMOUNT}, not {text!r}; kinds are {kinds}, "
+        f"{key} must be one kind of action and an amount, 1 to {MAX_AMOUNT}, not {text!r}; kinds are {kinds}, "
         "and 'prize money' and 'prize shovel' go without amount"
     )
 
@@ -273,4 +286,10 @@ def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
     """
-    return data.load(source, Tables)
+    try:
+        return data.load(source, Tables)
+    except ValueError as error:
+        if _SEVERAL.search(str(error)):
+            reason = "a space, a side of a tile or a card has one action, as observations and labels have room for one"
+            raise ValueError(f"{error}: {reason}") from None
+        raise

@@ -33,8 +33,8 @@ left), begins with 6 coins, and the most points win. Plants have levels I to IV.
 crossing between beds and reaches the beds around it: from crossing 1,1 those at 1,1, 1,2, 2,1 and 2,2.
 Only there one can plant and water.
 
-Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task,
-and before the first turn everybody gives each row one of five special tasks, which all stay open. A task
+Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task.
+Before the first turn everybody is dealt five special tasks, open to all, and gives one to each row. A task
 says how many plants of which levels the row must hold at the same time, for example 2 I + 1 II; more
 plants do no harm. The basic task scores as soon as it is met, after that the special one (at once, if it
 is met already); what has scored stays scored, whatever is planted later. The first five animals score 3,
@@ -54,10 +54,11 @@ two players the first of them puts a neutral Flower on a space before each colum
 away and makes the space dearer, as any Flower does. After the first time through, all tiles are back and
 show their other sides.
 
-Coins, points, animals, Garden cards and prizes are gained at once. "2 plant I" puts two plants of level
-I on beds in reach that are empty or hold another level, which is replaced; "1 water" raises a plant in
-reach by a level; "walk 3" takes the Gardener up to three steps for free. Any of this may be forfeited.
-Of several such actions gained together, the player chooses the order.
+Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I" puts
+two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1 water"
+raises a plant in reach by a level; "walk 3" takes the Gardener up to three steps for free. These and track
+actions may be forfeited, also in part. Of several such actions gained together, the player chooses the
+order; of two of one kind, the first gained goes first.
 
 "money track 2" moves one's piece two steps along that track; where it forks, one chooses, and some ways
 cost coins. One may stop early, for 1 point for each step not taken, or go on for 3 coins for each

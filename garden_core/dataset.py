@@ -62,7 +62,7 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     format: str
     agents: list[str]
     seed: Annotated[int, msgspec.Meta(ge=0)]
-    version: str  # of garden-envs, when it was written
+    library: str  # version of garden-envs, when it was written
     checksum: str
 
 
@@ -259,7 +259,7 @@ class Dataset:
             **content_of(self.game),
             "agents": list(self.agents),
             "seed": self.seed,
-            "version": version("garden-envs"),
+            "library": version("garden-envs"),
         }
         arrays = {**self.record._asdict(), "scores": self.scores}
         whole = content | {"checksum": _checksum(content, arrays)}

@@ -22,6 +22,7 @@ class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """What a file holds of a game."""
 
     game: str
+    version: int  # of the game
     options: dict[str, bool | int | str]
     data: str  # digest
     data_files: dict[str, str] = {}  # content of own data files by option
@@ -32,6 +33,7 @@ def content_of(game: Game) -> dict[str, Any]:
     files = game.data
     content: dict[str, Any] = {
         "game": game.name,
+        "version": game.version,
         "options": {
             **game.option_values,
             **{name: Path(file.name).name for name, file in files.items()},
@@ -61,13 +63,17 @@ def game_of(
 
     Raises:
         ValueError: as `kind` says, if it names code, or a game, an option or a value that there is not, or was played with
-            other data.
+            another version of the game or other data.
     """
     what, error_type = kind
     try:
         found = _named(content, game, data, what)
     except (TypeError, ValueError) as error:
         raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
+    if found.version != content.version:
+        raise error_type(
+            f"{path} was played with version {content.version} of {found.name}, and this is version {found.version}"
+        )
     if found.data_digest != content.data:
         raise error_type(
             f"{path} was played with other data or options of {found.name} ({short(content.data)}) than here"

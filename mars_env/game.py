@@ -36,8 +36,8 @@ class Mars(Game):
 You walk a gardener over a garden of 91 hexes and plant flowers; the more neighbours of its colour a flower joins, the
 more points it brings. The highest score wins.
 
-The 60 flowers, ten of each of six colours, are dealt out evenly and lie open. Everybody puts a gardener on a free hex
-other than the centre. Then turns go round.
+Everybody puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six colours,
+dealt out evenly at random; they lie open. Then turns go round.
 
 Your turn: if dice lie on the table, use one of them. If none do, first roll as many dice as there are hexes without a
 flower next to your gardener, the centre and peaks included; if there are none, your turn is over. The dice that you do
@@ -72,7 +72,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
     rules: ClassVar[Any] = rules
 
     def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what does not go together too [1.5, 7.1, 8]."""
+        """Refuse what does not go together too [1.4, 7.1, 8]."""
         chosen = super().check_options(options)
         n, peaks = chosen["num_players"], chosen["peaks"]
         if n == 1 and not chosen["cooperative"]:

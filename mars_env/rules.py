@@ -49,7 +49,7 @@ _ZERO = np.uint64(0)
 
 @compiled
 def deal(state, params, seed):
-    """Shuffle the flowers and deal them out evenly, put up the peaks, start with placing [1]."""
+    """Put up the peaks and start with placing; the flowers are drawn when all gardeners stand [1]."""
     seed_rng(state.rng, seed)
     state.blocked[:] = 0
     state.garden[:, :] = _ZERO
@@ -57,6 +57,7 @@ def deal(state, params, seed):
     state.flowers[:] = -1
     state.peaks[:] = 0
     state.gardeners[:, :] = -1
+    state.stocks[:, :] = 0
     state.planted[:] = 0
     state.dice[:] = 0
     state.num_dice = 0
@@ -64,29 +65,12 @@ def deal(state, params, seed):
     state.pending = -1
     state.extra_turn = 0
     state.current_player = 0
-    _deal_flowers(state, params)
     _put_up_peaks(state, params)
 
 
 @compiled
-def _deal_flowers(state, params):
-    """Deal all flowers out evenly [1.3]."""
-    # The board's own array holds the flowers while they are shuffled.
-    state.stocks[:, :] = 0
-    n = _BAG.shape[0]
-    for i in range(n):
-        state.flowers[i] = _BAG[i]
-    shuffle(state.rng, state.flowers, n)
-    each = n // params.num_players
-    for p in range(params.num_players):
-        for i in range(p * each, (p + 1) * each):
-            state.stocks[p, state.flowers[i]] += 1
-    state.flowers[:] = -1
-
-
-@compiled
 def _put_up_peaks(state, params):
-    """Draw distinct hexes other than the centre until the rest of the board hangs together [1.5]."""
+    """Draw distinct hexes other than the centre until the rest of the board hangs together [1.4]."""
     if params.num_peaks == 0:
         return
     while True:
@@ -105,7 +89,7 @@ def _put_up_peaks(state, params):
 
 @compiled
 def _hangs_together(state, params):
-    """Whether the hexes that are neither peak nor centre are connected [1.5]."""
+    """Whether the hexes that are neither peak nor centre are connected [1.4]."""
     low, high, start = _ZERO, _ZERO, np.int64(0)
     for hex_ in range(NUM_HEXES):
         if hex_ != CENTRE and not state.blocked[hex_]:
@@ -115,6 +99,21 @@ def _hangs_together(state, params):
             else:
                 high |= bit(hex_)
     return group_size(start, low, high) == NUM_HEXES - 1 - params.num_peaks
+
+
+@compiled
+def _draw_flowers(state, params):
+    """Shuffle all flowers and deal them out evenly [1.7]."""
+    # The board, still without flowers, holds them while they are shuffled.
+    n = _BAG.shape[0]
+    for i in range(n):
+        state.flowers[i] = _BAG[i]
+    shuffle(state.rng, state.flowers, n)
+    each = n // params.num_players
+    for p in range(params.num_players):
+        for i in range(p * each, (p + 1) * each):
+            state.stocks[p, state.flowers[i]] += 1
+    state.flowers[:] = -1
 
 
 # --- turns ---
@@ -180,12 +179,13 @@ def apply_action(state, params, action):
 
 @compiled
 def _place(state, params, hex_, round_):
-    """Put the player's next gardener on a hex; after the last one, seat 0 has the first turn [1.7, 7.1]."""
+    """Put the player's next gardener on a hex; after the last, draw flowers, and seat 0 begins [1.6, 1.7, 7.1]."""
     state.gardeners[state.current_player, round_] = hex_
     state.blocked[hex_] = 1
     last_seat = state.current_player == params.num_players - 1
     state.current_player = (state.current_player + 1) % params.num_players
     if last_seat and round_ == params.gardeners - 1:
+        _draw_flowers(state, params)
         _begin_turn(state, params)
 
 
@@ -300,7 +300,7 @@ def legal_actions(state, params, mask):
 
 @compiled
 def _legal_places(state, mask):
-    """Mark the hexes without peak or gardener, but not the centre [1.7]."""
+    """Mark the hexes without peak or gardener, but not the centre [1.6]."""
     offset = NUM_HEXES if state.gardeners[state.current_player, 0] >= 0 else 0
     n = 0
     for hex_ in range(NUM_HEXES):

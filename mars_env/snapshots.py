@@ -143,7 +143,7 @@ def _fill_board(state: Any, found: Snapshot, gardeners: int, peaks: int) -> None
 
 
 def _hangs_together(peaks: Any) -> bool:
-    """Whether the hexes that are neither peak nor centre are connected [1.5]."""
+    """Whether the hexes that are neither peak nor centre are connected [1.4]."""
     free = {hex_ for hex_ in range(NUM_HEXES) if hex_ != CENTRE and not peaks[hex_]}
     reached = [min(free)]
     left = free - set(reached)
@@ -159,6 +159,13 @@ def _fill_seats(state: Any, found: Snapshot) -> None:
     n = found.num_players
     state["stocks"][:n] = found.stocks
     state["score"][:n] = found.scores
+    shared = [score for score, count in Counter(found.scores).items() if score > 0 and count > 1]
+    require(not shared, f"two players have the score {shared}, and a space above 0 has room for one")
+
+
+def _check_flowers(state: Any, found: Snapshot) -> None:
+    """Check that the flowers left and those planted are the ones that were drawn [1.7]."""
+    n = found.num_players
     each = NUM_COLOURS * FLOWERS_PER_COLOUR // n
     for player, stock in enumerate(found.stocks):
         require(sum(stock) <= each, f"player {player} was dealt {each} flowers and has {sum(stock)} left")
@@ -168,12 +175,10 @@ def _fill_seats(state: Any, found: Snapshot) -> None:
             count == FLOWERS_PER_COLOUR,
             f"there must be {FLOWERS_PER_COLOUR} flowers of colour {colour}, not {count}",
         )
-    shared = [score for score, count in Counter(found.scores).items() if score > 0 and count > 1]
-    require(not shared, f"two players have the score {shared}, and a space above 0 has room for one")
 
 
 def _check_placing(found: Snapshot, placed: list[int], gardeners: int) -> None:
-    """While gardeners are placed, in turn and round by round, nothing else has happened [1.7, 7.1]."""
+    """While gardeners are placed, in turn and round by round, nothing else has happened [1.6, 1.7, 7.1]."""
     n, done = found.num_players, sum(placed)
     expected = [(done + n - 1 - player) // n for player in range(n)]
     require(placed == expected, f"gardeners are placed in turn, which cannot give {placed}")
@@ -182,12 +187,17 @@ def _check_placing(found: Snapshot, placed: list[int], gardeners: int) -> None:
     require(
         not (found.flowers or found.dice or any(found.scores)), "nothing happens before all gardeners stand"
     )
+    require(
+        not any(map(any, found.stocks)),
+        "stocks must be 0 while gardeners are placed: flowers are drawn after that",
+    )
     require(found.pending is None, "no flower is planted before all gardeners stand")
 
 
 def _check_playing(state: Any, found: Snapshot, placed: list[int], gardeners: int) -> None:
     """Check what phase, dice and the flowers that are left say together."""
     player, over = found.current_player, found.phase == "over"
+    _check_flowers(state, found)
     require(set(placed) == {gardeners}, f"everybody must have placed {gardeners} gardeners, not {placed}")
     if found.pending is not None:
         own = state["gardeners"][player, :gardeners].tolist()

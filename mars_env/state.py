@@ -32,7 +32,7 @@ STATE_FIELDS = [
     ("blocked", "u1", NUM_HEXES),  # 1 where a gardener or a peak stands
     ("peaks", "u1", NUM_HEXES),  # 1 where a peak stands
     ("gardeners", "i1", (MAX_PLAYERS, MAX_GARDENERS)),  # hex of each gardener, -1 while unplaced
-    ("stocks", "i1", (MAX_PLAYERS, NUM_COLOURS)),  # flowers that a seat has left, by colour
+    ("stocks", "i1", (MAX_PLAYERS, NUM_COLOURS)),  # flowers that a seat has left, by colour; 0 while placing
     ("planted", "i1", NUM_COLOURS),  # flowers on the board, by colour
     ("dice", "i1", MAX_DIE + 1),  # dice on the table, by value; entry 0 is unused
     ("num_dice", "i1"),  # dice on the table

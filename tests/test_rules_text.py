@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "examples")]
 import generate
 import pig
 
-MARKS = {"reading", "reconstructed"}
+MARKS = {"reading", "reconstructed", "simplification"}
 NUMBER = r"\d+(?:\.\d+)?"
 REFERENCE = re.compile(rf"{NUMBER}(?:, {NUMBER})*")
 

@@ -115,11 +115,11 @@ def test_an_interrupted_evaluation_is_no_training(tmp_path, monkeypatch):
 def test_a_checkpoint_of_numbers_that_are_none_is_not_written(tmp_path):
     weights = {"layer": np.zeros(3, np.float32)}
     optimizer = torch.optim.Adam([torch.zeros(3)])
-    save(tmp_path / CHECKPOINT, weights, optimizer, Progress(1, 1.0))
+    save(tmp_path / CHECKPOINT, Mars(), weights, optimizer, Progress(1, 1.0))
     before = (tmp_path / CHECKPOINT).read_bytes()
     weights["layer"][1] = np.nan
     with pytest.raises(ValueError, match=r"not finite: network\.layer"):
-        save(tmp_path / CHECKPOINT, weights, optimizer, Progress(2, 2.0))
+        save(tmp_path / CHECKPOINT, Mars(), weights, optimizer, Progress(2, 2.0))
     assert (tmp_path / CHECKPOINT).read_bytes() == before
 
 

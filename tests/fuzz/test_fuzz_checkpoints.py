@@ -20,12 +20,14 @@ from test_fuzz_networks import SMALL, joined, parts
 
 from garden_core import make
 
+MARS = make("mars")
+
 
 class Training:
     """A small network in training: a step was made, and there is a past self."""
 
     def __init__(self) -> None:
-        self.network = new_network(make("mars"), SMALL, "outcome")
+        self.network = new_network(MARS, SMALL, "outcome")
         parameters = TorchNetwork(self.network).parameters
         self.optimizer = torch.optim.Adam([parameters], 1e-3)
         torch.manual_seed(0)
@@ -48,7 +50,7 @@ def training() -> Training:
 def content(training, tmp_path_factory) -> bytes:
     path = tmp_path_factory.mktemp("checkpoint") / "checkpoint.safetensors"
     progress = Progress(4096, 12.5, [0.5] * 4, [True, False, True, False])
-    save(path, training.network.weights, training.optimizer, progress, [Training().network.weights])
+    save(path, MARS, training.network.weights, training.optimizer, progress, [Training().network.weights])
     return path.read_bytes()
 
 
@@ -56,7 +58,7 @@ def loaded(path, training) -> Any:
     """Load a checkpoint; if it is refused nothing has changed."""
     before, shapes = training.contents(), training.network.shapes
     found, error = fuzzing.outcome(
-        lambda: load(path, shapes, shapes, training.optimizer), ValueError, names=path.name
+        lambda: load(path, MARS, shapes, shapes, training.optimizer), ValueError, names=path.name
     )
     if error is not None:
         assert training.contents() == before

@@ -36,14 +36,15 @@ class _Description(msgspec.Struct):
     """The metadata of a network's file."""
 
     game: str
+    version: int  # of the game
     cooperative: bool
     observation: list[int]
     actions: int
     options: dict[str, bool | int | str]
     network: Architecture
     value_target: Literal["outcome", "margin", "score", "seats"]
+    tables: str  # the game's `tables_digest`
     origin: dict[str, Any] = {}
-    tables: str = ""  # the game's `tables_digest`; older files have none
 
 
 class NetworkAgent:
@@ -88,8 +89,8 @@ class NetworkAgent:
 
         Raises:
             ValueError: if the file is missing, damaged or has weights that are not finite, or its network was made
-                for another game, other observations or actions, other options or data, or for the cooperative
-                variant where this game is not (or the reverse).
+                for another game or another version of it, other observations or actions, other options or data, or for
+                the cooperative variant where this game is not (or the reverse).
         """
         path = path / NETWORK if is_folder(path) else path
         try:
@@ -197,8 +198,7 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
     unknown = sorted(made.options.keys() - game.option_values.keys())
     reasons = [f"{name}={short(value)}" for name, value in other.items()]
     reasons += [f"the option {short(name)}" for name in unknown[:3]]
-    same_data = made.tables == game.tables_digest if made.tables else not game.data
-    if not reasons and not same_data:
+    if not reasons and made.tables != game.tables_digest:
         reasons = [f"other data ({', '.join(sorted(files)) or 'tables'})"]
     if reasons:
         here = ", ".join(f"{name}={game.option_values[name]!r}" for name in other) or repr(game)
@@ -249,6 +249,7 @@ def _interface(game: Game) -> dict[str, Any]:
     """Return what of a game must fit a network exactly."""
     return {
         "game": game.name,
+        "version": game.version,
         "cooperative": game.cooperative,
         "observation": list(game.observation_shape),
         "actions": game.num_actions,

@@ -15,6 +15,8 @@ import torch
 
 from garden_agents.networks.weights import check_weights
 from garden_core.array_files import read, write
+from garden_core.checks import short
+from garden_core.game import Game
 
 __all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 
@@ -43,8 +45,18 @@ class Progress(msgspec.Struct, forbid_unknown_fields=True):
     met: list[bool] = []
 
 
+class _Content(msgspec.Struct, forbid_unknown_fields=True):
+    """What a checkpoint holds beside its arrays."""
+
+    game: str
+    version: int  # of the game
+    tables: str  # the game's `tables_digest`
+    progress: Progress
+
+
 def save(
     path: Path,
+    game: Game,
     weights: Weights,
     optimizer: torch.optim.Optimizer,
     progress: Progress,
@@ -54,6 +66,7 @@ def save(
 
     Args:
         path: the file.
+        game: the game that the network learns.
         weights: the network's weights by name.
         optimizer: the network's optimizer.
         progress: progress of the training.
@@ -69,38 +82,56 @@ def save(
     for number, other in enumerate(past):
         arrays |= {f"past.{number}.{name}": array for name, array in other.items()}
     check_weights(arrays, {name: array.shape for name, array in arrays.items()})
-    write(path, arrays, _KEY, msgspec.to_builtins(progress))
+    content = _Content(game.name, game.version, game.tables_digest, progress)
+    write(path, arrays, _KEY, msgspec.to_builtins(content))
 
 
-def check(path: Path, shapes: Shapes) -> None:
-    """Check that a checkpoint's network has weights of these names and shapes.
+def check(path: Path, game: Game, shapes: Shapes) -> None:
+    """Check that a checkpoint is of this game, and its network has weights of these names and shapes.
 
     Raises:
-        ValueError: if the file cannot be read or is damaged, or its network is another one.
+        ValueError: if the file cannot be read or is damaged, is of another game or another version, options or data of it,
+            or its network is another one.
     """
     try:
-        arrays, _, _ = read(path, _KEY, Progress)
+        arrays, _ = _read(path, game)
         check_weights(_part(arrays, "network"), shapes)
     except ValueError as error:
         raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
 
 
+def _read(path: Path, game: Game) -> tuple[dict[str, np.ndarray], Progress]:
+    """Return the arrays and the progress of a checkpoint of this game.
+
+    Raises:
+        ValueError: as `array_files.read`, or for a checkpoint of another game.
+    """
+    arrays, content, _ = read(path, _KEY, _Content)
+    if (content.game, content.version) != (game.name, game.version):
+        made = f"{short(content.game)} version {content.version}"
+        raise ValueError(f"it is of {made}, not of {game.name!r} version {game.version}")
+    if content.tables != game.tables_digest:
+        raise ValueError(f"it is of {game.name} with other options or data than {game}")
+    return arrays, content.progress
+
+
 def load(
-    path: Path, shapes: Shapes, past_shapes: Shapes, optimizer: torch.optim.Optimizer
+    path: Path, game: Game, shapes: Shapes, past_shapes: Shapes, optimizer: torch.optim.Optimizer
 ) -> tuple[Progress, dict[str, np.ndarray], list[dict[str, np.ndarray]]]:
     """Restore the optimizer from a checkpoint; return progress, the network's weights, the weights of past selves.
 
     Args:
         path: the file.
+        game: the game that the network learns.
         shapes: shapes of the network's weights by name.
         past_shapes: the same of a past self.
         optimizer: the network's optimizer.
 
     Raises:
-        ValueError: if the file cannot be read or is damaged, or its network is another one; nothing has changed then.
+        ValueError: as `check`; nothing has changed then.
     """
     try:
-        arrays, progress, _ = read(path, _KEY, Progress)
+        arrays, progress = _read(path, game)
         weights, moments = _part(arrays, "network"), _part(arrays, "optimizer")
         check_weights(weights, shapes)
         past = [_part(arrays, f"past.{i}") for i in range(_count(arrays, "past"))]

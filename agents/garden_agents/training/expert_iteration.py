@@ -415,6 +415,7 @@ class Training:
         """Write the checkpoint. It does not hold the replay buffer; new games fill it again."""
         save(
             self.run.folder / CHECKPOINT,
+            self.run.game,
             self.network.weights,
             self.optimizer,
             Progress(self.decisions, self.run.seconds),
@@ -427,7 +428,9 @@ class Training:
             ValueError: if the checkpoint cannot be read or is damaged, or its network is another one.
         """
         shapes = self.network.shapes
-        progress, weights, _ = load(self.run.folder / CHECKPOINT, shapes, shapes, self.optimizer)
+        progress, weights, _ = load(
+            self.run.folder / CHECKPOINT, self.run.game, shapes, shapes, self.optimizer
+        )
         for name, array in weights.items():
             self.network.weights[name][:] = array
         self.decisions = progress.decisions
@@ -448,7 +451,7 @@ def train(arguments: Arguments) -> Path:
     if arguments.start is not None and arguments.resume is None:
         start_from(arguments.start, empty, game, arguments.architecture)  # likewise
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty.shapes)
+        check(folder / CHECKPOINT, game, empty.shapes)
     run = Run.of(folder, game, arguments, command)
     training = Training(arguments, run, game)
     if arguments.resume is None:

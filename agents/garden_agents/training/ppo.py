@@ -669,7 +669,9 @@ class Training:
         pool = self.pool
         progress = Progress(self.decisions, self.run.seconds, pool.ahead.tolist(), pool.met.tolist())
         past = [network.weights for network in pool.networks]
-        save(self.run.folder / CHECKPOINT, self.network.weights, self.optimizer, progress, past)
+        save(
+            self.run.folder / CHECKPOINT, self.run.game, self.network.weights, self.optimizer, progress, past
+        )
 
     def load(self) -> None:
         """Restore the training and the run from the checkpoint.
@@ -678,7 +680,7 @@ class Training:
             ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
         """
         path, shapes = self.run.folder / CHECKPOINT, self.network.shapes
-        progress, weights, past = load(path, shapes, shapes, self.optimizer)
+        progress, weights, past = load(path, self.run.game, shapes, shapes, self.optimizer)
         try:
             self.pool.restore(progress.ahead, progress.met, past, self.network)
         except ValueError as error:
@@ -724,7 +726,7 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
     if arguments.start is not None and arguments.resume is None:
         start_from(arguments.start, empty, game, arguments.architecture)  # likewise
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty.shapes)
+        check(folder / CHECKPOINT, game, empty.shapes)
     agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]
     run = Run.of(folder, game, arguments, command)
     training = Training(arguments, run, game, agents)

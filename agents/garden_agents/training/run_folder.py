@@ -195,6 +195,7 @@ class Run:
             "arguments": plain(arguments),
             "game": {
                 "name": self.game.name,
+                "version": self.game.version,
                 "options": self.game.option_values,
                 "data": self.game.data_digest,
             },

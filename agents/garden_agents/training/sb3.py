@@ -172,7 +172,7 @@ def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     """
     progress = Progress(model.num_timesteps, run.seconds, pool.ahead.tolist(), pool.met.tolist())
     past = [network.weights for network in pool.networks]
-    save(run.folder / CHECKPOINT, weights_of(model), model.policy.optimizer, progress, past)
+    save(run.folder / CHECKPOINT, run.game, weights_of(model), model.policy.optimizer, progress, past)
 
 
 def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -183,7 +183,7 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     """
     path, network = run.folder / CHECKPOINT, exported(model.policy, run.game, run.architecture)
     shapes = {name: array.shape for name, array in weights_of(model).items()}
-    progress, weights, past = load(path, shapes, network.shapes, model.policy.optimizer)
+    progress, weights, past = load(path, run.game, shapes, network.shapes, model.policy.optimizer)
     try:
         pool.restore(progress.ahead, progress.met, past, network)
     except ValueError as error:
@@ -342,7 +342,7 @@ def train(arguments: Arguments) -> Path:
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, empty_shapes(game, architecture))
+        check(folder / CHECKPOINT, game, empty_shapes(game, architecture))
     settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
     model = new_model(game, env, architecture, **settings)
     if arguments.resume is None and arguments.start is not None:

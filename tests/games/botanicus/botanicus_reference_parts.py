@@ -406,12 +406,13 @@ class Views:
                 amounts[kind] += amount
         return [amounts[kind] for kind in CHOSEN]
 
-    def seen_dealt(self, player):
-        """The own tasks that are still to be assigned, each at its place among those dealt."""
+    def seen_dealt(self, seats):
+        """Everybody's tasks that are still to be assigned, each at its place among those dealt to its seat."""
         numbers = []
-        for task in self.dealt[player]:
-            numbers += self.seen_task(task) if task in self.unassigned(player) else [0] * 5
-        return numbers
+        for seat in seats:
+            for task in self.dealt[seat]:
+                numbers += self.seen_task(task) if task in self.unassigned(seat) else [0] * 5
+        return self.padded(numbers, 5 * TASKS_EACH * MAX_SEATS)
 
     def seen_table(self):
         numbers = self.seen_column(self.column, self.flowers) + self.seen_next_column()
@@ -434,6 +435,6 @@ class Views:
         numbers += self.padded(self.hands[player], MAX_CARD_KINDS)
         numbers += self.seen_table()
         numbers += self.seen_hand_action() + self.seen_pending()
-        numbers += self.seen_dealt(player)
+        numbers += self.seen_dealt(seats)
         numbers += [self.num_players]
         return np.minimum(numbers, MOST_IN_OBSERVATION).astype(np.int8)

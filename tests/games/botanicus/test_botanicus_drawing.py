@@ -132,7 +132,7 @@ def test_the_table_is_told():
         gardeners=[(3, 2), (1, 1), (1, 1)],
         animals=[2, 0, 0],
         hands=[[0, 0, 8], [], [1]],
-        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 6]],
+        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 5]],
         basic_done=[[1], [], []],
         covered=[(0, 0)],
         tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
@@ -162,7 +162,7 @@ def test_what_can_be_done_stands_out():
     assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
     table.take("flower 3")  # two steps on the shovel track
     assert table.game.svg(table.state, 0, legal=True).count(marked) == 2  # the next step, or none
-    table.take("advance upper").take("pass")
+    table.take("advance upper")  # there it stops, as the next step costs coins
     assert table.now["asked"] == "plant"
     assert (
         table.game.svg(table.state, 0, legal=True).count(marked) == 5

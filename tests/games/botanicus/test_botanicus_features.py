@@ -57,7 +57,7 @@ def units(game):
 def test_features_are_what_a_player_would_add_up(num_players, greedy):
     highest = 0
     beds = np.ravel(DATA["beds"]).astype(bool)
-    read = np.ones(1149, bool)
+    read = np.ones(1224, bool)
     for seat in range(MAX_PLAYERS):
         read[172 * seat : 172 * seat + 80] = np.repeat(beds, 4)
     for batch, features in positions(num_players, greedy):

@@ -88,13 +88,13 @@ def test_steps_taken_counts_only_for_the_track_action_at_hand():
         ("cards__0__copies", 61),
         ("tracks__money__1__gains", ["shovel 1"]),  # steps on a track by a track
         ("tracks__money__1__gains", ["coins 1"] * 4),
-        ("tracks__shovel__2__upper__cost", 1),  # the end of Shovel out of reach without coins from there on
+        ("tiles__striped__0", ["animal 1", "animal 1"]),  # turning it over would change nothing
         ("tracks__money__1__upper__to", "nowhere"),
         ("tracks__money__2__upper__to", "M1"),
         ("special", DATA["special"][:19]),
         ("special", DATA["special"] * 2),
         ("tiles__spotted", DATA["tiles"]["spotted"][:7]),
-        ("tiles__striped", DATA["tiles"]["striped"] + [["coins 1", "coins 1"]]),
+        ("tiles__striped", DATA["tiles"]["striped"] + [["coins 1", "coins 2"]]),
         ("prizes__money", [1] * 9),
         ("beds", [[1, 1, 1, 0]] * 5),  # a column without a bed
         ("fountain", [4, 0]),
@@ -177,7 +177,7 @@ def test_a_node_without_gains_gives_nothing_and_the_turn_goes_on(tmp_path):
 
 def test_prizes_on_spaces_tiles_and_cards_are_taken_at_once(tmp_path):
     data = changed(
-        board__0__1="prize shovel", board__1__0="prize money", tiles__spotted__3=["prize money"] * 2
+        board__0__1="prize shovel", board__1__0="prize money", tiles__spotted__3=["prize money", "coins 1"]
     )
     path = written(data, tmp_path)
     table = mine(tables=path).take("flower 1")

@@ -20,8 +20,11 @@ def test_the_packaged_tables():
     assert tables.prizes.shovel == (24, 20, 16, 12, 8, 4)
     assert tables.prizes.money == (18, 15, 12, 9, 6, 3)
     assert [column[0] for column in tables.board[::2]] == ["pole 3"] * 4
-    assert len(tables.track("money")) == 8
-    assert len(tables.track("wheelbarrow")) == len(tables.track("shovel")) == 7
+    assert [len(tables.track(name)) for name in ("money", "wheelbarrow", "shovel")] == [8, 7, 6]
+    assert all(light != dark for light, dark in tables.tiles.spotted + tables.tiles.striped)
+    before = tables.track("shovel")[1]  # no way to plant_1 2 but for 2 coins
+    assert ([edge.cost for edge in before.edges], before.upper.to) == ([2], tables.track("shovel")[2].name)
+    assert tables.track("shovel")[2].gains == ("plant_1 2",)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -29,7 +32,7 @@ def test_another_file_makes_another_game(seed, tmp_path):
     data = made_up(seed)
     game = Botanicus(tables=written(tmp_path, data))
     assert game.num_actions == 81
-    assert game.observation_shape == (1149,)
+    assert game.observation_shape == (1224,)
     assert f"use {data['cards'][0]['action']}" in game.labels
     assert ("use kind 11" in game.labels) == (len(data["cards"]) < 12)
     assert game.params["special_points"][0, : len(data["special"])].tolist() == [
@@ -68,12 +71,28 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
     "tile of one side": (("tiles", "spotted", 0), ["coins 1"], ["tiles.spotted[0]"]),
     "tile of a strange kind": (("tiles", "spotted", 4), ["coins 1", "x"], ["tiles.spotted[4][1]"]),
     "pole on a tile": (("tiles", "spotted", 4), ["pole 3", "coins 1"], ["tiles.spotted[4][0]", "pole"]),
+    "tile the same on both sides": (
+        ("tiles", "striped", 0),
+        ["animal 1", "animal 1"],
+        ["tiles.striped[0]", "both sides", "'animal 1'"],
+    ),
+    "two actions on a card": (
+        ("cards", 3, "action"),
+        ["coins 1", "water 1"],
+        ["cards[3].action", "has one action, as observations and labels have room for one"],
+    ),
+    "two actions on a space": (
+        ("board", 2, 1),
+        ["coins 1", "water 1"],
+        ["board[2][1]", "has one action, as observations and labels have room for one"],
+    ),
+    "two actions in one text": (("board", 2, 1), "coins 1 + water 1", ["board[2][1]", "one kind of action"]),
     "no prizes": (("prizes", "money"), [], ["prizes.money"]),
     "nine prizes": (("prizes", "shovel"), [1] * 9, ["prizes.shovel"]),
     "track action on a track": (
         ("tracks", "money", 2, "gains"),
         ["shovel 1"],
-        ["tracks.money[2].gains[0]", "shovel 1"],
+        ["tracks.money[2].gains[0]", "shovel 1", "without end"],
     ),
     "pole on a track": (("tracks", "money", 2, "gains"), ["pole 1"], ["tracks.money[2].gains[0]"]),
     "four gains": (("tracks", "money", 2, "gains"), ["coins 1"] * 4, ["tracks.money[2].gains"]),
@@ -81,20 +100,24 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
     "edge to nowhere": (("tracks", "shovel", 1, "upper", "to"), "S9", ["tracks.shovel[1]", "'S9'"]),
     "edge back": (("tracks", "shovel", 4, "upper", "to"), "S1", ["tracks.shovel[4]", "'S1'"]),
     "edge below zero": (("tracks", "shovel", 1, "upper", "cost"), -1, ["tracks.shovel[1].upper.cost"]),
-    "node without edge": (("tracks", "shovel", 2), {"name": "S2u"}, ["tracks.shovel[2]"]),
+    "node without edge": (("tracks", "shovel", 2), {"name": "S2"}, ["tracks.shovel[2]"]),
     "lower edge alone": (
         ("tracks", "shovel", 2),
-        {"name": "S2u", "lower": {"to": "S3"}},
+        {"name": "S2", "lower": {"to": "S3"}},
         ["tracks.shovel[2]", "upper"],
     ),
-    "edge from the end": (("tracks", "shovel", 6, "upper"), {"to": "end"}, ["tracks.shovel[6]"]),
-    "two nodes of a name": (("tracks", "shovel", 2, "name"), "S2l", ["tracks.shovel[3].name", "'S2l'"]),
+    "edge from the end": (("tracks", "shovel", 5, "upper"), {"to": "end"}, ["tracks.shovel[5]"]),
+    "two nodes of a name": (("tracks", "shovel", 2, "name"), "S3", ["tracks.shovel[3].name", "'S3'"]),
     "node never reached": (
         ("tracks", "money"),
         [*DATA["tracks"]["money"][:-1], NODE, DATA["tracks"]["money"][-1]],
         ["tracks.money[7]", "reached"],
     ),
-    "end for coins alone": (("tracks", "shovel", 5, "upper", "cost"), 1, ["tracks.shovel", "without cost"]),
+    "dead end": (
+        ("tracks", "money"),
+        [*DATA["tracks"]["money"][:-1], {"name": "X"}, DATA["tracks"]["money"][-1]],
+        ["tracks.money[7]", "every node but the last has an edge"],
+    ),
     "eleven nodes": (
         ("tracks", "money"),
         [{"name": f"{i}", "upper": {"to": f"{i + 1}"}} for i in range(10)] + [{"name": "10"}],
@@ -112,6 +135,15 @@ def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
         Botanicus(tables=str(file))
     for word in [str(file), *words]:
         assert word in str(raised.value)
+
+
+def test_all_edges_of_a_node_may_cost_coins(tmp_path):
+    data = changed(DATA, ("tracks", "shovel", 4, "upper", "cost"), 1)
+    for number, node in enumerate(data["tracks"]["money"][:-1]):
+        for way in ("upper", "lower"):
+            if way in node:
+                data = changed(data, ("tracks", "money", number, way, "cost"), 1 + number)
+    check_game(Botanicus(tables=written(tmp_path, data)), games=2)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

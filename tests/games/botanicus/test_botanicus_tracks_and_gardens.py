@@ -19,7 +19,7 @@ from botanicus_tools import (
     PLANT_2,
     PLANT_3,
     S1,
-    S2U,
+    S2,
     S4,
     SHOVEL_END,
     TRACKS,
@@ -77,17 +77,26 @@ def test_the_shovel_example_with_a_path_for_2_coins():
     assert table.now["hand_action"] == ["plant_1", 2]
     table.take("bed 1,1").take("bed 2,2")
     assert planted(table) == {(1, 1): 1, (2, 2): 1}
-    assert of(table, "tracks") == [0, 0, S2U]
+    assert of(table, "tracks") == [0, 0, S2]
     assert table.to_move == 1
 
 
-def test_the_shovel_example_without_the_coins():
-    table = mine(coins=1).take("flower 3").take("advance upper")
-    assert table.legal == ["pass", "advance lower"]
-    table.take("pass")  # just one step
-    assert of(table, "points") == 1
+@pytest.mark.parametrize("coins", [0, 1])
+def test_the_shovel_example_without_the_coins(coins):
+    """No free way leads past the path for 2 coins, so the piece stops before it by itself."""
+    table = mine(coins=coins).take("flower 3").take("advance upper")
+    assert of(table, "points") == 1  # just one step
+    assert of(table, "coins") == coins
     assert table.now["hand_action"] == ["plant_1", 1]
     assert of(table, "tracks") == [0, 0, S1]
+
+
+def test_a_shovel_action_that_cannot_pay_its_first_path_scores_its_steps():
+    table = mine(coins=1, pieces=(0, 0, S1)).take("flower 3")
+    assert (of(table, "points"), of(table, "coins"), of(table, "tracks")) == (2, 1, [0, 0, S1])
+    assert turn(table) == (1, "start")
+    table = mine(coins=2, pieces=(0, 0, S1)).take("flower 3")
+    assert table.legal == ["pass", "advance upper"]
 
 
 def node_names(track):
@@ -115,16 +124,17 @@ def test_every_edge_leads_on_for_its_cost_and_3_coins_more_for_a_bought_step(tra
         pieces[i] = number
         table = mine(pieces=pieces, coins=coins).take(f"flower {space}")
         table.state["left"] = 2 * free
-        if not free and not starting("advance")(table.legal):
+        if not starting("advance")(table.legal):  # it has stopped by itself
             assert coins < cost
             continue
         assert (f"advance {way}" in table.legal) == (coins >= cost)
     before = of(table, "coins")
-    end = edge["to"] == node_names(track)[-1]
+    to = DATA["tracks"][track][node_names(track).index(edge["to"])]
+    onward = [to[way].get("cost", 0) + 3 * (1 - free) for way in ("upper", "lower") if way in to]
     table.state["left"] = 2 * free
     table.take(f"advance {way}")
-    stopped = end or not free  # then no more coins are left to buy another step with
-    gains = dict(gain.split() for gain in DATA["tracks"][track][node_names(track).index(edge["to"])]["gains"])
+    stopped = not any(before - cost >= more for more in onward)
+    gains = dict(gain.split() for gain in to["gains"])
     assert of(table, "coins") == before - cost + stopped * int(gains.get("coins", 0))
     if not stopped:
         assert of(table, "tracks")[i] == node_names(track).index(edge["to"])

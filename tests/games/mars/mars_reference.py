@@ -1,7 +1,12 @@
 """Gardens of Mars, played slowly and plainly: the oracle that the compiled kernels are compared with.
 
 Written from the rules alone, sharing no code with the package. The methods follow the
-order of the rules. All chance comes from outside: the deal with the constructor, the dice with `step`.
+order of the rules. All chance comes from outside:
+
+- The constructor takes the peaks: `peak_hexes`, as the snapshot of a game not yet begun shows them.
+- `step` takes `roll`, called with a number of dice, which returns their values; and `draw`, called in the step
+  of the last placement, before the first roll, which returns the flowers of each player: `stocks`, exactly as
+  the snapshot after that step shows them.
 """
 
 from fractions import Fraction
@@ -42,7 +47,6 @@ class MarsReference:
         cooperative=False,
         max_decisions=1000,
         reward="outcome",
-        stocks,
         peak_hexes,
     ):
         if num_players not in range(1 if cooperative else 2, 6):
@@ -62,10 +66,10 @@ class MarsReference:
         self.max_decisions = max_decisions
         self.reward = reward
 
-        self.stocks = [[int(count) for count in stock] for stock in stocks]
         self.peaks = {(int(q), int(r)) for q, r in peak_hexes}
-        self.check_deal(peaks)
+        self.check_peaks(peaks)
 
+        self.stocks = [[0] * len(COLOURS) for _ in range(num_players)]  # drawn after all placements
         self.flowers = {}  # hex -> colour index
         self.gardeners = [[] for _ in range(num_players)]  # hexes, in the order of placing
         self.scores = [0] * num_players
@@ -84,16 +88,8 @@ class MarsReference:
 
         self.name_actions()
 
-    def check_deal(self, peaks):
-        """Every colour is dealt out wholly and evenly; no peak on the centre; no part fenced off."""
-        if len(self.stocks) != self.num_players:
-            raise ValueError("stocks: one for each player")
-        for stock in self.stocks:
-            if len(stock) != 6 or sum(stock) != 60 // self.num_players:
-                raise ValueError(f"stocks: six colours, {60 // self.num_players} flowers for each player")
-        for colour in range(6):
-            if sum(stock[colour] for stock in self.stocks) != FLOWERS_PER_COLOUR:
-                raise ValueError("stocks: ten flowers of every colour")
+    def check_peaks(self, peaks):
+        """As many as asked for; none on the centre; no part fenced off."""
         open_hexes = set(HEXES) - self.peaks - {CENTRE}
         if len(self.peaks) != peaks or len(open_hexes) != len(HEXES) - 1 - peaks:
             raise ValueError("peak_hexes: as many distinct hexes as peaks, none of them the centre")
@@ -131,7 +127,7 @@ class MarsReference:
             return {("plant", colour) for colour in self.colours_left()}
         return set()
 
-    def step(self, action, roll):
+    def step(self, action, roll, draw):
         """Carry out one decision and everything the rules do by themselves after it."""
         if action not in self.legal():
             raise ValueError(f"action {action} is not legal now")
@@ -139,7 +135,7 @@ class MarsReference:
         name = self.action_names[action]
         self.decisions += 1
         if self.phase == "place":
-            self.place(name[2], roll)
+            self.place(name[2], roll, draw)
         elif name[0] == "hex":
             self.move(name[1], name[2], roll)
         elif name[0] == "give up":
@@ -163,11 +159,30 @@ class MarsReference:
         taken = self.peaks | self.all_gardeners() | {CENTRE}
         return {("hex", which, h) for h in HEXES if h not in taken}
 
-    def place(self, hexagon, roll):
+    def place(self, hexagon, roll, draw):
         self.gardeners[self.current_player].append(hexagon)
         self.current_player = (self.current_player + 1) % self.num_players
         if all(len(hexes) == self.gardeners_each for hexes in self.gardeners):
+            self.draw_flowers(draw)
             self.begin_turn(roll)  # seat 0 is next after the last seat
+
+    # ---------------------------------------------------------------- drawing the flowers
+
+    def draw_flowers(self, draw):
+        """Only once all gardeners are placed, and before any die is rolled."""
+        self.stocks = [[int(count) for count in stock] for stock in draw()]
+        self.check_stocks()
+
+    def check_stocks(self):
+        """Every colour is dealt out wholly, and all players have equally many flowers."""
+        if len(self.stocks) != self.num_players:
+            raise ValueError("stocks: one for each player")
+        for stock in self.stocks:
+            if len(stock) != 6 or sum(stock) != 60 // self.num_players:
+                raise ValueError(f"stocks: six colours, {60 // self.num_players} flowers for each player")
+        for colour in range(6):
+            if sum(stock[colour] for stock in self.stocks) != FLOWERS_PER_COLOUR:
+                raise ValueError("stocks: ten flowers of every colour")
 
     # ---------------------------------------------------------------- turn, 1: dice
 

@@ -100,7 +100,7 @@ def play(options, seed, policy, met, seats_every=1):
     table = Table(**options).deal(seed)
     snapshot = table.now
     rules = {name: value for name, value in options.items() if name != "view"}
-    reference = Watched(met, **rules, stocks=snapshot["stocks"], peak_hexes=snapshot["peaks"])
+    reference = Watched(met, **rules, peak_hexes=snapshot["peaks"])
     assert list(table.game.labels) == reference.labels
     rng = random.Random(seed)
     taken = "the deal"
@@ -119,7 +119,7 @@ def play(options, seed, policy, met, seats_every=1):
             assert n == len(dice), f"{where}: the kernels rolled {dice}, the reference {n} dice"
             return dice
 
-        reference.step(reference.labels.index(taken), roll)
+        reference.step(reference.labels.index(taken), roll, lambda now=snapshot: now["stocks"])
 
 
 def compare(table, snapshot, legal, reference, where, all_seats):
