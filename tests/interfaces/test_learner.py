@@ -210,7 +210,7 @@ def test_pool_is_drawn_by_its_weights():
 
 
 def test_seeds_and_next_games():
-    env = gymnasium.make("garden/Mars-v0", seat=0)
+    env = gymnasium.make("garden/Mars-v0", seat=0, peaks=3)
     first, _ = env.reset(seed=11)
     second, _ = env.reset()
     again, _ = env.reset(seed=11)

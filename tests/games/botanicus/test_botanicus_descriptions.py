@@ -175,7 +175,7 @@ def test_planting_and_watering():
 
 
 def test_tracks():
-    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0], tracks=[[0, 0, 4], [0] * 3, [0] * 3])
+    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0], tracks=[[0, 0, 3], [0] * 3, [0] * 3])
     table.take("flower 3")  # shovel track 2
     assert described(table, "pass") == "stay where the piece is: gain nothing; 2 unused steps = 2 points"
     assert described(table, "advance lower") == "on to 2 plant I, free"

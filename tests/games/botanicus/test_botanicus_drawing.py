@@ -177,7 +177,7 @@ def test_pixels():
 
 def test_what_the_last_action_changed_is_marked():
     """Wherever an action leads, and if it leaves no trace, at its player's name."""
-    table, rng, seen = Table(num_players=3).deal(4), random.Random(4), set()
+    table, rng, seen = Table(num_players=3).deal(5), random.Random(5), set()
     while not table.over:
         player, label = table.now["current_player"], choose("busy", rng, table.legal)
         action = table.game.labels.index(label)

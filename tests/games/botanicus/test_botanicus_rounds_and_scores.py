@@ -90,7 +90,9 @@ def test_every_tile_has_its_light_side_in_round_one_and_its_dark_side_in_round_t
     ).take(f"flower {space}")
     coins, points = (3, 0) if space == 1 else (0, 4)
     assert of(table, "coins") == 6 + coins + n * (action == "coins")
-    assert of(table, "points") == points + n * (action == "points") + 3 * (action == "animal")
+    assert of(table, "points") == points + n * (action == "points") + (action == "animal") * sum(
+        DATA["animals"][:n]
+    )
     assert sum(of(table, "hands")) == n * (action == "card")
     assert table.now["hand_action"] == ([action, n] if action in KINDS else None)
     assert table.to_move == (0 if action in KINDS else 1)

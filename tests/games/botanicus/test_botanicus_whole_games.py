@@ -128,6 +128,8 @@ class Expected:
                 self.paid = -3
             elif verb == "flower":
                 self.flower(int(what))
+            elif verb == "resolve":
+                self.gains = [(what, 1)]
         elif now["asked"] == "track":
             self.track(label)
 
@@ -159,6 +161,21 @@ class Expected:
             self.unused = left
             if moved:
                 self.gains = [parsed(gain) for gain in self.data["tracks"][track][node].get("gains", [])]
+
+    def stuck(self, label, after):
+        """The points of track actions that began where no edge could be paid, and so were over at once."""
+        groups = [[tuple(chosen) for chosen in group] for group in self.now["pending"]]
+        if (self.now["asked"], label) == ("choose", "pass"):
+            groups.pop()  # forfeited
+        before = Counter(chosen for group in [*groups, self.gains] for chosen in group if chosen[0] in TRACKS)
+        still = [tuple(chosen) for group in after["pending"] for chosen in group]
+        if after["hand_action"] and not after["steps_taken"]:
+            still.append(tuple(after["hand_action"]))
+        over = list((before - Counter(still)).elements())
+        for track, _ in over:
+            node, coins = after["tracks"][self.player][TRACKS.index(track)], after["coins"][self.player]
+            assert all(cost > coins for *_, cost in edges_of(self.data, track, node))
+        return sum(n for _, n in over)
 
     def total(self, kind):
         return sum(n for what, n in self.gains if what == kind)
@@ -308,7 +325,8 @@ def test_every_change_of_points_is_explained(games):
     for game in games:
         for before, label, after in game.steps:
             points, p = list(before["points"]), before["current_player"]
-            points[p] += Expected(before, label, game.data).points
+            expected = Expected(before, label, game.data)
+            points[p] += expected.points + expected.stuck(label, after)
             for row in range(5):
                 if after["basic_done"][p][row] > before["basic_done"][p][row]:
                     points[p] += game.data["basic"][row]["points"]

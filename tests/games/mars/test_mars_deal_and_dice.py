@@ -5,18 +5,33 @@ Positions are drawn as `mars_tools` explains. Seats are A, B, C, D, E; A is to m
 
 import numpy as np
 import pytest
+from garden_agents.search.agent import MCTSAgent
 from mars_tools import HEXES, INDEX, LOSE_1, Table, garden, hex_label, neighbours, position
 
-from garden_core import Batch
+from garden_core import Batch, kernels
+from garden_core.policies import GreedyPolicy
+from garden_core.rng import bounded, seed_rng, shuffle
 from mars_env import Mars
 
 # --- the deal ---
 
 
-@pytest.mark.parametrize(("num_players", "each"), [(1, 60), (2, 30), (3, 20), (4, 15), (5, 12)])
+def placed(table, left=0):
+    """Place gardeners on the first hexes that are free, all but `left` of them."""
+    n = table.game.num_players * table.game.option_values["gardeners"] - left
+    for _ in range(n):
+        table.take(table.legal[0])
+    return table
+
+
+EVERYONE = [(1, 60), (2, 30), (3, 20), (4, 15), (5, 12)]
+
+
+@pytest.mark.parametrize(("num_players", "each"), EVERYONE)
 def test_each_player_draws_60_over_n_of_ten_flowers_of_six_colours(num_players, each):
     for seed in range(20):
-        stocks = np.array(Table(num_players=num_players, cooperative=True).deal(seed).now["stocks"])
+        table = placed(Table(num_players=num_players, cooperative=True).deal(seed))
+        stocks = np.array(table.now["stocks"])
         assert stocks.shape == (num_players, 6)
         assert (stocks.sum(axis=1) == each).all()
         assert (stocks.sum(axis=0) == 10).all()
@@ -25,9 +40,77 @@ def test_each_player_draws_60_over_n_of_ten_flowers_of_six_colours(num_players, 
 def test_the_flowers_are_drawn_at_random():
     batch = Batch(Mars(), 4000)
     batch.reset(seed=1)
+    for _ in range(2):
+        batch.step(batch.action_mask.argmax(axis=1))
     drawn = batch.states["stocks"][:, 0]  # of each colour hypergeometric: mean 5, variance 125 / 59
     assert abs(drawn.mean(axis=0) - 5).max() < 0.12
     assert abs(drawn.var(axis=0) - 125 / 59).max() < 0.3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"num_players": n, "cooperative": True} for n, _ in EVERYONE] + [{"gardeners": 2}, {"peaks": 3}],
+    ids=str,
+)
+def test_flowers_are_drawn_after_the_last_gardener_is_placed_and_before_the_first_roll(options):
+    table = Table(**options).deal(7)
+    n = table.game.num_players
+    while table.now["phase"] == "place":
+        assert table.now["stocks"] == [[0] * 6] * n
+        assert not table.state["stocks"].any()
+        for seat in range(n):
+            assert not flowers_left(table, seat).any()
+        table.take(table.legal[0])
+    assert table.now["phase"] == "move"
+    assert table.dice
+    assert np.array_equal(flowers_left(table, 0), table.now["stocks"])
+    if not options.get("peaks"):
+        rng = np.zeros(4, np.uint64)  # without peaks nothing is drawn before
+        seed_rng(rng, np.uint64(7))
+        bag = np.repeat(np.arange(6, dtype=np.int8), 10)
+        shuffle(rng, bag, 60)
+        drawn = [np.bincount(own, minlength=6).tolist() for own in bag.reshape(n, -1)]
+        assert table.now["stocks"] == drawn
+        rolled = sorted(1 + int(bounded(rng, 6)) for _ in table.dice)
+        assert table.dice == rolled
+
+
+def flowers_left(table, seat):
+    """What a seat sees of the flowers left, by seat from its own on: int8 (num_players, 6)."""
+    at = 0
+    for part in table.game.observation_parts:
+        if "flowers left" in part.meaning:
+            return table.observation(seat)[at : at + part.size].reshape(5, 8)[: table.game.num_players, :6]
+        at += part.size
+    raise AssertionError
+
+
+@pytest.mark.parametrize("options", [{}, {"num_players": 4, "peaks": 1}, {"gardeners": 2}], ids=str)
+def test_redrawing_while_gardeners_are_placed_changes_the_flowers_to_come_and_nothing_that_is_seen(options):
+    table = placed(Table(**options).deal(3), left=1)
+    to_come = set()
+    for seed in range(20):
+        other = table.copy()
+        kernels.resample(other.state, other.params, table.to_move, seed)
+        assert other.now == table.now
+        for seat in range(table.game.num_players):
+            assert np.array_equal(other.observation(seat), table.observation(seat))
+        to_come.add(str(other.take(other.legal[0]).now["stocks"]))
+    assert len(to_come) == 20
+
+
+@pytest.mark.parametrize("make_policy", [lambda: GreedyPolicy(5), lambda: MCTSAgent(simulations=30, seed=5)])
+@pytest.mark.parametrize("options", [{}, {"num_players": 1, "cooperative": True}], ids=str)
+def test_nobody_who_places_the_last_gardener_can_predict_the_flowers(make_policy, options):
+    """The choice depends on what is seen alone, whatever the generator is about to draw."""
+    chosen = set()
+    for seed in range(12):
+        batch = Batch(Mars(**options), 1)
+        batch.reset(seed)  # without peaks, only the generator differs
+        if batch.game.num_players == 2:
+            batch.step(batch.action_mask.argmax(axis=1))
+        chosen.add(int(make_policy()(batch, np.zeros(1, np.int64))[0]))
+    assert len(chosen) == 1
 
 
 @pytest.fixture(scope="module")

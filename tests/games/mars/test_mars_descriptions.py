@@ -26,6 +26,7 @@ def garden(flowers=(), **fields):
         state["flowers"][index] = colour
         state["garden"][colour, index // 64] |= np.uint64(1) << np.uint64(index % 64)
         state["planted"][colour] += 1
+    state["stocks"][: game.num_players] = 2
     state["phase"], state["dice"][2], state["dice"][6], state["num_dice"] = 1, 2, 1, 3
     for field, value in fields.items():
         state[field][: len(value)] = value
