@@ -4,8 +4,6 @@ The network that comes with a game plays against itself, its actions drawn by th
 between actions its value for the player to move is noted, and at the end that player's outcome, on the same scale: of n
 players a sole winner has 1, the others -1 / (n - 1). For each fifth of the game (the same number of decisions each) the
 result file has the mean of the values, which is that of the outcomes if they are unbiased, and the correlation of both.
-Other networks named by --beside value the same positions; with more than two players those of earlier ones are of the
-final rank, evenly spaced from 1 to -1.
 
 How well outcomes can be foreseen at all is estimated by playouts: for one decision in each fifth of a game, everything
 that the player to move cannot see is drawn anew --playouts times, the network plays on from there, and the mean outcome
@@ -34,8 +32,6 @@ class Arguments:
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
-    beside: Path | None = common.RESULTS.parent / "networks"
-    """folder of networks GAME-PLAYERS.safetensors that value the same positions; earlier ones if not given"""
     matches: int = 1000
     """number of games of each network"""
     playouts: int = 32
@@ -81,19 +77,13 @@ def main(arguments: Arguments) -> None:
     for name in arguments.games or list_games():
         for num_players, path in shipped(make(name)).items():
             game = make(name, num_players=num_players)
-            agents = {"network": NetworkAgent.load(path, game, arguments.seed, sampled=True)}
-            other = (arguments.beside or Path()) / f"{name}-{num_players}.safetensors"
-            if arguments.beside is not None and other.exists():
-                agents["before"] = NetworkAgent.load(other, game)
+            agent = NetworkAgent.load(path, game, arguments.seed, sampled=True)
             with tqdm(total=arguments.matches, unit="game", desc=repr(game)) as bar:
-                games = noted(game, [*agents.values()], arguments.matches, arguments.seed, bar.update)
+                games = noted(game, [agent], arguments.matches, arguments.seed, bar.update)
             outcomes = [played.outcomes for played in games]
-            rows = {
-                agent: by_fifths([played.values[:, number] for played in games], outcomes)
-                for number, agent in enumerate(agents)
-            }
+            rows = {"network": by_fifths([played.values[:, 0] for played in games], outcomes)}
             if arguments.playouts:
-                out = played_out(game, agents["network"], games, arguments.playouts, arguments.seed)
+                out = played_out(game, agent, games, arguments.playouts, arguments.seed)
                 rows["playouts"] = by_fifths(*out)
             for by, found in rows.items():
                 measurements.append({"game": name, "num_players": num_players, "values_by": by, **found})

@@ -31,7 +31,7 @@ __all__ = ["Botanicus"]
 class Botanicus(Game):
     """Botanicus (base game) for 2 to 4 players.
 
-    Options: see `Botanicus.options`. Observation: int8 (1149,); 81 actions. docs/botanicus.md has the tables.
+    Options: see `Botanicus.options`. Observation: int8 (1224,); 81 actions. docs/botanicus.md has the tables.
 
     Raises:
         ValueError: for an option out of range, or a data file that cannot be read or holds what is not

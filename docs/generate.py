@@ -132,9 +132,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "calibration": calibration,
         "best responses": best_responses,
         "self play": self_play,
-        "variants": variants,
-        "tried mars": functools.partial(tried, "mars"),
-        "tried cacti": functools.partial(tried, "cacti"),
+        "tried": tried,
         "search": search,
         "ladder": ladder,
         "ladder pairs": ladder_pairs,
@@ -437,14 +435,9 @@ def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
     return (*names, result["games"], f"{result['win_rate']:.1%}", f"{low:.1%} … {high:.1%}")
 
 
-def tried(game: str) -> str:
-    """Return the table of pairs of agents that docs/training.md compares in a game."""
-    results = [
-        r
-        for path in sorted(RESULTS.glob(f"tried-*{game}-*.json"))
-        for r in json.loads(path.read_text("utf-8"))["results"]
-    ]
-    return _table(PAIR, [_pair(r) for r in results])
+def tried() -> str:
+    """Return the table of pairs of agents that docs/training.md compares in Cacti."""
+    return _table(PAIR, [_pair(r) for r in _result("tried-cacti-2")["results"]])
 
 
 def networks() -> str:
@@ -503,13 +496,12 @@ def _trained(way: str, runs: list[dict[str, Any]]) -> tuple[str, ...]:
 
 def calibration() -> str:
     """Return the table of values held against outcomes: mean, and correlation by fifths of the game."""
-    names = {"network": "network", "before": "first network", "playouts": "playouts"}
     rows = []
     for found in _result("calibration")["measurements"]:
         means, outcomes = found["mean_value"], found["mean_outcome"]
         fifths = (f"{x:.2f}" for x in found["correlation"][1:])
         off = (value - outcome for value, outcome in zip(means[1:], outcomes[1:], strict=True))
-        what = f"{found['game']}, {found['num_players']}", names[found["values_by"]]
+        what = f"{found['game']}, {found['num_players']}", found["values_by"]
         rows.append((*what, f"{means[0]:+.3f}", f"{outcomes[0]:+.3f}", f"{max(off, key=abs):+.3f}", *fifths))
     head = (
         "game, players",
@@ -560,23 +552,6 @@ def self_play() -> str:
         rows.append((game, f"`{way}`", _mean_and_range(strength), against_default, _mean_and_range(beaten)))
     head = ("game", "training", "against mcts:50", "against the default's network", "best response wins")
     return _table(head, rows)
-
-
-def variants() -> str:
-    """Return the table of networks in other variants of the games."""
-    rows = []
-    for found in _measurements("variants"):
-        way = f"`{found['way']}`" if found["network"] == "trained" else "comes with the game"
-        if "mean_score" in found["results"][0] and "win_rate" not in found["results"][0]:
-            (team,) = found["results"]
-            cells = [f"scores {team['mean_score']:.1f}, greedy's team {team['opponents_mean_score']:.1f}", ""]
-        else:
-            cells = [
-                f"{r['win_rate']:.0%} ({r['interval'][0]:.0%} to {r['interval'][1]:.0%})"
-                for r in found["results"]
-            ]
-        rows.append((found["game"], found["variant"], way, *cells))
-    return _table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
 
 
 def _mean_and_range(rates: Sequence[float]) -> str:

@@ -1,8 +1,8 @@
 """Replays: a whole game in a small JSON file, verified when it is loaded.
 
-A file holds the format, the game with its options, the content of its own data files and a digest of its data, the seed
-of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of it. Loading
-plays the game again. It imports no code and opens no other file, whatever the file says.
+A file holds the format, the game with its version and options, the content of its own data files and a digest of its
+data, the seed of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of
+it. Loading plays the game again. It imports no code and opens no other file, whatever the file says.
 """
 
 from __future__ import annotations

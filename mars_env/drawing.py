@@ -180,7 +180,7 @@ def _mover(snapshot: dict[str, Any]) -> int | None:
 def _status(snapshot: dict[str, Any], team: bool) -> str:
     if snapshot["phase"] != "over":
         to_do = {
-            "place": "place a gardener on any free hex",
+            "place": "place a gardener; flowers are drawn after that",
             "move": "use one of the dice",
             "plant": "plant a flower on hex {},{}".format(*snapshot["pending"] or ("?", "?")),
         }

@@ -26,7 +26,7 @@ from garden_agents.training.sb3 import new_model
 from garden_agents.training.sb3_policies import exported, set_weights
 from garden_agents.training.torch_network import TorchNetwork
 from safetensors import safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import cacti_env
 from garden_core import list_games, make
@@ -434,6 +434,21 @@ def test_a_network_for_other_options_or_data_is_refused_unless_allowed(kept, tmp
     assert agent.config["options"]["cards"] == "cards.toml"
     with pytest.raises(ValueError, match="made for other data"):
         NetworkAgent.load(tmp_path / "own.safetensors", make("cacti"))
+
+
+def test_a_network_for_another_version_of_the_game_is_refused(kept, tmp_path, monkeypatch):
+    path, _ = kept
+    with safe_open(path, "np") as file:
+        config = json.loads(file.metadata()["config"])
+    assert (config["version"], config["tables"]) == (0, Mars(num_players=3).tables_digest)
+    without = {key: value for key, value in config.items() if key != "version"}
+    save_file(load_file(path), tmp_path / "without.safetensors", {"config": json.dumps(without)})
+    with pytest.raises(ValueError, match="missing required field `version`"):
+        NetworkAgent.load(tmp_path / "without.safetensors", Mars(num_players=3))
+    monkeypatch.setattr(Mars, "version", 1)
+    for allow in (False, True):
+        with pytest.raises(ValueError, match=r"'version': 0.* needs .*'version': 1"):
+            load_agent(str(path), Mars(num_players=3), allow_other_options=allow)
 
 
 def test_networks_play_without_torch():

@@ -23,13 +23,14 @@ from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
+from garden_agents.training import ppo
 from garden_agents.training.arguments import METHODS, open_run
-from garden_agents.training.checkpoint import CHECKPOINT, Progress, save
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
 from processes import environment, garden_here
-from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert
+from small_runs import LEFT, SHORT, SMALL, rows_of, tiny, tiny_expert
 
 from garden_core.replay import Replay
 from mars_env import Mars
@@ -110,6 +111,31 @@ def test_an_interrupted_evaluation_is_no_training(tmp_path, monkeypatch):
         run.evaluate(new_network(Mars(), SMALL, "outcome"), 1, "outcome")
     assert run.seconds < 0.5
     assert not run.past
+
+
+@pytest.mark.parametrize("kind", ["sb3", "ppo", "expert"])
+def test_a_run_of_another_version_of_the_game_is_not_resumed(kind, tmp_path, monkeypatch):
+    def tiny_ppo(**changes):
+        return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
+
+    makers = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (expert.train, tiny_expert)}
+    start, arguments = makers[kind]
+    folder = start(arguments(run=tmp_path / "run"))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(Mars, "version", 1)
+    with pytest.raises(
+        ValueError, match="no checkpoint of this training: it is of 'mars' version 0, not of 'mars' version 1"
+    ):
+        start(arguments(resume=folder))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_checkpoint_of_other_options_is_refused(tmp_path):
+    network = new_network(Mars(), SMALL, "outcome")
+    save(tmp_path / CHECKPOINT, Mars(), network.weights, torch.optim.Adam([torch.zeros(3)]), Progress(1, 1.0))
+    check(tmp_path / CHECKPOINT, Mars(reward="margin", max_decisions=50), network.shapes)
+    with pytest.raises(ValueError, match=r"it is of mars with other options or data than Mars\(peaks=1\)"):
+        check(tmp_path / CHECKPOINT, Mars(peaks=1), network.shapes)
 
 
 def test_a_checkpoint_of_numbers_that_are_none_is_not_written(tmp_path):

@@ -347,6 +347,7 @@ def test_what_was_changed_is_seen(games, file):
         ({"game": "chess"}, {}, "unknown game 'chess'"),
         ({"game": "os:system"}, {}, "it names code, 'os:system'; pass game="),
         ({"options": {"num_players": 3}}, {}, "was played with other data or options"),
+        ({"version": 3}, {}, "was played with version 3 of mars, and this is version 0"),
         ({"options": {"cards": "/dev/zero"}}, {}, "cannot be played here"),
         ({"surprise": 1}, {}, "unknown field `surprise`"),
         ({"agents": ["x"]}, {}, "lineups must be whole numbers from 0 to 0"),

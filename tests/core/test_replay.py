@@ -56,6 +56,8 @@ def test_tampering_is_found_by_the_checksum(replay, tmp_path):
         ({"options": {"colour": 9}}, "unexpected keyword argument 'colour'"),
         ({"options": {"num_players": 3}}, "other data or options"),
         ({"data": "0123456789abcdef"}, "other data or options"),
+        ({"version": 7}, "was played with version 7 of mars, and this is version 0"),
+        ({"version": "0"}, "cannot be played"),
         ({"scores": [1, 2, 3]}, "plays here to"),
         ({"ended": "truncated"}, "plays here to"),
         ({"actions": ["hex 0,0"]}, "step 0: 'hex 0,0' is illegal"),
@@ -67,6 +69,15 @@ def test_tampering_is_found_by_the_checksum(replay, tmp_path):
 def test_foreign_and_false_replays_are_refused(replay, tmp_path, changes, reason):
     with pytest.raises(ReplayError, match=reason):
         Replay.load(rewritten(replay, tmp_path / "game.json", **changes))
+
+
+def test_a_replay_says_which_version_of_the_game_it_is_of(replay, tmp_path, monkeypatch):
+    assert replay.content()["version"] == 0
+    path = tmp_path / "game.json"
+    replay.save(path)
+    monkeypatch.setattr(type(replay.game), "version", 1)
+    with pytest.raises(ReplayError, match="was played with version 0 of mars, and this is version 1"):
+        Replay.load(path)
 
 
 def test_actions_after_the_end_are_refused(replay, tmp_path):

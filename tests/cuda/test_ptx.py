@@ -184,7 +184,7 @@ def test_features_of_a_board_compile(kernels, own):
 
 def test_features_without_a_board_compile(kernels):
     game = make("botanicus")
-    seen = np.zeros((1149, 3), np.int8).T
+    seen = np.zeros((1224, 3), np.int8).T
     gpu_features.GpuFlatFeatures(game.features)(seen, np.zeros((3, game.features.num), np.float32))
     check(kernels)
 
