@@ -81,7 +81,12 @@ Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], Meta(min_length=CO
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
 
 
-_SEVERAL = re.compile(r"got `array` - at `\$\.(board|cards|tiles)\b")
+ONE_ACTION = (
+    "a space, a side of a tile or a card has one action, as observations and labels have room for one"
+)
+_SEVERAL = re.compile(
+    r"got `array` - at `\$\.(board\[\d+\]\[\d+\]|cards\[\d+\]\.action|tiles\.\w+\[\d+\]\[\d+\])`"
+)
 """How loading words a list of actions where there must be a single one."""
 
 
@@ -273,9 +278,11 @@ def action(text: str, key: str) -> Action:
     number = int(amount) if amount.isascii() and amount.isdigit() else 0
     if kind in KINDS and kind != "prize" and 1 <= number <= MAX_AMOUNT:
         return KINDS.index(kind), number
+    if "+" in text:
+        raise ValueError(f"{key} must be one action, not {text!r}: {ONE_ACTION}")
     kinds = ", ".join(known for known in KINDS if known != "prize")
     raise ValueError(
-        f"{key} must be one kind of action and an amount, 1 to {MAX_AMOUNT}, not {text!r}; kinds are {kinds}, "
+        f"{key} must be a kind of action and an amount, 1 to {MAX_AMOUNT}, not {text!r}; kinds are {kinds}, "
         "and 'prize money' and 'prize shovel' go without amount"
     )
 
@@ -290,6 +297,5 @@ def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
         return data.load(source, Tables)
     except ValueError as error:
         if _SEVERAL.search(str(error)):
-            reason = "a space, a side of a tile or a card has one action, as observations and labels have room for one"
-            raise ValueError(f"{error}: {reason}") from None
+            raise ValueError(f"{error}: {ONE_ACTION}") from None
         raise

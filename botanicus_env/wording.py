@@ -60,6 +60,9 @@ raises a plant in reach by a level; "walk 3" takes the Gardener up to three step
 actions may be forfeited, also in part. Of several such actions gained together, the player chooses the
 order; of two of one kind, the first gained goes first.
 
+This is simplified: the printed rules let one decline what is gained at once, and choose between actions of one kind,
+too. They also have an exchange of gained things, which is not known here, and an expert game; both are left out.
+
 "money track 2" moves one's piece two steps along that track; where it forks, one chooses, and some ways
 cost coins. One may stop early, for 1 point for each step not taken, or go on for 3 coins for each
 further step. One gains only what stands where the piece stops, not what it passes. From the end of a

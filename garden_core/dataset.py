@@ -1,9 +1,9 @@
 """Datasets: many games in a small file, a byte or two for each decision; loading plays them again.
 
 A file holds, in the format safetensors, the seed of every deal, all actions, who sat where and the final scores; as JSON
-the game with its version and options, the content of its own data files and a digest of its data, the agents' names,
-and a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked for. Loading
-imports no code and opens no other file, whatever the file says.
+the game with its version and options, the content of its own data files and a digest of its data, the agents' names, and
+a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked
+for. Loading imports no code and opens no other file, whatever the file says.
 """
 
 from __future__ import annotations

@@ -235,7 +235,5 @@ def test_what_botanicus_simplifies_is_called_a_simplification_everywhere():
     (section,) = re.findall(r"^## Simplifications\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     for words in ("cannot be declined", "the one gained first goes first", "exchange", "expert game"):
         assert words in " ".join(section.split())
-    assert (
-        "Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined"
-        in " ".join(make("botanicus").summary.split())
-    )
+    summary = " ".join(make("botanicus").summary.split())
+    assert "This is simplified: the printed rules let one decline what is gained at once" in summary

@@ -86,7 +86,7 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
         ["coins 1", "water 1"],
         ["board[2][1]", "has one action, as observations and labels have room for one"],
     ),
-    "two actions in one text": (("board", 2, 1), "coins 1 + water 1", ["board[2][1]", "one kind of action"]),
+    "two actions in one text": (("board", 2, 1), "coins 1 + water 1", ["board[2][1]", "has one action"]),
     "no prizes": (("prizes", "money"), [], ["prizes.money"]),
     "nine prizes": (("prizes", "shovel"), [1] * 9, ["prizes.shovel"]),
     "track action on a track": (
