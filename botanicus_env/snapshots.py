@@ -13,6 +13,7 @@ from botanicus_env.state import (
     MAX_DEPTH,
     MAX_GROUP,
     NEUTRAL,
+    NODE_GROUP,
     START,
     TILED_COLUMNS,
 )
@@ -23,7 +24,10 @@ from botanicus_env.tables import (
     CROSSINGS,
     KINDS,
     LEVELS,
+    MAX_AMOUNT,
     MAX_ANIMALS,
+    MAX_GAINS,
+    MAX_NODES,
     MAX_PLAYERS,
     PRIZES,
     ROWS,
@@ -40,9 +44,15 @@ __all__ = ["Snapshot", "fill", "seen", "written"]
 ASKED_FOR = {"plant": CHOSEN[:4], "water": ("water",), "walk": ("walk",), "track": TRACKS}
 """What is asked while an action of one of these kinds is at hand."""
 
+MOST_COINS = 4_000
+"""More than any game brings: in a turn at most nine actions of at most 20 coins each, and 3 for a card that is sold."""
+MOST_POINTS = 8_000
+"""Likewise: nine actions of 20 points and 60 unused steps a turn, and 31 tasks, animals and prizes of 100 points."""
+
 Seat = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
-Coins = Annotated[int, Meta(ge=0, le=2**15 - 1)]
-Chosen = tuple[str, Count]
+Coins = Annotated[int, Meta(ge=0, le=MOST_COINS)]
+Points = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
+Chosen = tuple[str, Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]]
 Four = Meta(min_length=SPACES, max_length=SPACES)
 Tiled = Meta(min_length=TILED_COLUMNS, max_length=TILED_COLUMNS)
 Rows = Meta(min_length=ROWS, max_length=ROWS)
@@ -58,7 +68,7 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     current_player: Seat
     asked: Literal["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
     hand_action: Chosen | None
-    steps_taken: Count
+    steps_taken: Annotated[int, Meta(ge=0, lt=MAX_NODES)]
     in_play: Count | None
     pending: Annotated[list[Annotated[list[Chosen], Meta(max_length=MAX_GROUP)]], Meta(max_length=MAX_DEPTH)]
     gardens: list[
@@ -66,7 +76,7 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     ]
     gardeners: list[Annotated[int, Meta(ge=0, lt=len(CROSSINGS))]]
     coins: list[Coins]
-    points: list[Coins]
+    points: list[Points]
     animals: list[Annotated[int, Meta(ge=0, le=MAX_ANIMALS)]]
     hands: list[list[Count]]
     tracks: list[Annotated[list[Count], Meta(min_length=len(TRACKS), max_length=len(TRACKS))]]
@@ -199,6 +209,11 @@ def _fill_gardens(state: Any, found: Snapshot, tables: Tables) -> None:
         for track, node in zip(TRACKS, pieces, strict=True):
             nodes = len(tables.track(track))
             require(node < nodes, f"tracks: player {player} stands on no node of {track}: {node}")
+            gaining = player == found.current_player and len(found.pending) > NODE_GROUP
+            require(
+                node < nodes - 1 or gaining,
+                f"tracks: player {player} stands on the end of {track}, where a piece stays only while its gains are resolved",
+            )
     state["garden"][:n] = found.gardens
     state["piece"][:n] = found.tracks
 
@@ -219,7 +234,14 @@ def _fill_tasks(state: Any, found: Snapshot, tables: Tables) -> None:
         done = found.basic_done[player], found.special_done[player]
         ready = all(basic or not special for basic, special in zip(*done, strict=True))
         require(ready, f"special_done: player {player} does a row's special task after its basic one")
-        require(found.asked == "assign" or len(given) == ROWS, f"tasks: player {player} has rows without one")
+        cut = found.truncated and (found.round, found.column) == (
+            1,
+            1,
+        )  # by the cap, while tasks are assigned
+        require(
+            found.asked == "assign" or cut or len(given) == ROWS,
+            f"tasks: player {player} has rows without one",
+        )
     state["dealt"][:] = -1
     state["dealt"][:n] = found.dealt
     state["task"][:] = -1
@@ -287,6 +309,8 @@ def _fill_order(state: Any, found: Snapshot) -> None:
     require(
         sorted(own) == sorted(expected), f"flowers: those of the players {sorted(expected)} must lie there"
     )
+    over = found.round == LAST_ROUND and not found.order and not found.pending
+    require(over or not found.terminated, "terminated: the game ends after everybody's last turn")
     if found.asked == "assign":
         require(
             (found.round, found.column, started) == (1, 1, 0), "'assign' is asked before the first column"
@@ -302,6 +326,7 @@ def _fill_order(state: Any, found: Snapshot) -> None:
         require(found.current_player == found.stack[started], f"player {found.stack[started]} has the turn")
         require(found.asked == "start" or n == 2, "'neutral' is asked with two players alone")
         require(found.asked == "start" or started == 0, "'neutral' is asked at the beginning of a column")
+        require(found.asked == "start" or found.round < LAST_ROUND, "'neutral' is not asked in the last turn")
 
 
 def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
@@ -324,6 +349,7 @@ def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
     require(found.steps_taken == 0 or asked in ("track", "over"), "steps are taken on tracks alone")
     state["steps_taken"] = found.steps_taken
     state["depth"] = len(found.pending)
+    _check_groups(found)
     for number, group in enumerate(found.pending):
         state["group_size"][number] = len(group)
         for place, (kind, amount) in enumerate(group):
@@ -343,3 +369,18 @@ def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
         started = found.num_players - len(found.order)
         fits = started < found.num_players and found.stack[started] == found.current_player
         require(fits, "a card is played by the player in phase 1")
+
+
+def _check_groups(found: Snapshot) -> None:
+    """Check how many actions a group can hold, and that no node gives track actions [6.3, 7.4]."""
+    at_hand, pending = found.hand_action, found.pending
+    if at_hand is not None and at_hand[0] not in TRACKS:
+        require(at_hand[1] > 0, "hand_action: nothing is left of it")
+    for number, group in enumerate(pending):
+        require(all(amount > 0 for _, amount in group), "pending: an action has an amount")
+        busy = number < len(pending) - 1 or at_hand is not None  # with another action of this group
+        most = (MAX_GAINS if number == NODE_GROUP else 2) - busy
+        require(len(group) <= most, f"pending: there are at most {most} actions in group {number}")
+    if len(pending) > NODE_GROUP:
+        kinds = {kind for kind, _ in pending[NODE_GROUP]} | {at_hand[0] if at_hand else None}
+        require(not kinds & {*TRACKS}, "pending: a node of a track gives no track action")

@@ -294,7 +294,8 @@ class Batch:
     def set_states(self, rows: Any, states: Any) -> None:
         """Put games in progress into `rows`: puzzles, endgames, positions of a curriculum (`Game.from_snapshot`).
 
-        The rows' rewards become 0 and their histories empty. Before the first reset all rows must be given.
+        Positions and generators are taken over, by way of snapshots; a game that reads no snapshots takes records as they
+        are. The rows' rewards become 0 and their histories empty. Before the first reset all rows must be given.
 
         Args:
             rows: indexes without repeats, or a mask of bools.
@@ -311,19 +312,17 @@ class Batch:
         given = [states] if isinstance(states, np.void) else list(states)
         if len(given) != len(rows):
             raise ValueError(f"there are {len(given)} states for {len(rows)} rows")
-        for row, state in zip(rows.tolist(), given, strict=True):
+        put = records(len(rows), self.game.state_dtype)
+        for i, (row, state) in enumerate(zip(rows.tolist(), given, strict=True)):
             if getattr(state, "dtype", None) != self.game.state_dtype:
                 raise ValueError(f"row {row}: not a state record of {self.game.name}: {short(state)}")
             try:
-                self.game.check_state(state)
+                put[i] = self.game.checked_state(state)
             except ValueError as error:
                 raise ValueError(f"row {row}: {error}") from None
         if not self.dealt:
             self.number_games(None, None)
             self.dealt = True
-        put = records(len(rows), self.game.state_dtype)
-        for i, state in enumerate(given):
-            put[i] = state
         self.target.set(self.rows, self.paid, rows, put)
         if self.history is not None:
             self.history.lengths[rows] = 0

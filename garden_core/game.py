@@ -355,17 +355,24 @@ class Game(ABC):
             count(state, self.params[0], state["paid"])
         return state
 
-    def check_state(self, state: Any) -> None:
-        """Raise ValueError, with the reason, if a state record was never dealt or holds a position that cannot be.
+    def checked_state(self, state: Any) -> Any:
+        """Return a state record with the position and generator of `state` that is safe to play on.
 
-        Of a game that reads no snapshots only the generator is looked at.
+        It is built from the snapshot, so that nothing which no snapshot shows is taken over. Of a game that reads no
+        snapshots the record is returned as it is; only its generator is checked.
+
+        Raises:
+            ValueError: for a state that was never dealt, or a position that cannot be, with the reason.
         """
         require(kernels.is_dealt(state), "the state was never dealt")
-        if type(self).fill_state is not Game.fill_state:
-            try:
-                self.from_snapshot(self.snapshot(state), 0)
-            except (IndexError, KeyError) as error:  # codes that no name stands for
-                raise PositionError(f"the state holds what no rule can bring about: {error!r}") from None
+        if type(self).fill_state is Game.fill_state:
+            return state
+        try:
+            checked = self.from_snapshot(self.snapshot(state), 0)
+        except (IndexError, KeyError) as error:  # codes that no name stands for
+            raise PositionError(f"the state holds what no rule can bring about: {error!r}") from None
+        checked["rng"] = state["rng"]
+        return checked
 
     def _check_end(self, snapshot: dict[str, Any]) -> None:
         """Raise PositionError unless the number of decisions fits how the game has ended, or not."""

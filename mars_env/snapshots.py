@@ -24,6 +24,8 @@ from mars_env.state import MAX_PLAYERS, MOVE, PHASES, PLACE, PLANT
 __all__ = ["Snapshot", "fill", "written"]
 
 MOST_DICE = 6  # a gardener has six neighbours
+MOST_POINTS = NUM_COLOURS * FLOWERS_PER_COLOUR * (FLOWERS_PER_COLOUR + MAX_PLAYERS - 1)
+"""More than any game brings: a flower makes a group of ten at most, and the scorer slides past each of the others."""
 
 Hex = tuple[int, int]
 Colour = Annotated[int, Meta(ge=0, lt=NUM_COLOURS)]
@@ -41,7 +43,7 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     gardeners: list[list[Hex]]
     flowers: list[tuple[int, int, Colour]]
     stocks: list[Stock]
-    scores: list[Annotated[int, Meta(ge=0, le=2**15 - 1)]]
+    scores: list[Annotated[int, Meta(ge=0, le=MOST_POINTS)]]
     peaks: list[Hex]
     pending: Hex | None
     decisions: Annotated[int, Meta(ge=0, lt=2**31)]
@@ -192,6 +194,7 @@ def _check_placing(found: Snapshot, placed: list[int], gardeners: int) -> None:
         "stocks must be 0 while gardeners are placed: flowers are drawn after that",
     )
     require(found.pending is None, "no flower is planted before all gardeners stand")
+    require(not found.terminated, "terminated: the game does not end before all gardeners stand")
 
 
 def _check_playing(state: Any, found: Snapshot, placed: list[int], gardeners: int) -> None:
@@ -208,6 +211,11 @@ def _check_playing(state: Any, found: Snapshot, placed: list[int], gardeners: in
         require(state["flowers"][state["pending"]] < 0, "the hex that waits for a flower has one")
         state["phase"] = PLANT
     empty = [seat for seat, stock in enumerate(found.stocks) if not any(stock)]
+    if found.terminated:
+        stuck = not found.dice and not any(_can_roll(state, hex_) for own in found.gardeners for hex_ in own)
+        require(
+            empty or stuck, "terminated: the game ends when a player has no flowers left, or nobody can roll"
+        )
     if over:
         return
     require(not empty, f"player {empty} has planted the last flower, so the game is over")
@@ -218,3 +226,8 @@ def _check_playing(state: Any, found: Snapshot, placed: list[int], gardeners: in
     require(len(found.dice) < MOST_DICE, "a die was used for the flower that is to be planted")
     kinds = sum(count > 0 for count in found.stocks[player])
     require(kinds > 1, "a flower is planted at once where there is no choice of its colour")
+
+
+def _can_roll(state: Any, place: Hex) -> bool:
+    """Whether a hex next to this one holds no flower [2.2]."""
+    return any(hex_ >= 0 and state["flowers"][hex_] < 0 for hex_ in NEIGHBOURS[_hex(place)].tolist())
