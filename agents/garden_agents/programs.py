@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
+import time
 import warnings
 import weakref
 from typing import Any
@@ -36,7 +39,7 @@ LIMIT = 100_000
 class ProgramAgent:
     """A policy that asks a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
 
-    It is started when it is first asked, and again after it has lost a game by dying or being late.
+    It is started when it is first asked, and again after it has lost a game.
 
     Args:
         command: the program and its arguments, as on a command line.
@@ -82,6 +85,7 @@ class ProgramAgent:
             answer = self._ask(message)
             return self._checked(answer, {one["action"] for one in view["legal"]})
         except _LostError as error:
+            self.close()
             warnings.warn(f"program {shlex.join(self.command)} loses a game: {error}", stacklevel=2)
             return FORFEIT
 
@@ -111,11 +115,7 @@ class ProgramAgent:
                 )
             return self._process.ask(message, self.seconds)
         except OSError as error:
-            self.close()
             raise _LostError(f"it cannot be run: {error}") from None
-        except _LostError:
-            self.close()
-            raise
 
     def _checked(self, line: str, legal: set[int]) -> int:
         """Return the action of an answer."""
@@ -135,28 +135,43 @@ class _LostError(Exception):
     """Why a program has lost a game."""
 
 
+_Messages = queue.Queue[tuple[str, threading.Event]]
+
+
 class _Process:
-    """A running program, whose output is read by a thread of its own."""
+    """A running program and what it starts; threads of their own write its input and read its output."""
 
     def __init__(self, command: list[str]) -> None:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(command, **pipes, text=True, encoding="utf-8", errors="replace")
+        self.process = subprocess.Popen(
+            command, **pipes, text=True, encoding="utf-8", errors="replace", start_new_session=True
+        )
+        self.messages: _Messages = queue.Queue()
         self.lines: queue.Queue[str] = queue.Queue(maxsize=8)
-        threading.Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
-        self.kill = weakref.finalize(self, _end, self.process)
+        ended = threading.Event()
+        writing = threading.Thread(target=_write, args=(self.process.stdin, self.messages), daemon=True)
+        reading = threading.Thread(target=_read, args=(self.process.stdout, self.lines, ended), daemon=True)
+        writing.start()
+        reading.start()
+        self.kill = weakref.finalize(self, _end, self.process, self.messages, ended, (writing, reading))
 
-    def write(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
-        except OSError:
-            raise _LostError(self._died()) from None
+    def write(self, message: dict[str, Any]) -> threading.Event:
+        """Have a message written; the event is set when the program has taken it, or has closed its input."""
+        written = threading.Event()
+        self.messages.put((json.dumps(message) + "\n", written))
+        return written
 
     def ask(self, message: dict[str, Any], seconds: float) -> str:
-        self.write(message)
+        """Return the program's next line after a message.
+
+        Raises:
+            _LostError: if it does not take the message and answer within `seconds`, ends, or writes too long a line.
+        """
+        deadline = time.monotonic() + seconds
+        if not self.write(message).wait(seconds):
+            raise _LostError(f"it did not read its input within {seconds:g} s")
         try:
-            line = self.lines.get(timeout=seconds)
+            line = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise _LostError(f"it did not answer within {seconds:g} s") from None
         if not line:
@@ -171,23 +186,52 @@ class _Process:
         return f"it ended (exit status {self.process.poll()})"
 
 
-def _read(stream: Any, lines: queue.Queue[str]) -> None:
-    """Put lines into the queue, and "" at the end."""
+def _write(stream: Any, messages: _Messages) -> None:
+    """Write messages until there is an empty one; then close the stream."""
+    message = "…"
+    while message:
+        message, written = messages.get()
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # the program reads no more: its output says that it ended
+            if message:
+                stream.write(message)
+                stream.flush()
+            else:
+                stream.close()
+        written.set()
+
+
+def _read(stream: Any, lines: queue.Queue[str], ended: threading.Event) -> None:
+    """Put lines into the queue, and "" at the end, until the program has ended; then close the stream."""
     line = "…"
-    while line:
+    while line and not ended.is_set():
         try:
             line = stream.readline(LIMIT)
-        except (OSError, ValueError):  # closed while it waited
+        except (OSError, ValueError):
             line = ""
-        lines.put(line)
+        while not ended.is_set():
+            with contextlib.suppress(queue.Full):
+                lines.put(line, timeout=0.1)
+                break
         if line and not line.endswith("\n"):
-            return
+            break
+    stream.close()
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(
+    process: subprocess.Popen[str],
+    messages: _Messages,
+    ended: threading.Event,
+    threads: tuple[threading.Thread, ...],
+) -> None:
+    """Kill the program and what it has started. Whatever else may hold its pipes is not waited for."""
+    ended.set()
+    messages.put(("", threading.Event()))
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
+    for thread in threads:
+        thread.join(0.5)

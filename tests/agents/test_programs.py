@@ -1,11 +1,16 @@
 """Agents that are programs: they play, and whatever they do wrong loses the game with a clear message."""
 
+import collections
+import os
+import signal
 import sys
+import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from garden_agents import programs
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play
 from garden_agents.programs import ProgramAgent
@@ -88,6 +93,51 @@ def test_a_program_that_fails_in_one_game_goes_on_with_the_others():
         finished = play(GAME, [agent, RandomPolicy(1)], alone(4, 2), seed=1)
     assert (finished.forfeited >= 0).sum() == 1
     agent.close()
+
+
+def test_a_program_that_never_reads_its_input_is_not_waited_for():
+    """It answers all the same, until its input is full."""
+    code = "import time\nfor _ in range(1000): print('{}', flush=True)\ntime.sleep(60)"
+    process = programs._Process([sys.executable, "-c", code])
+    with pytest.raises(programs._LostError, match=r"did not read its input within 0\.5 s"):
+        collections.deque(process.ask({"long": "x" * 10_000}, 0.5) for _ in range(100))
+    process.kill()
+
+
+def alive(pid):
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/status")
+    return not (status.exists() and "\nState:\tZ" in status.read_text())
+
+
+@pytest.mark.parametrize(
+    "start", ["sleep 57 &", "setsid sleep 57 &"], ids=["in its group", "in another group"]
+)
+def test_closing_ends_what_a_program_has_started_and_does_not_wait_for_it(start, tmp_path):
+    agent = ProgramAgent("x", GAME, seconds=0.5)
+    agent.command = ["sh", "-c", f"{start} echo $! > {tmp_path}/pid; wait; true"]
+    with pytest.warns(UserWarning, match="did not answer"):
+        play(GAME, [agent, GreedyPolicy(1)], alone(1, 2), seed=1)
+    before = time.monotonic()
+    agent.close()
+    assert time.monotonic() - before < 5
+    pid = int((tmp_path / "pid").read_text())
+    if "setsid" in start and alive(pid):  # it has left the program's group on purpose
+        os.kill(pid, signal.SIGKILL)
+    assert not alive(pid)
+
+
+def test_a_program_is_started_again_after_a_wrong_answer(tmp_path):
+    starts = tmp_path / "starts"
+    agent = program(f"open({str(starts)!r}, 'a').write('x'); print('hello'); print('hello again')")
+    with pytest.warns(UserWarning, match="not JSON"):
+        play(GAME, [agent, GreedyPolicy(1)], alone(3, 2), seed=1)
+    agent.close()
+    assert starts.read_text() == "xxx"  # one answer each, as the next game has a program of its own
 
 
 def test_the_last_place_of_three_is_that_of_who_gave_up():
