@@ -54,14 +54,15 @@ two players the first of them puts a neutral Flower on a space before each colum
 away and makes the space dearer, as any Flower does. After the first time through, all tiles are back and
 show their other sides.
 
-Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I" puts
-two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1 water"
-raises a plant in reach by a level; "walk 3" takes the Gardener up to three steps for free. These and track
-actions may be forfeited, also in part. Of several such actions gained together, the player chooses the
-order; of two of one kind, the first gained goes first.
+Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I"
+puts two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1
+water" raises a plant in reach by a level; "walk 3" takes the Gardener up to three steps for free. These
+and track actions may be forfeited, also in part. Of several such actions gained together, the player
+chooses the order; of two of one kind, the first gained goes first.
 
-This is simplified: the printed rules let one decline what is gained at once, and choose between actions of one kind,
-too. They also have an exchange of gained things, which is not known here, and an expert game; both are left out.
+This is simplified: the printed rules let one decline what is gained at once, and choose between actions
+of one kind, too. They also have an exchange of gained things, which is not known here, and an expert
+game; both are left out.
 
 "money track 2" moves one's piece two steps along that track; where it forks, one chooses, and some ways
 cost coins. One may stop early, for 1 point for each step not taken, or go on for 3 coins for each

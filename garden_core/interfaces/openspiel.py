@@ -18,8 +18,8 @@ import numpy as np
 import pyspiel
 
 from garden_core import kernels, loops
-from garden_core.batch import Batch
-from garden_core.checks import as_seed
+from garden_core.batch import Batch, why_illegal
+from garden_core.checks import as_seat, as_seed, short
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 from garden_core.rng import seed_rng
@@ -112,7 +112,12 @@ class _Position:
         loops.refresh(self.states, self.game.params, 0, self.observation, self.mask)
 
     def view(self, seat: int) -> np.ndarray:
-        """Return what a seat sees, int8 (observation size,); zeros before the deal."""
+        """Return what a seat sees, int8 (observation size,); zeros before the deal.
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
+        seat = as_seat(seat, self.game.num_players)
         out = np.zeros_like(self.observation)
         if self.is_dealt:
             loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
@@ -153,15 +158,30 @@ class OpenSpielState(pyspiel.State):
         return [(0, 1.0)]
 
     def _apply_action(self, action: int) -> None:
-        if self.position.waiting is None:
-            self.position.decide(int(action))
+        """Take an action, or carry out chance.
+
+        Raises:
+            ValueError: for an action that is not legal here; nothing has changed then.
+        """
+        position = self.position
+        if position.waiting is not None:
+            if action != 0:
+                raise ValueError(f"chance has the outcome 0 alone, not {short(action)}")
+            position.chance()
+        elif position.over:
+            raise ValueError("the game is over")
         else:
-            self.position.chance()
+            if not (0 <= action < position.game.num_actions and position.mask[0, action]):
+                raise ValueError(why_illegal(position.game, action, position.mask[0]))
+            position.decide(int(action))
 
     def _action_to_string(self, player: int, action: int) -> str:
-        if player != pyspiel.PlayerId.CHANCE:
-            return self.position.game.labels[action]
-        return "chance" if self.position.is_dealt else "deal"
+        labels = self.position.game.labels
+        if player == pyspiel.PlayerId.CHANCE:
+            labels = ("chance" if self.position.is_dealt else "deal",)
+        if not 0 <= action < len(labels):
+            raise ValueError(f"action {short(action)} does not exist (0 to {len(labels) - 1})")
+        return labels[action]
 
     def rewards(self) -> list[float]:
         """Return what each seat was paid for the last action; nothing yet where chance takes part in it."""
@@ -174,8 +194,12 @@ class OpenSpielState(pyspiel.State):
         return self.position.returns.tolist()
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return what tells apart all that a seat (the one to move) may know: a digest of its decisions, and its view."""
-        seat = self.current_player() if player is None else player
+        """Return what tells apart all that a seat (the one to move) may know: a digest of its decisions, and its view.
+
+        Raises:
+            ValueError: for a seat that does not exist, as where none is named and chance, or nobody, is to move.
+        """
+        seat = as_seat(self.current_player() if player is None else player, self.position.game.num_players)
         return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
@@ -184,11 +208,15 @@ class OpenSpielState(pyspiel.State):
         Args:
             player: the seat.
             sampler: returns uniform numbers between 0 and 1.
+
+        Raises:
+            ValueError: for a seat that does not exist.
         """
+        seat = as_seat(player, self.position.game.num_players)
         other = self.clone()
         position = other.position
         seed = np.uint64(int(sampler() * 2**53))
-        kernels.resample(position.states[0], position.game.params[0], player, seed)
+        kernels.resample(position.states[0], position.game.params[0], seat, seed)
         position.refresh()
         return other
 
@@ -213,8 +241,8 @@ class _Observer:
     def string_from(self, state: OpenSpielState, player: int) -> str:
         if self.perfect_recall:
             return state.information_state_string(player)
-        position = state.position
-        return position.game.text(position.states[0], player) if position.is_dealt else "before the deal"
+        position, seat = state.position, as_seat(player, state.position.game.num_players)
+        return position.game.text(position.states[0], seat) if position.is_dealt else "before the deal"
 
 
 class OpenSpielGame(pyspiel.Game):
@@ -310,7 +338,13 @@ def register_games(*games: type[Game] | str) -> None:
 
 
 def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
-    """Return the OpenSpiel state of a game in progress, a record of the game's states; its history is not known."""
+    """Return the OpenSpiel state of a game in progress, a record of the game's states; its history is not known.
+
+    Raises:
+        ValueError: for a state of another game, or one that was never dealt.
+    """
+    if getattr(state, "dtype", None) != game.garden_game.state_dtype or not kernels.is_dealt(state):
+        raise ValueError(f"not a dealt state record of {game.garden_game.name}: {short(state)}")
     made = game.new_initial_state()
     made.position.set(state)
     return made

@@ -128,6 +128,8 @@ def test_closing_ends_what_a_program_has_started_and_does_not_wait_for_it(start,
     pid = int((tmp_path / "pid").read_text())
     if "setsid" in start and alive(pid):  # it has left the program's group on purpose
         os.kill(pid, signal.SIGKILL)
+    while alive(pid) and time.monotonic() - before < 5:
+        time.sleep(0.01)
     assert not alive(pid)
 
 

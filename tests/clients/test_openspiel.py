@@ -69,7 +69,7 @@ def test_a_state_agrees_with_the_rules():
 
 
 def test_a_clone_does_not_foresee_chance():
-    spiel = loaded("mars", 7)
+    spiel = loaded("mars", 7, peaks=3)
     state = spiel.new_initial_state()
     dealt = {str(clone) for clone in (state.clone() for _ in range(4)) if clone.apply_action(0) is None}
     assert len(dealt) == 4
@@ -80,7 +80,7 @@ def test_a_clone_does_not_foresee_chance():
     for _ in range(8):
         clone = state.clone()
         clone.apply_action(0)
-        rolled.add(tuple(make("mars").snapshot(clone.position.states[0])["dice"]))
+        rolled.add(tuple(make("mars", peaks=3).snapshot(clone.position.states[0])["dice"]))
     assert len(rolled) > 2
 
 
@@ -208,3 +208,44 @@ def test_its_dqn_learns_cacti():
 
     rate = dqn_openspiel.main(dqn_openspiel.Arguments())
     assert rate - 1.96 * (rate * (1 - rate) / 200) ** 0.5 > 0.5
+
+
+@pytest.mark.parametrize("name", list_games())
+def test_wrong_calls_raise_and_change_nothing(name):
+    game = pyspiel.load_game(f"garden_{name}")
+    game.seed(1)
+    state = game.new_initial_state()
+    observer = game.make_py_observer()
+    while True:
+        before = state.position.states.tobytes(), state.history(), state.current_player()
+        legal = set(state.legal_actions())
+        wrong = {-1, -(10**9), game.num_distinct_actions(), 2_000_000_000, 2**62}
+        wrong |= {action for action in range(game.num_distinct_actions()) if action not in legal}
+        for action in wrong:
+            with pytest.raises((ValueError, pyspiel.SpielError)):  # of -1 by OpenSpiel itself
+                state.apply_action(action)
+        for seat in (-1, -4, state.num_players(), 10**6):
+            for call in (
+                state.information_state_string,
+                lambda seat, state=state: state.resample_from_infostate(seat, lambda: 0.5),
+                lambda seat, state=state: observer.set_from(state, seat),
+                lambda seat, state=state: observer.string_from(state, seat),
+            ):
+                with pytest.raises(ValueError, match="seat must be 0 to"):
+                    call(seat)
+        if not state.is_chance_node() and not state.is_terminal():
+            for action in (-1, game.num_distinct_actions(), 10**9):
+                with pytest.raises(ValueError, match="does not exist"):
+                    state.action_to_string(state.current_player(), action)
+        assert (state.position.states.tobytes(), state.history(), state.current_player()) == before
+        if state.is_terminal() or len(state.history()) > 60:
+            break
+        state.apply_action(state.legal_actions()[-1])
+
+
+def test_states_of_other_games_are_refused():
+    game = pyspiel.load_game("garden_cacti")
+    batch = Batch("mars", 1)
+    for state in (batch.states[0], game.garden_game.new_states(1)[0], None, 5):
+        with pytest.raises(ValueError, match="not a dealt state record of cacti"):
+            state_of(game, state)
