@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -26,6 +27,10 @@ commands, each with its own --help:
 """
 
 
+CLOSED_PIPE = 128 + 13
+"""Exit status where nobody reads the output any more: what a shell says of SIGPIPE."""
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Run a command.
 
@@ -42,8 +47,15 @@ def main(words: Sequence[str] | None = None) -> None:
     command = COMMANDS.get(words[0])
     if command is None:
         raise SystemExit(f"garden has no command {words[0]!r}\n\n{USAGE.rstrip()}")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of characters that a terminal lacks
     try:
         command(words[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has gone: `garden replay FILE | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(CLOSED_PIPE) from None
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         wanted = {"train": words[0] in ("train", "exploit"), "web": "--web" in words}

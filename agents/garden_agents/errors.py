@@ -19,9 +19,12 @@ def one_line_errors(stopped: str = "stopped") -> Iterator[None]:
 
     Raises:
         SystemExit: in place of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
+        BrokenPipeError: as it is; the command ends quietly.
     """
     try:
         yield
+    except BrokenPipeError:
+        raise
     except (ValueError, TypeError) as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:

@@ -6,16 +6,19 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from own_agents import change_weights
+from processes import environment, garden, garden_here
 
 pytest.importorskip("openskill")
 
-from garden_agents.evaluation import arena
+from garden_agents import commands
+from garden_agents.evaluation import arena, plots
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table
@@ -379,3 +382,39 @@ def test_picture_of_many_agents_with_long_names(tmp_path, num_players):
 
 def test_command_line_has_all_cores_as_default():
     assert 1 <= arena.Arguments("mars", []).processes <= (os.cpu_count() or 1)
+
+
+def test_results_are_written_though_nobody_reads_what_is_printed(tmp_path):
+    words = ["-m", "garden_agents", "arena", "cacti", "random", "greedy", "--games", "4", "--processes", "1"]
+    with subprocess.Popen(
+        [sys.executable, *words, "--output", str(tmp_path / "x.json")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=tmp_path,
+    ) as process:
+        process.stdout.close()
+        error = process.stderr.read().decode()
+    assert process.returncode == commands.CLOSED_PIPE
+    assert "Traceback" not in error
+    assert "BrokenPipe" not in error
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".jsonl", ".png"}
+
+
+def test_characters_that_a_terminal_lacks_are_replaced(tmp_path):
+    words = ["arena", "cacti", "random", "greedy", "--games", "4", "--processes", "1"]
+    done = garden(*words, "--output", tmp_path / "x.json", PYTHONIOENCODING="ascii")
+    assert "?" in done.stdout  # for the dots of an interval
+    assert (tmp_path / "x.json").exists()
+
+
+def test_a_picture_that_does_not_fit_on_the_disk_is_one_line_and_the_results_stay(tmp_path, monkeypatch):
+    def full_disk(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(plots, "write_atomically", full_disk)
+    words = ["arena", "cacti", "random", "greedy", "--games", "4", "--processes", "1"]
+    printed, message = garden_here(*words, "--output", tmp_path / "x.json")
+    assert message == f"error: {tmp_path / 'x.png'}: No space left on device"
+    assert "greedy" in printed
+    assert json.loads((tmp_path / "x.json").read_text())["results"][0]["games"] == 4

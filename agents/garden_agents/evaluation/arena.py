@@ -429,7 +429,6 @@ def main(arguments: Arguments) -> list[Result]:
             arguments.allow_other_options,
             arguments.ray,
         )
-    print(f"{table(results)}\n\n{ratings_table(ratings)}")
     if output is not None:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
         command = ["garden", "arena", arguments.game, *arguments.agents, "--games", str(arguments.games)]
@@ -444,9 +443,13 @@ def main(arguments: Arguments) -> list[Result]:
             "ratings": [asdict(r) for r in ratings],
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
-        write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
-    if drawing is not None:
-        picture(
-            drawing, results, ratings, f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
-        )
+        with one_line_errors():
+            write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
+    try:  # what was played is kept and shown, whatever fails after it
+        if drawing is not None:
+            title = f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
+            with one_line_errors():
+                picture(drawing, results, ratings, title)
+    finally:
+        print(f"{table(results)}\n\n{ratings_table(ratings)}", flush=True)
     return results

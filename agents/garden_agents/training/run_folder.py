@@ -299,11 +299,12 @@ class Run:
                     results.append(
                         meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
                     )
-            print(table(results))
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
         write_atomically(self.folder / RESULTS, json.dumps(report, indent=1).encode())
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
+        if results:
+            print(table(results))
         names = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
         print(f"files in {self.folder}: {', '.join(names)}")
 
