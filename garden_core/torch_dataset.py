@@ -20,7 +20,8 @@ class TorchDataset(IterableDataset):
 
     A batch is a dict of tensors, by the names, shapes and types of `garden_core.dataset.Decisions`. Each iteration yields
     every decision once. Workers of the DataLoader share the games among them; each makes batches of its own, the last of
-    which may be smaller. The order is drawn from torch's generator (`torch.manual_seed`).
+    which may be smaller. The order is drawn from `generator`, in workers from the seed that the DataLoader gives them
+    (`DataLoader(generator=…)`), by default from torch's own (`torch.manual_seed`), and from nothing else.
 
     Args:
         dataset: the games.
@@ -29,6 +30,7 @@ class TorchDataset(IterableDataset):
         shuffle: take the games in random order, and mix the decisions of as many as come to `mixed` decisions; otherwise
             games and decisions come in their order.
         mixed: decisions that are in memory at a time, at least 1; a longer game is taken whole.
+        generator: draws the order where there are no workers; a DataLoader without workers keeps its own to itself.
 
     Raises:
         IndexError: as `Dataset.expand`.
@@ -42,23 +44,35 @@ class TorchDataset(IterableDataset):
         games: Any = None,
         shuffle: bool = True,
         mixed: int = 16_384,
+        generator: torch.Generator | None = None,
     ) -> None:
         for name, number in (("batch_size", batch_size), ("mixed", mixed)):
             if as_integer(number, name, "at least 1") < 1:
                 raise ValueError(f"{name} must be at least 1, not {number}")
         self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
         self.games = dataset.numbers(games)
-        self._iterations = 0  # a worker that lasts keeps its seed
+        self.generator = generator
+        self._worker_epochs = (
+            0,
+            0,
+        )  # the seed of a worker, which keeps it, and how many epochs it has made with it
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the generator out: workers have seeds."""
+        return {**self.__dict__, "generator": None}
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         """Yield the batches of one epoch, or of a worker's part of it."""
         worker = get_worker_info()
         if worker is None:
-            part, parts, seed = 0, 1, int(torch.empty((), dtype=torch.int64).random_())
+            part, parts, epoch = 0, 1, 0
+            seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
         else:
             part, parts, seed = worker.id, worker.num_workers, worker.seed - worker.id
-        rng = np.random.default_rng([seed, self._iterations])
-        self._iterations += 1
+            before, epoch = self._worker_epochs
+            epoch = epoch if before == seed else 0
+            self._worker_epochs = seed, epoch + 1
+        rng = np.random.default_rng([seed, epoch])
         games = rng.permutation(self.games) if self.shuffle else self.games
         rest: list[np.ndarray] = []  # less than a batch
         for chunk in self.dataset.chunks(games[part::parts], self.mixed):

@@ -33,11 +33,17 @@ def register_environments(*games: type[Game]) -> None:
                 gymnasium_id(game),
                 entry_point="garden_core.interfaces.gymnasium_env:Env",
                 vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
-                kwargs={"game": game},
+                kwargs={"game": _named(game)},
                 order_enforce=False,  # the environments check that themselves; without wrappers `action_masks()` is at hand
                 disable_env_checker=True,
             )
         aec_registry = getattr(pettingzoo, "aec_registry", None)
         if aec_registry is not None and pettingzoo_id(game) not in aec_registry:
             entry_point = "garden_core.interfaces.pettingzoo_env:env"
-            pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": game})
+            pettingzoo.register("aec", pettingzoo_id(game), entry_point, kwargs={"game": _named(game)})
+
+
+def _named(game: type[Game]) -> type[Game] | str:
+    """Return "module:Class", which a spec can hold as JSON; the class itself where that does not lead to it again."""
+    importable = game.__module__ != "__main__" and "<" not in game.__qualname__
+    return f"{game.__module__}:{game.__qualname__}" if importable else game

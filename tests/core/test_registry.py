@@ -93,3 +93,13 @@ def test_environments_are_registered_once():
     before = gymnasium.registry["garden/Mars-v0"]
     register_environments()
     assert gymnasium.registry["garden/Mars-v0"] is before
+
+
+def test_a_spec_is_json_and_makes_the_same_environment():
+    import gymnasium
+    from gymnasium.envs.registration import EnvSpec
+
+    for name, options in (("mars", {"peaks": 1}), ("cacti", {}), ("botanicus", {"num_players": 4})):
+        env = gymnasium.make(f"garden/{name.capitalize()}-v0", opponents=["random", "greedy"], **options)
+        again = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
+        assert again.unwrapped.game == env.unwrapped.game == make(name, **options)
