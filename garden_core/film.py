@@ -24,6 +24,9 @@ from garden_core.svg import to_png
 __all__ = ["page", "picture", "save_film", "save_page"]
 
 TEMPLATE = Path(__file__).with_name("replay.html")
+GIF_LIMIT = 200_000_000
+"""Pixels of all pictures of a GIF together, each a byte of memory while it is made."""
+_COLOURS_OF = 5  # pictures, about, that the palette of a GIF is made from
 
 
 def picture(game: Game, state: Any, path: str | Path, width: int | None = None, **look: Any) -> None:
@@ -125,26 +128,37 @@ def save_film(
         **look: `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:
-        ValueError: for another kind of file, a width, time or `every` that is not positive, or as `Replay.frames`.
+        ValueError: for another kind of file, a width, time or `every` that is not positive, a GIF of more than `GIF_LIMIT`
+            pixels, or as `Replay.frames`.
         ImportError: for .mp4 without `av`.
     """
     path = Path(path)
-    write = {".gif": _gif, ".mp4": _mp4}.get(path.suffix.lower())
-    if write is None:
+    kind = path.suffix.lower()
+    if kind not in (".gif", ".mp4"):
         raise ValueError(f"a film is .gif or .mp4, not {path.name}")
-    if not (width > 0 and seconds > 0):
-        raise ValueError(f"width and seconds must be positive, not {width} and {seconds}")
-    write_atomically(path, write(replay.frames(seat, width, every, **look), seconds))
+    if not (width > 0 and seconds > 0 and every > 0):
+        raise ValueError(f"width, seconds and every must be positive, not {width}, {seconds} and {every}")
+    pictures = replay.frames(seat, width, every, **look)
+    if kind == ".mp4":
+        write_atomically(path, _mp4(pictures, seconds))
+        return
+    number = len(replay.actions) // every + 1
+    few = list(replay.frames(seat, width, every * -(-number // _COLOURS_OF), **look))
+    pixels = number * few[0].shape[0] * few[0].shape[1]
+    if pixels > GIF_LIMIT:
+        enough = every * -(-pixels // GIF_LIMIT)
+        raise ValueError(
+            f"{number:,} pictures are too many for a GIF of this width: show every {enough}th, or make an .mp4"
+        )
+    write_atomically(path, _gif(pictures, few, seconds))
 
 
-def _gif(pictures: Iterator[np.ndarray], seconds: float) -> bytes:
+def _gif(pictures: Iterator[np.ndarray], few: Sequence[np.ndarray], seconds: float) -> bytes:
     """One palette for all pictures, made from a few of them: what does not change then takes no room."""
     from PIL import Image
 
-    shown = list(pictures)
-    few = np.concatenate([*shown[:: -(-len(shown) // 5)], shown[-1]])
-    palette = Image.fromarray(few).quantize(method=Image.Quantize.FASTOCTREE)
-    images = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in shown]
+    palette = Image.fromarray(np.concatenate(few)).quantize(method=Image.Quantize.FASTOCTREE)
+    images = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
     times = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
     out = io.BytesIO()
     images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)

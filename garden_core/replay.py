@@ -111,10 +111,13 @@ class Replay:
         """
         if every < 1:
             raise ValueError(f"every must be positive, not {every}")
-        shown = itertools.islice(self.decisions(), len(self.actions) % every, None, every)
-        drawn = [self.game.svg(state, seat, last=last, **look) for state, last in shown]
-        height = len(to_pixels(max(drawn, key=height_of), width))
-        for picture in drawn:
+
+        def drawn() -> Iterator[str]:
+            shown = itertools.islice(self.decisions(), len(self.actions) % every, None, every)
+            return (self.game.svg(state, seat, last=last, **look) for state, last in shown)
+
+        height = len(to_pixels(max(drawn(), key=height_of), width))
+        for picture in drawn():  # again, as a long game's pictures together take much memory
             pixels = to_pixels(picture, width)
             yield np.pad(pixels, ((0, height - len(pixels)), (0, 0), (0, 0)), mode="edge")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import tracemalloc
 from html.parser import HTMLParser
 
 import numpy as np
@@ -401,3 +402,34 @@ def test_colours_are_those_of_plots_and_can_be_told_from_the_page():
     assert all(contrast(named[f"c{i}"][1], dark_page) > 4.5 for i in range(6))
     assert contrast(named["quiet"][1], dark_page) > 4.5
     assert contrast(named["quiet"][0], "#ffffff") > 4.5
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            ",".join(f"c{i}" for i in range(200_000)) + "\n" + "1\n" * 5000,
+            "it has 200,000 columns; 1,000 are allowed",
+        ),
+        ("decisions,seconds\n" + "1,2\n" * 500_001, "it has more than 500,000 rows"),
+        ("decisions,seconds\n1,2\n3\n5,6\n", "a row has not as many values as there are columns"),
+        ("decisions,seconds\n1,2\n3,4,5\n5,6\n", "a row has not as many values as there are columns"),
+    ],
+    ids=["columns", "rows", "short row", "long row"],
+)
+def test_tables_are_bounded_before_they_are_expanded(content, message, tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=f"metrics.csv is damaged: {message}"):
+            read_rows(path, ("decisions",))
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_incomplete_last_row_is_left_out(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("decisions,seconds\n1,2\n\n3,4\n5")
+    assert [row["decisions"] for row in read_rows(path, ("decisions",))] == ["1", "3"]

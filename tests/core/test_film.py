@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+import tracemalloc
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +13,7 @@ from PIL import Image
 from variants import VARIANTS, has_picture
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import make
+from garden_core import film, make
 from garden_core.film import page, picture, save_film, save_page
 from garden_core.policies import RandomPolicy
 from garden_core.replay import Replay, ReplayError, record
@@ -179,3 +180,24 @@ def test_pictures_as_files(cacti, tmp_path):
         assert found.width == 300
     with pytest.raises(ValueError, match=r"a picture is \.svg or \.png"):
         picture(cacti.game, state, tmp_path / "end.jpg")
+
+
+def test_a_gif_of_too_many_pictures_is_refused_before_they_are_drawn(cacti, tmp_path, monkeypatch):
+    monkeypatch.setattr(film, "GIF_LIMIT", 1_000_000)
+    with pytest.raises(ValueError, match=r"pictures are too many for a GIF of this width: show every \d+th"):
+        save_film(cacti, tmp_path / "game.gif", width=400)
+    assert not (tmp_path / "game.gif").exists()
+
+
+def test_a_film_holds_few_pictures_at_a_time(tmp_path):
+    """A picture of a GIF takes a byte of memory per pixel, where it had three and a text."""
+    replay = played("mars", max_decisions=60)
+    save_film(replay, tmp_path / "small.gif", every=20)  # imports and fonts
+    tracemalloc.start()
+    try:
+        save_film(replay, tmp_path / "game.gif", width=800)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    with Image.open(tmp_path / "game.gif") as gif:
+        assert most < 2 * gif.n_frames * gif.width * gif.height

@@ -32,6 +32,7 @@ TEAM = "team"
 """The panel of a cooperative game, which has no opponents."""
 CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
 TABLE_LIMIT = 30_000_000  # largest size of metrics.csv and evaluations.csv, bytes
+MOST_COLUMNS, MOST_ROWS = 1_000, 500_000  # of these
 
 
 class Config(msgspec.Struct):
@@ -77,19 +78,29 @@ def read_rows(path: Path, needed: Collection[str], most: int | None = None) -> l
         most: with more rows than these, so many that are spread evenly, the last one among them; all if None.
 
     Raises:
-        ValueError: if a column is missing, a value is no number, or the file is larger than 30 MB.
+        ValueError: if a column is missing, a value is no number, or the file is larger than 30 MB, has more than
+            `MOST_COLUMNS` columns or `MOST_ROWS` rows.
         OSError: if it cannot be read.
     """
     if not path.exists():
         return []
     try:
-        lines = list(io.StringIO(read_regular(path, TABLE_LIMIT).decode(), newline=""))
+        content = read_regular(path, TABLE_LIMIT)
+        if content.count(b"\n") > MOST_ROWS:
+            raise ValueError(f"it has more than {MOST_ROWS:,} rows")
+        lines = list(io.StringIO(content.decode(), newline=""))
+        columns = next(csv.reader(lines[:1]), [])
+        if len(columns) > MOST_COLUMNS:
+            raise ValueError(f"it has {len(columns):,} columns; {MOST_COLUMNS:,} are allowed")
         count = len(lines) - 1
         if most is not None and count > most:
             lines = [lines[0], *(lines[(i + 1) * count // most] for i in range(most))]
-        rows = list(csv.DictReader(lines))
-        if rows and None in rows[-1].values():  # an incomplete last line, as a crash leaves it
-            rows.pop()
+        found = [values for values in csv.reader(lines[1:]) if values]
+        if found and len(found[-1]) != len(columns):  # an incomplete last line, as a crash leaves it
+            found.pop()
+        if any(len(values) != len(columns) for values in found):
+            raise ValueError("a row has not as many values as there are columns")
+        rows = [dict(zip(columns, values, strict=True)) for values in found]
         for row in rows:
             if not set(needed) <= row.keys():
                 raise ValueError("a column is missing")
