@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -51,7 +54,8 @@ def main(words: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of characters that a terminal lacks
     try:
-        command(words[1:])
+        with _stopped_alike():
+            command(words[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has gone: `garden replay FILE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -63,6 +67,19 @@ def main(words: Sequence[str] | None = None) -> None:
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
+
+
+@contextlib.contextmanager
+def _stopped_alike() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, after which a command keeps what it has done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _train(words: list[str]) -> None:

@@ -154,6 +154,7 @@ class _Process:
         writing.start()
         reading.start()
         self.kill = weakref.finalize(self, _end, self.process, self.messages, ended, (writing, reading))
+        _running.add(self)
 
     def write(self, message: dict[str, Any]) -> threading.Event:
         """Have a message written; the event is set when the program has taken it, or has closed its input."""
@@ -184,6 +185,15 @@ class _Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         return f"it ended (exit status {self.process.poll()})"
+
+
+_running: weakref.WeakSet[_Process] = weakref.WeakSet()
+
+
+def end_all() -> None:
+    """End all programs that this process has started, before it ends without further ado."""
+    for process in list(_running):
+        process.kill()
 
 
 def _write(stream: Any, messages: _Messages) -> None:

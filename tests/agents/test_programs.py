@@ -3,6 +3,7 @@
 import collections
 import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -15,6 +16,7 @@ from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import is_built_in, load_agent
+from processes import environment
 
 from garden_core import make
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -184,3 +186,36 @@ def test_a_program_at_the_table(capsys):
     out = capsys.readouterr().out
     assert "loses the game" in out
     assert "1. player_1 (greedy)" in out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_arena_that_is_stopped_leaves_no_process(number, processes, tmp_path):
+    """Two programs hang; their processes, and those of the arena, end with it. A single process that is killed cannot do it."""
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import os, signal, sys, time\n"
+        f"open(f'{tmp_path}/{{os.getpid()}}.{{os.getppid()}}.pid', 'w').close()\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "time.sleep(300)\n"
+    )
+    words = ["arena", "cacti", "random", f"program@100s:{sys.executable} {bot}", "--games", "100"]
+    command = [sys.executable, "-m", "garden_agents", *words, "--processes", str(processes)]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=environment(), cwd=tmp_path, **silent) as arena:
+        deadline = time.monotonic() + 120
+        while len(list(tmp_path.glob("*.pid"))) < processes:
+            assert time.monotonic() < deadline
+            assert arena.poll() is None
+            time.sleep(0.1)
+        pids = {int(pid) for path in tmp_path.glob("*.pid") for pid in path.stem.split(".")}
+        arena.send_signal(number)
+        arena.wait(30)
+    programs_alone = {int(path.stem.split(".")[0]) for path in tmp_path.glob("*.pid")}
+    if (number, processes) == (signal.SIGKILL, 1):
+        for pid in programs_alone:
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while left := [pid for pid in pids if alive(pid)]:
+        assert time.monotonic() < deadline, f"{left} of {pids} still run"
+        time.sleep(0.1)

@@ -1,5 +1,7 @@
 """`garden record`: games of agents in a dataset, whatever the number of processes; nothing finished is lost."""
 
+import os
+import signal
 import sys
 
 import numpy as np
@@ -8,6 +10,7 @@ from processes import garden_here
 
 pytest.importorskip("tyro")
 
+from garden_agents import commands
 from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
 
@@ -181,3 +184,12 @@ def test_no_file_is_overwritten(tmp_path):
     assert recorded(tmp_path)[1] == f"error: {tmp_path} is there already; choose another --output"
     assert path.read_text() == "mine"
     assert "File exists" in recorded(path / "games.safetensors")[1]
+
+
+def test_sigterm_stops_a_command_as_ctrl_c_does(monkeypatch):
+    """What Ctrl-C keeps is tested above."""
+    monkeypatch.setitem(commands.COMMANDS, "record", lambda words: os.kill(os.getpid(), signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        commands.main(["record"])
+    assert signal.getsignal(signal.SIGTERM) == before

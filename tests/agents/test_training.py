@@ -220,7 +220,8 @@ def test_training_at_tables_of_three(options, tmp_path):
     assert float(evaluation.get("team", 0)) >= 0
 
 
-def test_interrupt_saves_a_checkpoint(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_interrupt_saves_a_checkpoint(number, tmp_path):
     folder = tmp_path / "run"
     options = [
         "--steps",
@@ -244,7 +245,7 @@ def test_interrupt_saves_a_checkpoint(tmp_path):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"--resume {folder}" in errors

@@ -191,11 +191,11 @@ def test_a_gif_of_too_many_pictures_is_refused_before_they_are_drawn(cacti, tmp_
 
 def test_a_film_holds_few_pictures_at_a_time(tmp_path):
     """A picture of a GIF takes a byte of memory per pixel, where it had three and a text."""
-    replay = played("mars", max_decisions=60)
-    save_film(replay, tmp_path / "small.gif", every=20)  # imports and fonts
+    replay = played("mars", max_decisions=24)
+    save_film(replay, tmp_path / "small.gif", every=8)  # imports and fonts
     tracemalloc.start()
     try:
-        save_film(replay, tmp_path / "game.gif", width=800)
+        save_film(replay, tmp_path / "game.gif", width=600)
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -6,15 +6,21 @@ import itertools
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
+from garden_agents.programs import end_all
+
 __all__ = ["CORES", "finished"]
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Number of cores that this process may use."""
+
+PATIENCE = 3.0
+"""Seconds that processes have to end before they are killed."""
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -45,8 +51,7 @@ def finished(
     spawn = multiprocessing.get_context("spawn")
     waiting = iter(jobs)
     running: dict[Future[R], J] = {}
-    # The processes ignore Ctrl-C: this process ends them, also where it alone gets the signal.
-    with ProcessPoolExecutor(processes, spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
+    with ProcessPoolExecutor(processes, spawn, _begin) as executor:
         try:
             while True:
                 for job in itertools.islice(waiting, processes - len(running)):
@@ -63,5 +68,32 @@ def finished(
             ) from error
         finally:
             if running:
-                for child in set(multiprocessing.active_children()) - others:
+                children = set(multiprocessing.active_children()) - others
+                for child in children:
                     child.terminate()
+                for child in children:  # which may be in the middle of a long search
+                    child.join(PATIENCE)
+                    child.kill()
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the parent process, and end with it, or when it says so.
+
+    Ctrl-C reaches the parent alone where a script sends it, and all processes from a terminal.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: _leave())
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        _leave()
+
+
+def _leave() -> None:
+    """End this process at once, and the programs that it has started."""
+    end_all()
+    os._exit(1)
