@@ -471,6 +471,10 @@ def _check_cap(game: Game, one: _Played) -> None:
         cut = cap < length or bool(ends["truncated"][0])
         found = bool(states["terminated"][0]), bool(states["truncated"][0])
         assert found == (not cut, cut), f"{capped!r}, as {one.name}: terminated, truncated are {found}"
+        mask = np.zeros(game.num_actions, np.int8)
+        count = kernels.legal_actions(states[0], capped.params[0], mask)
+        assert count == 0, f"{capped!r}, as {one.name}: after the end by the cap {count} actions are legal"
+        assert not mask.any(), f"{capped!r}, as {one.name}: after the end by the cap the mask is not 0"
         differing = _differing(states, one.states[cap], "truncated", *_REWARD_FIELDS)
         assert not differing, f"{capped!r}, as {one.name}: the cap must not change {differing}"
 

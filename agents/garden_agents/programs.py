@@ -9,6 +9,7 @@ told apart by `game_id`.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import queue
@@ -44,7 +45,7 @@ class ProgramAgent:
     Args:
         command: the program and its arguments, as on a command line.
         game: the game that it plays.
-        seed: passed on to the program.
+        seed: of the seed that the program gets, which says nothing about the game's even if both were the same.
         seconds: time for a move.
 
     Raises:
@@ -109,7 +110,7 @@ class ProgramAgent:
                         "options": game.option_values,
                         "num_players": game.num_players,
                         "labels": game.labels,
-                        "seed": self.seed,
+                        "seed": _program_seed(self.seed),
                         "seconds": self.seconds,
                     }
                 )
@@ -129,6 +130,12 @@ class ProgramAgent:
         if action not in legal:
             raise _LostError(f"its action {one_line(action, 20)} is not legal")
         return action
+
+
+def _program_seed(seed: int) -> int:
+    """Return the seed, 32 bits, that a program gets in place of its agent's, from which it could deal the game itself."""
+    digest = hashlib.sha256(f"garden-envs program {seed}".encode()).digest()
+    return int.from_bytes(digest[:4], "little")
 
 
 class _LostError(Exception):

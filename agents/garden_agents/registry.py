@@ -13,7 +13,7 @@ from garden_agents.programs import SECONDS, ProgramAgent
 from garden_agents.search.agent import MCTSAgent
 from garden_core.checks import short
 from garden_core.data import DataFile
-from garden_core.files import is_file
+from garden_core.files import is_file, is_folder
 from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
@@ -133,6 +133,13 @@ def load_agent(
         return network_agent.NetworkAgent.load(path, game, seed, **other)
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
+    if path.suffix or len(path.parts) > 1:
+        there = is_file(path) or is_folder(path)
+        what = "that is no run's folder or network" if there else "there is no such file or folder"
+        raise ValueError(
+            f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX}, and what plays in your own code is "
+            "named module:attribute"
+        )
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
         "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors), program:COMMAND and module:attribute"

@@ -548,3 +548,20 @@ def test_a_network_that_comes_with_a_game_plays(name, players):
     for choose in ("network", "ppo", "network-mcts:2", "ppo-mcts:2"):
         actions = load_agent(choose, batch.game)(batch, batch.all_rows)
         assert batch.action_mask[batch.all_rows, actions].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("runs/nothere", "'runs/nothere': there is no such file or folder"),
+        ("bc.pt", r"'bc\.pt': there is no such file or folder; .* module:attribute"),
+        ("there/weights.pt", "that is no run's folder or network; .* module:attribute"),
+        ("strong", "unknown agent 'strong'; known are random, greedy"),
+    ],
+)
+def test_an_unknown_agent_is_explained(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "weights.pt").touch()
+    with pytest.raises(ValueError, match=message):
+        load_agent(name, Mars())

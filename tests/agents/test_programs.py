@@ -1,6 +1,7 @@
 """Agents that are programs: they play, and whatever they do wrong loses the game with a clear message."""
 
 import collections
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from garden_agents.programs import ProgramAgent
 from garden_agents.registry import is_built_in, load_agent
 from processes import environment
 
-from garden_core import make
+from garden_core import Batch, make
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
 BOT = Path(__file__).parents[2] / "examples" / "line_bot.py"
@@ -167,6 +168,23 @@ def test_what_cannot_be_run():
             load_agent(name, GAME)
     assert load_agent("program@0.5s:x", GAME).seconds == 0.5
     assert not is_built_in("program:x")
+
+
+def test_a_program_does_not_get_the_seed_of_the_game(tmp_path):
+    """Its seed is always the same for the same agent, and neither the agent's nor one that deals the same cards."""
+    seeds = {}
+    for seed in (0, 1, 0):
+        agent = load_agent(f"program:sh -c 'head -n 1 > {tmp_path}/first'", GAME, seed)
+        with pytest.warns(UserWarning, match="it ended"):
+            play(GAME, [agent, RandomPolicy(1)], alone(2, 2), seed=seed)
+        agent.close()
+        told = json.loads((tmp_path / "first").read_text())["seed"]
+        assert seeds.setdefault(seed, told) == told != seed
+        played, guessed = (Batch(GAME, 1) for _ in range(2))
+        played.reset(seed)
+        guessed.reset(told)
+        assert played.states["deck"].tobytes() != guessed.states["deck"].tobytes()
+    assert seeds[0] != seeds[1]
 
 
 def test_programs_in_the_arena():

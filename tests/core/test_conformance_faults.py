@@ -64,6 +64,24 @@ def legal_actions__at_the_end(state, params, mask):
     return 1
 
 
+@faulty_rule("after the end by the cap 1 actions are legal")
+def legal_actions__at_the_cap(state, params, mask):
+    mask[:] = 0
+    if state.terminated:
+        return 0
+    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
+    return 1
+
+
+@faulty_rule("after the end by the cap the mask is not 0")
+def legal_actions__count_alone_at_the_cap(state, params, mask):
+    mask[:] = 0
+    if state.terminated:
+        return 0
+    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
+    return 1 - np.int64(state.truncated)
+
+
 @faulty_rule("the game is not over, so something must be legal")
 def legal_actions__none(state, params, mask):
     mask[:] = 0
