@@ -234,14 +234,9 @@ def _fill_tasks(state: Any, found: Snapshot, tables: Tables) -> None:
         done = found.basic_done[player], found.special_done[player]
         ready = all(basic or not special for basic, special in zip(*done, strict=True))
         require(ready, f"special_done: player {player} does a row's special task after its basic one")
-        cut = found.truncated and (found.round, found.column) == (
-            1,
-            1,
-        )  # by the cap, while tasks are assigned
-        require(
-            found.asked == "assign" or cut or len(given) == ROWS,
-            f"tasks: player {player} has rows without one",
-        )
+        # The cap can end a game while tasks are assigned.
+        early = found.asked == "assign" or (found.truncated and found.round == found.column == 1)
+        require(early or len(given) == ROWS, f"tasks: player {player} has rows without one")
     state["dealt"][:] = -1
     state["dealt"][:n] = found.dealt
     state["task"][:] = -1

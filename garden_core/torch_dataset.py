@@ -52,10 +52,7 @@ class TorchDataset(IterableDataset):
         self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
         self.games = dataset.numbers(games)
         self.generator = generator
-        self._worker_epochs = (
-            0,
-            0,
-        )  # the seed of a worker, which keeps it, and how many epochs it has made with it
+        self._worker_epochs = 0, 0  # the seed of a worker, which keeps it, and how many epochs it has made
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the generator out: workers have seeds."""
