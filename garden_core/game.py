@@ -458,6 +458,11 @@ class Game(ABC):
         """The options as the constructor takes them, data files by their content: they make an equal game."""
         return {**self.option_values, **self.data}
 
+    @property
+    def shown_options(self) -> dict[str, Any]:
+        """The options for files and other people: of a data file its name without the folder."""
+        return {**self.option_values, **{name: Path(file.name).name for name, file in self.data.items()}}
+
     @functools.cached_property
     def data_digest(self) -> str:
         """Hex digest of the params record, options and data: equal digests play by equal tables."""

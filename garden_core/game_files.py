@@ -34,10 +34,7 @@ def content_of(game: Game) -> dict[str, Any]:
     content: dict[str, Any] = {
         "game": game.name,
         "version": game.version,
-        "options": {
-            **game.option_values,
-            **{name: Path(file.name).name for name, file in files.items()},
-        },
+        "options": game.shown_options,
         "data": game.data_digest,
     }
     if files:

@@ -107,7 +107,7 @@ class ProgramAgent:
                     {
                         "type": "game",
                         "game": game.name,
-                        "options": game.option_values,
+                        "options": game.shown_options,
                         "num_players": game.num_players,
                         "labels": game.labels,
                         "seed": _program_seed(self.seed),

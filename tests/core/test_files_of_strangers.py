@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cacti_env import Cacti
+from cacti_env.cards import PACKAGED
 from garden_core import make
 from garden_core.data import LIMIT, DataFile
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -139,3 +140,14 @@ def test_a_replay_names_no_code(tmp_path, trap):
     with pytest.raises(ReplayError, match=r"it names code, 'trap:Pig'; pass game="):
         Replay.load(forged)
     assert not trap.exists()
+
+
+def test_a_path_of_this_machine_does_not_leave_it(tmp_path):
+    """Files and messages hold a data file's name, and its content where it is needed."""
+    own = tmp_path / "own.toml"
+    own.write_text(PACKAGED.read_text())
+    game = make("cacti", cards=own)
+    assert game.option_values["cards"] == str(own)
+    assert game.shown_options == {**make("cacti").option_values, "cards": "own.toml"}
+    replay = record(game, [RandomPolicy(1), RandomPolicy(2)])
+    assert str(tmp_path) not in json.dumps(replay.content())

@@ -12,6 +12,7 @@ from pages import Page, address, get, keys, serving
 from processes import garden_here
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from cacti_env.cards import PACKAGED
 from garden_core import kernels, list_games, make
 from garden_core.film import page as film
 from garden_core.policies import GreedyPolicy
@@ -365,6 +366,17 @@ def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
     for _ in range(web.WAITING + 1):
         slow.send({"type": "position"})
     assert slow not in room.pages
+
+
+def test_a_guest_sees_no_path_of_the_server(tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text(PACKAGED.read_text())
+    with (
+        serving("cacti", ["human", "human"], options={"cards": str(own)}) as server,
+        Page(server, 1) as guest,
+    ):
+        assert guest.welcome["options"]["cards"] == "own.toml"
+        assert str(tmp_path) not in json.dumps([guest.welcome, guest.now])
 
 
 # --- new games ---

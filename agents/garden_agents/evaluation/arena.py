@@ -437,7 +437,7 @@ def main(arguments: Arguments) -> list[Result]:
         report = {
             "command": shlex.join(command),
             "game": game.name,
-            "options": game.option_values,
+            "options": game.shown_options,
             "seed": arguments.seed,
             "results": [asdict(r) for r in results],
             "ratings": [asdict(r) for r in ratings],

@@ -233,10 +233,9 @@ def save_network(
     if value_target not in VALUE_TARGETS:
         raise ValueError(f"value_target must be one of {', '.join(VALUE_TARGETS)}, not {value_target!r}")
     check_weights(network.weights, network.shapes)
-    names = {name: Path(file.name).name for name, file in game.data.items()}
     config = {
         **_interface(game),
-        "options": {**game.option_values, **names},
+        "options": game.shown_options,
         "tables": game.tables_digest,
         "network": msgspec.to_builtins(architecture),
         "value_target": value_target,

@@ -539,7 +539,7 @@ class Server:
             "type": "welcome",
             "game": match.game.name,
             "title": match.game.title,
-            "options": match.game.option_values,
+            "options": match.game.shown_options,
             "names": [_named(match, seat, page.seat) for seat in range(match.game.num_players)],
             "seat": page.seat,
             "cooperative": match.game.cooperative,
