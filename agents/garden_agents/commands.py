@@ -31,7 +31,7 @@ commands, each with its own --help:
 
 
 CLOSED_PIPE = 128 + 13
-"""Exit status where nobody reads the output any more: what a shell says of SIGPIPE."""
+"""Exit status after the reader of the output has closed its pipe, as a shell reports SIGPIPE."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -57,7 +57,7 @@ def main(words: Sequence[str] | None = None) -> None:
         with _stopped_alike():
             command(words[1:])
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has gone: `garden replay FILE | head`
+    except BrokenPipeError:  # the reader has gone, as in `garden replay FILE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(CLOSED_PIPE) from None
     except ModuleNotFoundError as error:

@@ -445,7 +445,7 @@ def main(arguments: Arguments) -> list[Result]:
         }
         with one_line_errors():
             write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
-    try:  # what was played is kept and shown, whatever fails after it
+    try:  # results are printed even if the picture fails
         if drawing is not None:
             title = f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
             with one_line_errors():
