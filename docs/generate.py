@@ -115,6 +115,7 @@ def generated() -> dict[str, Callable[[], str]]:
         "speed": speed,
         "speed in short": speed_in_short,
         "threads": threads,
+        "gpu": gpu,
         "datasets": datasets,
         "peers": peers,
         "peers in Python": peers_in_python,
@@ -242,6 +243,23 @@ def threads() -> str:
         )
     head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
     return f"On {_machine(result['facts'])}:\n\n" + _table(head, rows)
+
+
+def gpu() -> str:
+    """Return the table of decisions per second on a GPU."""
+    rows, results = [], [_result(f"cuda-{name}") for name in ("connect_four", *own_games())]
+    for result in results:
+        found = {
+            (one["what"], one["num_envs"]): one["decisions_per_second"] for one in result["measurements"]
+        }
+        for size in sorted({size for what, size in found if what == "kernel"}):
+            rates = (found.get((way, size)) for way in ("kernel", "Batch.step", "pgx"))
+            shown = (_short(rate["median"]) if rate else "–" for rate in rates)
+            rows.append((result["measurements"][0]["game"].partition(":")[0], f"{size:,}", *shown))
+    head = ("game", "games at once", "one kernel", "`Batch.step`", "the same game in pgx")
+    return f"On one {results[0]['settings']['gpu']}, {_machine(results[0]['facts'])}:\n\n" + _table(
+        head, rows
+    )
 
 
 def datasets() -> str:
