@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import tyro
 from garden_agents.training import ppo
 
@@ -59,7 +60,9 @@ def kernel(game: Game, size: int) -> common.Work:
     """Return the work of random play in one kernel; its amount is the number of decisions in each game."""
     batch = Batch(game, size, device="cuda")
     batch.reset(SEED)
-    rng_states = batch.target.generators(size, SEED)
+    rng_states = batch.target.put(
+        np.random.default_rng(SEED).integers(2**63, size=(size, 4), dtype=np.uint64)
+    )
 
     def work(steps: int) -> tuple[float, float]:
         start = time.perf_counter()

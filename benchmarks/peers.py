@@ -52,7 +52,6 @@ from benchmarks import common
 from benchmarks.throughput import SEED, aec_loop, choose, game_length, play, step
 from garden_core import make
 from garden_core.interfaces import pettingzoo_env
-from garden_core.rng import seed_rngs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCAN = 64  # steps of pgx in one call
@@ -132,8 +131,11 @@ def of_envpool(name: str, size: int) -> common.Work:
     """Return the work of an EnvPool game; its amount is the number of steps of all `size` games."""
     env = envpool.make(name, env_type="gymnasium", num_envs=size, num_threads=1, seed=SEED)
     _, info = env.reset()
-    now, actions, rng_states = [info], np.zeros(size, np.int64), np.zeros((size, 4), np.uint64)
-    seed_rngs(rng_states, SEED)
+    now, actions, rng_states = (
+        [info],
+        np.zeros(size, np.int64),
+        np.random.default_rng(SEED).integers(2**63, size=(size, 4), dtype=np.uint64),
+    )
 
     def work(steps: int) -> tuple[float, float]:
         spent = 0.0

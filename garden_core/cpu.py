@@ -13,7 +13,6 @@ from garden_core import loops
 from garden_core.choices import choose_rows, scratch
 from garden_core.game import Game
 from garden_core.loops import Paid, Rows
-from garden_core.rng import seed_rngs
 from garden_core.seats import NEVER, Seats, play_rows
 from garden_core.threads import as_threads, share
 
@@ -138,12 +137,6 @@ class Cpu:
     def standings(self, states: np.ndarray, out: np.ndarray) -> None:
         """Write the standings of states[i] into out[i], int32 (n, max players)."""
         loops.standings_rows(states, self.game.params, out)
-
-    def generators(self, n: int, seed: int) -> np.ndarray:
-        """Return `n` generators, uint64 (n, 4), for choices in the rows."""
-        rng_states = np.zeros((n, 4), np.uint64)
-        seed_rngs(rng_states, np.uint64(seed))
-        return rng_states
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
         """Return what a built-in policy does in each of the rows, int64 (k,); see `choices.choose`."""

@@ -213,11 +213,6 @@ class Gpu:
     def standings(self, states: Any, out: Any) -> None:
         launch(gk.standings, states.shape[0], states, self.params, self.put(out))
 
-    def generators(self, n: int, seed: int) -> Any:
-        rng_states = self.zeros((n, 4), np.uint64)
-        launch(gk.generators, n, rng_states, np.uint64(seed))
-        return rng_states
-
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
         actions = empty(len(chosen), np.int64)
         threads = min(len(chosen), THREADS)

@@ -13,7 +13,6 @@ from garden_core import kernels
 from garden_core.choices import choose_row, scratch_of
 from garden_core.jit import cache_folder, use_cache
 from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, show_row
-from garden_core.rng import game_seed, seed_rng
 from garden_core.seats import NEVER, play_row
 
 try:
@@ -36,7 +35,6 @@ __all__ = [
     "config",
     "cuda",
     "first_illegal",
-    "generators",
     "kernel",
     "number",
     "number_next",
@@ -121,13 +119,6 @@ def standings(states, params, out):
     i = cuda.grid(1)
     if i < states.shape[0]:
         kernels.standings(states[i], params[0], out[i])
-
-
-@kernel
-def generators(rng_states, seed):
-    row = cuda.grid(1)
-    if row < rng_states.shape[0]:
-        seed_rng(rng_states[row], game_seed(seed, np.uint64(row), np.uint64(0)))
 
 
 @kernel

@@ -25,7 +25,6 @@ from garden_core.policies import Policy, ask, policy_name
 from garden_core.recorder import Recorder
 from garden_core.rng import game_seed
 from garden_core.seats import (
-    ASKED,
     EXTERNAL,
     GAMES_TRIED,
     NEW_GAME,
@@ -70,14 +69,16 @@ class Learner:
         batch: the games; its `states` may be read at any time.
         observation: int8 `(N, *game.observation_shape)`, what the learner sees; after the end, the final view
             (with "same_step" the first view of the next game).
-        action_mask: int8 (N, num_actions); all ones in a row that is over.
+        action_mask: int8 (N, num_actions); all ones where the game is over, what was legal where `max_steps` has cut it.
         rewards: float32 (N,), what the learner's seat was paid since its last decision. What it is paid before
             its first decision of a game comes with that decision's step.
         terminated: bool (N,), the game is over. A game cut at the cap has paid its outcome: it is over too,
             and nothing is to be estimated beyond it.
-        truncated: bool (N,), the game was ended by `max_steps`; it could have gone on.
+        truncated: bool (N,), the learner has decided `max_steps` times. Unless `terminated` is set too, the game could
+            have gone on.
         capped: bool (N,), it was cut at the cap on decisions.
         final_observation: int8 `(N, *game.observation_shape)`, the view at the end of a row's last finished game.
+        final_action_mask: int8 (N, num_actions), the mask there, as `action_mask` has it; without rows on a GPU.
         seats: int64 (N,), the learner's seat in the game now in each row.
         final_seats: int64 (N,), its seat in the row's last finished game.
         drawn: int16 (N, num_players), by seat the index of the opponent drawn for the game now in each row.
@@ -135,6 +136,7 @@ class Learner:
         self.rewards = target.zeros(n, np.float32)
         self.terminated, self.truncated, self.capped = (target.zeros(n, np.bool_) for _ in range(3))
         self._final = target.wide(n, game.observation_size)
+        self.final_action_mask = np.ones((0 if self._on_gpu else n, game.num_actions), np.int8)
         self.final_seats = target.zeros(n, np.int64)
         self.final_drawn = target.zeros((n, game.num_players), np.int16)
         self._seat = -1 if seat == "random" else int(seat)
@@ -215,7 +217,8 @@ class Learner:
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
 
-        A game that ends before the learner's first decision is passed over.
+        A game that ends before the learner's first decision is passed over. With a seed, opponents that have a method
+        `reseed` start anew (`garden_core.policies`).
 
         Raises:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
@@ -223,12 +226,23 @@ class Learner:
         """
         with contextlib.nullcontext() if self._on_gpu else self._undone_on_error():
             rows = self.batch.number_games(seed, rows)
+            if seed is not None:
+                self._reseed(rows)
             self._cut_short(rows)
             self._play(rows, np.full(len(rows), NEW_GAME))
             self.batch.dealt = True
             self._play_outside()
         if self._past:
             self._write()
+
+    def _reseed(self, rows: np.ndarray) -> None:
+        """Have the opponents that can draw other numbers from here on, by the seeds of the games in `rows`."""
+        batch, reseeds = self.batch, [getattr(opponent, "reseed", None) for opponent in self.opponents]
+        if any(reseeds):
+            seeds = zip(batch.seeds[rows], batch.seed_rows[rows], batch.episodes[rows], strict=True)
+            numbers = np.array([game_seed(*each) for each in seeds], np.uint64)
+            for reseed in filter(None, reseeds):
+                reseed(rows, numbers)
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take the learner's action in every row, or in `rows` alone, and let the others move until it is asked again.
@@ -256,11 +270,14 @@ class Learner:
             actions = self._forfeiting(actions, rows, acting)
         else:
             actions = self.batch.check_actions(actions, rows, acting)
+        if self.max_steps is not None:
+            last = rows if acting is None else rows[acting]
+            last = last[self._records["steps"][last] + 1 >= self.max_steps]
         with self._undone_on_error() if self._outside else contextlib.nullcontext():
             self._play(rows, actions)
             self._play_outside()
             if self.max_steps is not None:
-                self._truncate()
+                self._truncate(last)
         if self._past:
             self._write()
 
@@ -291,14 +308,14 @@ class Learner:
         actions[acting[~legal]] = FORFEIT
         return actions
 
-    def _truncate(self) -> None:
-        """End the games in which the learner has decided `max_steps` times."""
-        rows = np.flatnonzero((self._records["steps"] >= self.max_steps) & (self._records["status"] == ASKED))
-        if not len(rows):
-            return
+    def _truncate(self, last: np.ndarray) -> None:
+        """End the games in the rows `last`, in which the learner has decided `max_steps` times."""
+        self.final_action_mask[self.terminated] = 1
+        rows = last[~self.terminated[last]]
         self._cut_short(rows)
         self.batch.last_states[rows] = self.batch.states[rows]
         self._final[rows] = self.batch.flat[rows]
+        self.final_action_mask[rows] = self.action_mask[rows]
         self.final_seats[rows], self.final_drawn[rows] = self.seats[rows], self.drawn[rows]
         self._records["status"][rows] = OVER
         if self.autoreset == "same_step":
@@ -306,9 +323,7 @@ class Learner:
             self._play(rows, np.zeros(len(rows), np.int64))
             self.rewards[rows] = paid
             self._play_outside()
-        else:
-            self.action_mask[rows] = 1
-        self.truncated[rows] = True
+        self.truncated[last] = True
 
     @contextlib.contextmanager
     def _undone_on_error(self) -> Iterator[None]:
@@ -316,7 +331,7 @@ class Learner:
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        arrays = [array.view(np.uint8) for array in (*self._seats, *self.batch.arrays)]
+        arrays = [a.view(np.uint8) for a in (*self._seats, *self.batch.arrays, self.final_action_mask)]
         if self._kept is None:
             self._kept = [array.copy() for array in arrays]
         for kept, array in zip(self._kept, arrays, strict=True):

@@ -4,6 +4,9 @@ A policy for a batch is any callable `policy(batch, rows) -> actions`: it reads 
 `garden_core.Batch` (`observation[rows]`, `action_mask[rows]`, `states[rows]`, …) and returns one legal action
 for the player to move in each of `rows`. `RandomPolicy` and `GreedyPolicy` are such callables; the learner's
 interfaces know them by name and play them without leaving compiled code.
+
+A policy that draws numbers may have a method `reseed(rows, seeds)`: start anew in these rows, int (n,), from a uint64 for
+each, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
 """
 
 from __future__ import annotations
@@ -15,13 +18,17 @@ import numpy as np
 
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, require_reset
-from garden_core.choices import FORFEIT, GREEDY, RANDOM
+from garden_core.choices import BUILT_IN, FORFEIT, GREEDY, RANDOM
+from garden_core.rng import seed_streams
 
 __all__ = [
     "FORFEIT",
+    "NETWORK_STREAM",
+    "SEARCH_STREAM",
     "GreedyPolicy",
     "Policy",
     "RandomPolicy",
+    "Streams",
     "ask",
     "check_answer",
     "policy_name",
@@ -29,15 +36,68 @@ __all__ = [
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
+SEARCH_STREAM, NETWORK_STREAM = len(BUILT_IN), len(BUILT_IN) + 1
+"""Purposes of streams, beside the kinds of the built-in policies."""
+
+
+class Streams:
+    """A policy's random generators: one for each row of a batch, apart from every game's and every other kind of policy's.
+
+    Args:
+        purpose: what the numbers are for: RANDOM, GREEDY, SEARCH_STREAM or NETWORK_STREAM.
+        seed: the policy's seed.
+    """
+
+    def __init__(self, purpose: int, seed: int) -> None:
+        self.purpose, self.seed = purpose, seed
+        self._held: dict[str, Any] = {}  # by device, uint64 (rows, 4)
+
+    def on(self, batch: Batch) -> Any:
+        """Return the generators, uint64 (at least batch.num_envs, 4), in the memory of the batch's device."""
+        held = self._held.get(batch.device)
+        if held is None or held.shape[0] < batch.num_envs:
+            held = self._grown(None if held is None else batch.target.to_numpy(held), batch.num_envs)
+        held = self._held[batch.device] = batch.target.put(held)
+        return held
+
+    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """Start the generators of `rows` (indexes) anew on a CPU, from the policy's seed and a uint64 for each row."""
+        held = self._held["cpu"] = self._grown(self._held.get("cpu"), int(rows.max(initial=-1)) + 1)
+        self._seed(held, rows, seeds)
+
+    def _grown(self, held: np.ndarray | None, n: int) -> np.ndarray:
+        """Return at least `n` generators, of which `held` are the first."""
+        old = 0 if held is None else len(held)
+        grown = np.zeros((max(n, old), 4), np.uint64)
+        grown[:old] = 0 if held is None else held
+        new = np.arange(old, len(grown))
+        self._seed(grown, new, new.astype(np.uint64))
+        return grown
+
+    def _seed(self, held: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
+        seed_streams(held, rows, np.uint64(self.purpose), np.uint64(self.seed), numbers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: a GPU's generators as arrays of NumPy, which the next call puts back."""
+        held = {
+            device: array.copy_to_host() if hasattr(array, "copy_to_host") else array
+            for device, array in self._held.items()
+        }
+        return vars(self) | {"_held": held}
+
 
 class _BuiltIn:
-    """A built-in policy as a callable on a batch; row i draws from the generator of (seed, i)."""
+    """A built-in policy as a callable on a batch; row i draws from a generator of its own."""
 
     kind: int
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = int(as_seed(seed))
-        self._rng_states: dict[str, Any] = {}  # by device, uint64 (rows, 4)
+        self._streams = Streams(self.kind, self.seed)
+
+    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See `Streams.reseed`."""
+        self._streams.reseed(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.
@@ -48,19 +108,7 @@ class _BuiltIn:
         """
         require_reset(batch.dealt, "a policy")
         rows = batch.chosen(rows, "asked")
-        held = self._rng_states.get(batch.device)
-        if held is None or held.shape[0] < batch.num_envs:
-            held = batch.target.generators(batch.num_envs, self.seed)
-        held = self._rng_states[batch.device] = batch.target.put(held)
-        return batch.target.choose(self.kind, batch.rows, rows, held)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: a GPU's generators as arrays of NumPy, which the next call puts back."""
-        held = {
-            device: array.copy_to_host() if hasattr(array, "copy_to_host") else array
-            for device, array in self._rng_states.items()
-        }
-        return vars(self) | {"_rng_states": held}
+        return batch.target.choose(self.kind, batch.rows, rows, self._streams.on(batch))
 
 
 class RandomPolicy(_BuiltIn):

@@ -18,7 +18,7 @@ __all__ = [
     "next_uint64",
     "nth_legal",
     "seed_rng",
-    "seed_rngs",
+    "seed_streams",
     "shuffle",
 ]
 
@@ -28,6 +28,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _LOW_32 = np.uint64(0xFFFFFFFF)
 _TWO_32 = np.uint64(1 << 32)
 _U11, _U17, _U19, _U23, _U27, _U30, _U31 = (np.uint64(n) for n in (11, 17, 19, 23, 27, 30, 31))
+_LAST = np.uint64(2**64 - 1)
 _U32, _U41, _U45 = np.uint64(32), np.uint64(41), np.uint64(45)
 
 
@@ -57,10 +58,13 @@ def game_seed(seed, row, episode):
 
 
 @compiled
-def seed_rngs(rng_states, seed):
-    """Fill each row of `rng_states`, uint64 (N, 4), from (seed, row): a generator for each row."""
-    for row in range(rng_states.shape[0]):
-        seed_rng(rng_states[row], game_seed(seed, np.uint64(row), np.uint64(0)))
+def seed_streams(rng_states, chosen, purpose, seed, numbers):
+    """Fill rows `chosen` of `rng_states`, uint64 (N, 4), from (purpose, seed, numbers[i]), all uint64.
+
+    Purposes count down from the last game of a seed, so that no game is dealt from the stream of a policy.
+    """
+    for i in range(chosen.shape[0]):
+        seed_rng(rng_states[chosen[i]], game_seed(seed, numbers[i], _LAST - purpose))
 
 
 @compiled

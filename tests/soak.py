@@ -22,7 +22,6 @@ from garden_core import Batch, kernels, list_games, loops, make
 from garden_core.game import Game
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.policies import RandomPolicy
-from garden_core.rng import seed_rngs
 
 ROWS = 64
 CHECK_EVERY = 1000  # decisions
@@ -106,9 +105,11 @@ class Checker:
 
 def random_play(game: Game) -> Iterator[tuple[int, Any]]:
     """Compiled random play, observations written."""
-    batch, words = Batch(game, ROWS), np.zeros((ROWS, 4), np.uint64)
+    batch, words = (
+        Batch(game, ROWS),
+        np.random.default_rng(1).integers(2**63, size=(ROWS, 4), dtype=np.uint64),
+    )
     batch.reset(seed=1)
-    seed_rngs(words, np.uint64(1))
     steps = -(-CHECK_EVERY // ROWS)
     while True:
         loops.random_play(*batch.rows, game.params, steps, True, words)

@@ -175,9 +175,10 @@ class Env(gymnasium.Env):
 class VectorEnv(gymnasium.vector.VectorEnv):
     """Many games, one learner's seat in each: `gymnasium.make_vec("garden/Mars-v0", num_envs=1024, ...)`.
 
-    As `Env`, in all three autoreset modes of Gymnasium. `infos["action_mask"]` is int8 (N, num_actions), all
-    ones in a row that is over; `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP,
-    `infos["final_obs"]` holds the finished rows' last observations, and `infos["_final_obs"]` says which.
+    As Gymnasium's `SyncVectorEnv` over `Env`, in all three autoreset modes. `infos["action_mask"]` is int8
+    (N, num_actions): all ones where the game is over, what was legal where `max_episode_steps` has cut it;
+    `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP, `infos["final_obs"]` and
+    `infos["final_info"]` are of the finished rows' last positions, and `infos["_final_obs"]` says which rows these are.
     With DISABLED, `reset(options={"reset_mask": mask})` deals the rows of the bool mask (N,) anew.
 
     Args:
@@ -286,8 +287,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             for row in np.flatnonzero(over):
                 final[row] = learner.final_observation[row].copy()
             infos |= {"final_obs": final, "_final_obs": over.copy()}
-            infos |= {"final_info": {"capped": learner.capped.copy(), "_capped": over.copy()}}
-            infos |= {"_final_info": over.copy()}
+            ended = {
+                "action_mask": np.where(over[:, None], learner.final_action_mask, np.int8(0)),
+                "seat": np.where(over, learner.final_seats, 0),
+                "capped": learner.capped.copy(),
+            }
+            there = {f"_{key}": over.copy() for key in ended}
+            infos |= {
+                "final_info": ended | there,
+                "_final_info": over.copy(),
+                "capped": infos["capped"] & ~over,
+            }
         rewards = learner.rewards.astype(np.float64)
         return self._own(learner.observation), rewards, terminated, truncated, infos
 

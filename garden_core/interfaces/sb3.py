@@ -22,10 +22,13 @@ __all__ = ["GardenVecEnv"]
 class GardenVecEnv(VecEnv):
     """Many games, one learner's seat in each, as a Stable-Baselines3 VecEnv.
 
-    A finished game's info has `terminal_observation`, `episode` (total reward "r", learner's decisions "l",
+    A finished game's info has `terminal_observation`, `terminal_action_mask` (bool (num_actions,)), `episode` (total reward "r", learner's decisions "l",
     seconds "t", as Monitor writes them), `seat`, `opponents` (by seat, an index into the pool; the learner's own entry
     means nothing) and `capped`; a game cut at the cap has paid its outcome, so `TimeLimit.truncated` is set only where
     `max_steps` has ended a game.
+
+    Under `VecNormalize` say `norm_obs=False`: Stable-Baselines3 keeps observations in the space's type, int8, and would cut
+    off the decimals.
 
     Args:
         game: a game, a Game class or the name of an installed game.
@@ -99,7 +102,8 @@ class GardenVecEnv(VecEnv):
         for row in np.flatnonzero(over):
             infos[row] = {
                 "terminal_observation": learner.final_observation[row].copy(),
-                "TimeLimit.truncated": bool(learner.truncated[row]),
+                "terminal_action_mask": learner.final_action_mask[row].astype(np.bool_),
+                "TimeLimit.truncated": bool(learner.truncated[row] and not learner.terminated[row]),
                 "episode": {
                     "r": float(self._returns[row]),
                     "l": int(self._lengths[row]),

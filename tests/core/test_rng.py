@@ -105,12 +105,13 @@ def test_game_seeds_are_all_different():
     assert len(seeds) == 8 * 40 * 40
 
 
-def test_seed_rows():
-    words = np.zeros((5, 4), np.uint64)
-    rng.seed_rngs(words, np.uint64(9))
-    for row in range(5):
-        seed = rng.game_seed(np.uint64(9), np.uint64(row), np.uint64(0))
+def test_streams_of_policies():
+    words, rows = np.zeros((5, 4), np.uint64), np.array([1, 4])
+    rng.seed_streams(words, rows, np.uint64(2), np.uint64(9), rows.astype(np.uint64))
+    for row in rows:
+        seed = rng.game_seed(np.uint64(9), np.uint64(row), np.uint64(2**64 - 3))
         assert words[row].tolist() == splitmix64(int(seed), 4)
+    assert not words[[0, 2, 3]].any()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 7, 91, 2**31, 3_000_000_019, 3 * 2**30, 2**32 - 2, 2**32 - 1])

@@ -79,7 +79,7 @@ def test_every_kernel_compiles(kernels, name):
     learner = Learner(batch.game, 3, ("greedy", "random"), device="cuda")
     learner.reset(1)
     learner.step(np.zeros(3, np.int64))
-    batch.target.random_play(batch.rows, 1, True, batch.target.generators(3, 1))
+    batch.target.random_play(batch.rows, 1, True, batch.target.put(np.zeros((3, 4), np.uint64)))
     there = {kernel for kernel in vars(gpu_kernels).values() if isinstance(kernel, CUDADispatcher)}
     assert {called for called, _ in kernels} == {kernel.py_func.__name__ for kernel in there}
     check(kernels)

@@ -8,8 +8,9 @@ from importlib.util import find_spec
 import gymnasium
 import numpy as np
 import pytest
+from coin import TURNS, Coin
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
 import garden_core
@@ -32,6 +33,7 @@ def test_checks_of_gymnasium_and_stable_baselines(name, monkeypatch):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*not a lossless|.*the `render_modes`|.*int8|.*-D observ")
         check_env(env.unwrapped, skip_render_check=find_spec("pygame") is None)  # of all render modes
+        check_env(Env(name, "mcts:10", illegal="terminate"), skip_render_check=True)
         sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
         warnings.filterwarnings("ignore", message="Your observation|The action space")
         sb3.check_env(Env(name, illegal="terminate"))
@@ -132,58 +134,69 @@ def test_what_was_owed_is_not_paid_for_an_illegal_action():
 # --- time limits ---
 
 
-def decisions(env, games):
-    """Everything that an environment shows in some games played by their first legal actions."""
-    observation, info = env.reset(seed=9)
-    seen, ends = [observation], []
-    while len(ends) < games:
-        observation, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
-        seen.append(observation)
-        if terminated or truncated:
-            ends.append((float(reward), terminated, truncated))
-            observation, info = env.reset()
-            seen.append(observation)
-    return seen, ends
+def same(found, expected):
+    """Check that infos of one environment are those of another, where that one has any."""
+    assert found.keys() >= expected.keys()
+    for key, wanted in expected.items():
+        if isinstance(wanted, dict):
+            same(found[key], wanted)
+            continue
+        there = expected.get(f"_{key}", np.ones(len(wanted), np.bool_)) if key[0] != "_" else wanted
+        for mine, its in zip(found[key][there], wanted[there], strict=True):
+            np.testing.assert_array_equal(mine, its, err_msg=key)
+            assert np.asarray(mine).dtype == np.asarray(its).dtype, key
 
 
-@pytest.mark.parametrize("limit", [1, 3, 1000])
-@pytest.mark.parametrize("opponents", ["random", "outside"])
-def test_a_time_limit_is_gymnasiums_own(limit, opponents):
+LIMITED = {
+    "no limit": (Cacti(), None),
+    "every step is the last": (Cacti(), 1),
+    "a limit": (Cacti(reward="margin"), 3),
+    "the game's own cap": (Cacti(max_decisions=7), None),
+    "the game ends at the limit": (Coin(), TURNS),
+    "three players": (Mars(num_players=3), 6),
+}
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
+@pytest.mark.parametrize("opponents", ["random", ["greedy", "random"], "mcts:3", "outside"], ids=str)
+@pytest.mark.parametrize("case", LIMITED)
+def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
+    (game, limit), rng = LIMITED[case], np.random.default_rng(1)
     if opponents == "outside":
         opponents = lambda batch, rows: batch.action_mask[rows].argmax(1)
-    game = Cacti(reward="margin")
-    seen, ends = decisions(TimeLimit(Env(game, opponents), limit), 6)
-    assert any(truncated for _, _, truncated in ends) == (limit < 1000)
-    vector = VectorEnv(game, 1, opponents, autoreset_mode="SameStep", max_episode_steps=limit)
-    observation, infos = vector.reset(seed=9)
-    mine, my_ends = [observation[0]], []
-    while len(my_ends) < 6:
-        observation, rewards, terminated, truncated, infos = vector.step(infos["action_mask"].argmax(1))
-        if terminated[0] or truncated[0]:
-            my_ends.append((float(rewards[0]), bool(terminated[0]), bool(truncated[0])))
-            mine.append(infos["final_obs"][0])
-        mine.append(observation[0])
-    np.testing.assert_array_equal(mine, seen)
-    assert my_ends == ends
 
+    def one():
+        env = Env(game, opponents)
+        return env if limit is None else TimeLimit(env, limit)
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
-def test_a_time_limit_in_other_modes(mode):
-    vector = gymnasium.make_vec("garden/Cacti-v0", 4, autoreset_mode=mode, max_episode_steps=2)
-    _, infos = vector.reset(seed=0)
-    for last in (False, True):
-        observation, rewards, terminated, truncated, infos = vector.step(infos["action_mask"].argmax(1))
-        assert truncated.all() == last
-        assert not terminated.any()
-    if mode is AutoresetMode.DISABLED:
-        with pytest.raises(ValueError, match="the game is over"):
-            vector.step(infos["action_mask"].argmax(1))
-        fresh, infos = vector.reset(options={"reset_mask": np.ones(4, bool)})
-    else:
-        fresh, rewards, terminated, truncated, infos = vector.step(np.zeros(4, int))
-        assert not rewards.any()
-    assert not (terminated.any() and truncated.any())
-    assert not np.array_equal(fresh, observation)
+    its = SyncVectorEnv([one] * 3, autoreset_mode=mode)
+    mine = VectorEnv(game, 3, opponents, autoreset_mode=mode, max_episode_steps=limit)
+    ended = cut = both = 0
+    for seed in ([3, 1, 4], [1, 5, 9]):
+        (seen, infos), (expected, wanted) = (env.reset(seed=seed) for env in (mine, its))
+        for _ in range(60):
+            np.testing.assert_array_equal(seen, expected)
+            same(infos, wanted)
+            actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
+            (seen, *paid, infos), (expected, *wanted_paid, wanted) = (
+                env.step(actions) for env in (mine, its)
+            )
+            np.testing.assert_array_equal(paid, wanted_paid)
+            _, terminated, truncated = paid
+            over = terminated | truncated
+            ended, cut, both = (
+                ended + terminated.sum(),
+                cut + truncated.sum(),
+                both + (terminated & truncated).sum(),
+            )
+            if mode is AutoresetMode.DISABLED and over.any():
+                np.testing.assert_array_equal(seen, expected)
+                same(infos, wanted)
+                fresh = {"reset_mask": over}
+                (seen, infos), (expected, wanted) = (env.reset(options=fresh) for env in (mine, its))
+    assert ended + cut > 0
+    assert (cut > 0) == (limit is not None)
+    assert (both > 0) == (case == "the game ends at the limit")
 
 
 @pytest.mark.parametrize("limit", [0, -3, 1.5, "ten"])
@@ -226,6 +239,7 @@ def test_stable_baselines_time_limit():
         _, _, dones, infos = env.step(env.action_masks().argmax(1))
         assert dones.all() == last
     assert all(info["TimeLimit.truncated"] and info["episode"]["l"] == 2 for info in infos)
+    assert all(0 < info["terminal_action_mask"].sum() < 20 for info in infos)
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files import is_folder
 from garden_core.game import Game
+from garden_core.policies import NETWORK_STREAM, Streams
 from garden_core.registry import make
-from garden_core.rng import seed_rngs
 
 __all__ = ["NetworkAgent", "load", "save_network", "shipped", "start_from"]
 
@@ -71,7 +71,7 @@ class NetworkAgent:
         self.config = config or {}
         self.path: Path | None = None
         """The network's file; None for a network that is being trained."""
-        self._rng_states = np.zeros((0, 4), np.uint64)
+        self._streams = Streams(NETWORK_STREAM, self.seed)
 
     @classmethod
     def load(
@@ -123,6 +123,10 @@ class NetworkAgent:
         """
         return self._chosen(self._outputs(batch.flat[rows])[0], batch, rows)
 
+    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See `garden_core.policies.Streams.reseed`."""
+        self._streams.reseed(rows, seeds)
+
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return actions as a call does, and the values of the same positions as `evaluate` does, asking the network once."""
         logits, raw = self._outputs(batch.flat[rows])
@@ -132,10 +136,7 @@ class NetworkAgent:
         masks = batch.action_mask[rows]
         if not self.sampled:
             return np.where(masks != 0, logits, -np.inf).argmax(1)
-        if len(self._rng_states) < batch.num_envs:
-            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
-            seed_rngs(self._rng_states, np.uint64(self.seed))
-        return sample(logits, masks, self._rng_states, np.asarray(rows, np.int64))[0]
+        return sample(logits, masks, self._streams.on(batch), np.asarray(rows, np.int64))[0]
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, float32 (N, num_actions), and values, -1 to 1, as `heads.expected_values` gives them.

@@ -27,7 +27,7 @@ from garden_core.checks import as_rows, require_reset
 from garden_core.choices import BUILT_IN, scratch
 from garden_core.game import Game
 from garden_core.jit import records
-from garden_core.rng import seed_rngs
+from garden_core.policies import SEARCH_STREAM, Streams
 
 __all__ = ["MCTSAgent", "Network", "Searched"]
 
@@ -125,7 +125,7 @@ class MCTSAgent:
         depth: length of a rollout, decisions; unused with a network.
         network: network for priors and values, in place of rollouts.
         group: leaves of a search that the network evaluates in one pass.
-        seed: seed of all random choices; row i has a generator of its own, seeded by (seed, i).
+        seed: seed of all random choices; each row has a generator of its own.
 
     Raises:
         ValueError: for arguments out of range; while searching, for an answer of the network of another shape.
@@ -179,10 +179,14 @@ class MCTSAgent:
         self.network, self.group, self.seed = network, group, seed
         self.decisions = 0
         """Decisions simulated so far."""
-        self._rng_states = np.zeros((0, 4), np.uint64)
+        self._streams = Streams(SEARCH_STREAM, self.seed)
         self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """Shares and value of the last search, by row."""
+
+    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See `garden_core.policies.Streams.reseed`."""
+        self._streams.reseed(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the best action, int64 (len(rows),), for the player to move in each of `rows`."""
@@ -209,9 +213,6 @@ class MCTSAgent:
         """
         if noise is not None and not self.considered:
             raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
-        if len(self._rng_states) < batch.num_envs:
-            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
-            seed_rngs(self._rng_states, np.uint64(self.seed))
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
@@ -260,7 +261,7 @@ class MCTSAgent:
             tree = Tree(*(part[0] for part in memory.trees))
             where = batch.states, batch.game.params, row[0]
             how = count, self.prior, self.exploration, self.others, self.depth, self.rollout
-            work = memory.values, memory.leaves, self._rng_states
+            work = memory.values, memory.leaves, self._streams.on(batch)
             decisions += simulate(*tree, *memory.scratch, *where, *how, *work)
             done += count
         self._read(batch, row, memory, found)
@@ -274,7 +275,7 @@ class MCTSAgent:
         memory.noise[:n] = noise
         start, done = time.perf_counter(), 0
         assert self.network is not None
-        memory.redraws = weighed_redraws(batch, rows, self.network, self._rng_states)
+        memory.redraws = weighed_redraws(batch, rows, self.network, self._streams.on(batch))
         self._simulate_rows(batch, rows, memory, 1)  # judges the roots
         while not done or self._share(start, done, n) < 1:
             self._halve(batch, rows, memory, self._share(start, done, n))
@@ -313,11 +314,11 @@ class MCTSAgent:
         where = batch.states, params, rows, group, self.exploration, self.others, *memory.redraws
         arrived = answers, lengths, leaves, observations, masks
         answers[:] = BEGIN
-        descend_rows(*trees, *memory.scratch, *where, *arrived, self._rng_states)
+        descend_rows(*trees, *memory.scratch, *where, *arrived, self._streams.on(batch))
         while len(asked := np.flatnonzero(answers == ASKED)):
             probabilities, _ = self.network.evaluate(observations[asked], masks[asked])
             answers[asked] = probabilities.argmax(1)
-            descend_rows(*trees, *memory.scratch, *where, *arrived, self._rng_states)
+            descend_rows(*trees, *memory.scratch, *where, *arrived, self._streams.on(batch))
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:

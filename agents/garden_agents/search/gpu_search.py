@@ -18,6 +18,7 @@ from garden_core.choices import Scratch
 from garden_core.game import Game
 from garden_core.gpu import launch, put, view
 from garden_core.jit import records
+from garden_core.policies import SEARCH_STREAM, Streams
 
 __all__ = ["GpuSearch"]
 
@@ -42,7 +43,7 @@ class GpuSearch:
         self.read = TensorInputs(self.network)
         self._parameters = torch.from_numpy(self.network.parameters)
         self._memory: _Memory | None = None
-        self._rng_states: Any = None
+        self._streams = Streams(SEARCH_STREAM, agent.seed)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> Any:
         """Return the best action, a tensor int64 (len(rows),), for the player to move in each of `rows`."""
@@ -62,8 +63,6 @@ class GpuSearch:
         if noise is not None and not agent.considered:
             raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
         rows = batch.chosen(rows, "asked")
-        if self._rng_states is None or self._rng_states.shape[0] < batch.num_envs:
-            self._rng_states = batch.target.generators(batch.num_envs, agent.seed)
         masks = as_tensor(batch.action_mask)[as_tensor(batch.target.indexes(rows))]
         legal = masks.sum(1)
         self._parameters = torch.from_numpy(self.network.parameters).to(masks.device)
@@ -112,11 +111,11 @@ class GpuSearch:
             as_tensor(array)[: n * group] for array in (leaves.observations, leaves.masks, leaves.answers)
         )
         answers.fill_(BEGIN)
-        launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._rng_states)
+        launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._streams.on(batch))
         while self.agent.others == BY_PRIOR and len(asked := torch.nonzero(answers == ASKED)[:, 0]):
             probabilities, _ = self._evaluate(seen[asked], legal[asked])
             answers[asked] = probabilities.argmax(1)
-            launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._rng_states)
+            launch(gpu_trees.descend, n, memory.trees, *where, how, leaves, self._streams.on(batch))
         judged = tuple(map(put, self._evaluate(seen, legal)))
         sums = memory.values, memory.scratches.points
         launch(gpu_trees.back_up, n, memory.trees, group, params, memory.rows, leaves, judged, sums)

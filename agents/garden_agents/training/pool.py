@@ -14,8 +14,7 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
-from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
-from garden_core.rng import seed_rngs
+from garden_core.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
 
 __all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
 
@@ -33,7 +32,7 @@ class PastSelf:
     def __init__(self, seed: int = 0) -> None:
         self.network: Network | None = None
         self.seed = seed
-        self._rng_states = np.zeros((0, 4), np.uint64)
+        self._streams = Streams(NETWORK_STREAM, seed)
 
     def freeze(self, network: Network) -> None:
         """Replace this past self by a copy of `network` in its present state."""
@@ -42,11 +41,8 @@ class PastSelf:
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
         assert self.network is not None
-        if len(self._rng_states) < batch.num_envs:
-            self._rng_states = np.zeros((batch.num_envs, 4), np.uint64)
-            seed_rngs(self._rng_states, np.uint64(self.seed))
         logits, _ = self.network.evaluate(batch.flat[rows])
-        return sample(logits, batch.action_mask[rows], self._rng_states, rows)[0]
+        return sample(logits, batch.action_mask[rows], self._streams.on(batch), rows)[0]
 
 
 class OpponentPool:
