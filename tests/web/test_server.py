@@ -1,12 +1,15 @@
 """The server behind the page: what it sends, what it takes, what it refuses."""
 
+import contextlib
 import json
 import random
+import threading
 
 import numpy as np
 import pytest
 from garden_agents.play import web
 from garden_agents.play.match import Match, agents_of, new_replay
+from garden_agents.play.web import PAGES, Room
 from garden_agents.serve import LONGEST
 from pages import Page, address, get, keys, serving
 from processes import garden_here
@@ -366,6 +369,40 @@ def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
     for _ in range(web.WAITING + 1):
         slow.send({"type": "position"})
     assert slow not in room.pages
+
+
+def test_many_pages_of_a_seat_leave_the_others_theirs(cacti):
+    with contextlib.ExitStack() as opened:
+        for _ in range(PAGES):
+            opened.enter_context(Page(cacti, 0))
+        for _ in range(PAGES):
+            with pytest.raises(ConnectionClosed, match="too many pages"):
+                Page(cacti, 0)
+        other = opened.enter_context(Page(cacti, 1))
+        assert other.welcome["seat"] == 1
+
+
+def test_a_position_that_takes_long_holds_up_no_other_game(monkeypatch):
+    """The other game is played while the position of the first is being made."""
+    done, asked, position = threading.Event(), threading.Event(), Room.position
+
+    def slow(room, page):
+        if room.match.game.name == "mars":
+            asked.set()
+            assert done.wait(60)
+        return position(room, page)
+
+    monkeypatch.setattr(Room, "position", slow)
+    with serving("cacti", ["human", "human"]) as server, Page(server) as page:
+        page.send(type="new", game="mars", seats=["human", "human"])
+        key = page.wait("opened")["seat"]
+        waiting = threading.Thread(target=lambda: Page(server, key=key).close())
+        waiting.start()
+        assert asked.wait(60)
+        page.act(page.now["legal"][0]["action"])
+        assert page.now["at"] == 1
+        done.set()
+        waiting.join(60)
 
 
 def test_a_guest_sees_no_path_of_the_server(tmp_path):

@@ -149,14 +149,18 @@ class _Page:
                 self._news.clear()
                 while self._waiting:
                     message = self._waiting.popleft()
-                    await self.socket.send_text(json.dumps(message or self._position()))
+                    await self.socket.send_text(
+                        await self._position() if message is None else json.dumps(message)
+                    )
 
-    def _position(self) -> dict[str, Any]:
+    async def _position(self) -> str:
+        """Return the position as a message, made in a thread: of a long game that takes seconds."""
         try:
-            return self.room.position(self)
+            async with self.room.still:
+                return await run_in_threadpool(lambda: json.dumps(self.room.position(self)))
         except Exception as error:  # of a game by anybody; the other pages and games go on
             LOG.exception("a position of %r cannot be shown", self.room.match.game)
-            return {"type": "error", "text": f"the position cannot be shown: {one_line(error)}"}
+            return json.dumps({"type": "error", "text": f"the position cannot be shown: {one_line(error)}"})
 
 
 class Room:
@@ -174,7 +178,8 @@ class Room:
         seats: list[int | None] = [*match.people] or [None]
         self.links = {secrets.token_urlsafe(12): seat for seat in seats}
         self.pages: set[_Page] = set()
-        self.lock = asyncio.Lock()  # whoever changes the match holds it
+        self.lock = asyncio.Lock()  # held from before a choice until it is carried out
+        self.still = asyncio.Lock()  # held while the match changes, and while a position is made of it
         self.used = time.monotonic()
         self.failed = ""
         self.changes = 0
@@ -205,7 +210,9 @@ class Room:
         Only the choice is made in a thread, and changes nothing, so that the position can be shown meanwhile.
         """
         try:
-            self.match.take(*await run_in_threadpool(self.match.choose))
+            choice = await run_in_threadpool(self.match.choose)
+            async with self.still:
+                self.match.take(*choice)
         except Exception as error:  # of an agent by anybody; the other games go on
             LOG.exception("%s failed", self.match.names[self.match.seat])
             self.failed = f"{self.match.names[self.match.seat]} failed: {one_line(error)}"
@@ -352,7 +359,7 @@ class Server:
         if holds(self.token, query):
             if not self.rooms:
                 self.open(
-                    Match(new_replay(self.first.game, secrets.randbits(32)), *self._players(self.first))
+                    Match(new_replay(self.first.game, secrets.randbits(64)), *self._players(self.first))
                 )
             key = next(iter(list(self.rooms.values())[-1].links))
             return RedirectResponse(f"/?token={self.token}&seat={key}", headers=HEADERS)
@@ -360,7 +367,7 @@ class Server:
         return HTMLResponse(f"<!doctype html><title>No game</title><p>{gone}", 404, HEADERS)
 
     def _players(self, match: Match) -> tuple[list[str], list[Any]]:
-        return self.arguments.seats, agents_of(self.arguments.seats, match.game, secrets.randbits(32))
+        return self.arguments.seats, agents_of(self.arguments.seats, match.game, secrets.randbits(64))
 
     async def _file(self, request: Request) -> Response:
         return FileResponse(HERE / request.url.path[1:], headers=HEADERS)
@@ -380,7 +387,8 @@ class Server:
         if room is None or not room.may_save():
             why = "no such game" if room is None else "several people play: the record can be had at the end"
             return Response(why, 403, HEADERS, "text/plain")
-        replay = room.match.replay()
+        async with room.still:
+            replay = await run_in_threadpool(room.match.replay)
         name = f"{replay.game.name.rpartition(':')[2]}.{request.url.path[-4:]}"
         save = {"Content-Disposition": f'attachment; filename="{name}"'}
         if request.url.path == "/replay.json":
@@ -401,10 +409,10 @@ class Server:
             await socket.close(1008, "wrong origin")
             return
         await socket.accept()
-        if room is None or len(room.pages) >= PAGES * len(room.links):
+        seat = None if room is None else room.links[socket.query_params["seat"]]
+        if room is None or sum(each.seat == seat for each in room.pages) >= PAGES:
             await socket.close(4404, "no such game" if room is None else "too many pages")
             return
-        seat = room.links[socket.query_params["seat"]]
         page = _Page(socket, room, seat, holds(self.token, socket.query_params))
         room.pages.add(page)
         delivering = asyncio.create_task(page.deliver())
@@ -434,7 +442,8 @@ class Server:
     async def _carry_out(self, page: _Page, message: _Message) -> None:
         room = page.room
         if isinstance(message, Look):
-            page.look, page.moves = message, 0
+            async with room.still:
+                page.look, page.moves = message, 0
             page.show()
             return
         if isinstance(message, New):
@@ -453,10 +462,11 @@ class Server:
             if isinstance(message, Undo):
                 if page.seat is None or not match.can_undo:
                     raise _RefusedError("nothing can be taken back here")
-                match.undo()
-                room.changes += 1
-                for each in room.pages:
-                    each.moves = min(each.moves, len(match.moves))
+                async with room.still:
+                    match.undo()
+                    room.changes += 1
+                    for each in room.pages:
+                        each.moves = min(each.moves, len(match.moves))
             elif isinstance(message, Go):
                 if match.people or match.over:
                     raise _RefusedError(
@@ -464,8 +474,9 @@ class Server:
                     )
                 await room.ask()
             else:
-                self._act(page, message.action)
-                room.changes += 1
+                async with room.still:
+                    self._act(page, message.action)
+                    room.changes += 1
         room.show()
         room.wake()
 
@@ -510,7 +521,7 @@ class Server:
                 raise ValueError(
                     f"no agent {short(name)} can be had here; name it on the command line of the server"
                 )
-        seed = secrets.randbits(32) if message.seed is None else message.seed
+        seed = secrets.randbits(64) if message.seed is None else message.seed
         as_seed(seed)
         if message.replay is None:
             if message.game not in self.games():
