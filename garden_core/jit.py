@@ -186,11 +186,9 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
             for code in codes:
                 codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
                 names += code.co_names
-                constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
-                if value.__doc__ is not None and constants[:1] == [value.__doc__]:
-                    constants[0] = None  # a docstring does nothing
-                yield repr((code.co_name, code.co_code, constants, code.co_names)).encode()
-                for name in _global_names(code):
+                steps, global_names = _steps(code)
+                yield steps
+                for name in global_names:
                     if name not in value.__globals__ and not hasattr(builtins, name):
                         raise NameError(
                             f"{name!r}, which {value.__qualname__} uses, is not defined yet; "
@@ -213,8 +211,16 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
 
 
 @functools.cache
-def _global_names(code: types.CodeType) -> frozenset[str]:
-    return frozenset(step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
+def _steps(code: types.CodeType) -> tuple[bytes, frozenset[str]]:
+    """Return what a function does, docstring or not (`python -OO` has none), and the global names that it uses."""
+    steps = [step for step in dis.get_instructions(code) if step.opname != "NOP"]
+    does: list[Any] = [code.co_name, code.co_names]
+    for step in steps:
+        constant = step.opcode in dis.hasconst and not isinstance(step.argval, types.CodeType)
+        does.append(
+            (step.opname, step.argval if constant else None if step.opcode in dis.hasconst else step.arg)
+        )
+    return repr(does).encode(), frozenset(step.argval for step in steps if step.opname == "LOAD_GLOBAL")
 
 
 def _in_modules(module: types.ModuleType, names: list[str]) -> list[Any]:

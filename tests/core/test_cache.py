@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from garden_core import list_games
 
@@ -433,3 +434,9 @@ def test_processes_that_start_at_once_on_an_empty_cache_folder_agree(tmp_path):
     assert len({digest for digest, _, _ in ended}) == 1
     again = subprocess.run(command, check=True, **options)
     assert again.stdout == ended[0][0]
+
+
+def test_without_docstrings_the_rules_are_the_same():
+    """A type of states names the build of the rules: files and pickles go from `python` to `python -OO`."""
+    code = "from garden_core import make; print([make(name).state_dtype.names for name in ('mars', 'cacti', 'pig:Pig')])"
+    assert python("-c", code).stdout == python("-OO", "-c", code).stdout
