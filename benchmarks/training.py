@@ -22,7 +22,6 @@ import tyro
 from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Run
-from garden_agents.training.sb3_policies import exported
 
 from benchmarks import common
 from garden_core import list_games, make
@@ -112,7 +111,7 @@ class SB3:
         settings = {key: getattr(arguments, key) for key in sb3.MODEL_SETTINGS}
         self.model = sb3.new_model(game, env, arguments.architecture, **settings)
         for _ in range(arguments.past_selves):
-            pool.freeze(exported(self.model.policy, game, arguments.architecture))
+            pool.freeze(sb3.policy_of(self.model).exported())
         env.learner.set_weights(pool.weights)
 
     def __call__(self, rollouts: int) -> tuple[float, float]:

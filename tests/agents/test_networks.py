@@ -19,11 +19,10 @@ from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.heads import chances_and_margins, expected_values, sample
 from garden_agents.networks.network_agent import NetworkAgent, save_network
-from garden_agents.networks.tensors import formula
+from garden_agents.networks.tensors import forward
 from garden_agents.registry import load_agent
 from garden_agents.training import torch_network
 from garden_agents.training.sb3 import new_model
-from garden_agents.training.sb3_policies import exported, set_weights
 from garden_agents.training.torch_network import TorchNetwork
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
@@ -117,7 +116,7 @@ def test_network_gives_a_logit_an_action(name, architecture, options):
     env = GardenVecEnv(game, 4, seed=0)
     model = new_model(game, env, architecture, rollout=8)
     observation, masks = env.reset(), env.action_masks()
-    network = exported(model.policy, game, architecture)
+    network = model.policy.exported()
     logits, raw = network.evaluate(observation)
     assert logits.shape == (4, game.num_actions)
     with torch.no_grad():
@@ -127,8 +126,8 @@ def test_network_gives_a_logit_an_action(name, architecture, options):
     torch.testing.assert_close(expected, distribution.logits, atol=1e-4, rtol=1e-3)
     np.testing.assert_allclose(raw, values.numpy(), atol=1e-5)
     model.learn(64)
-    set_weights(model.policy, network)
-    again = exported(model.policy, game, architecture)
+    model.policy.set_weights(network)
+    again = model.policy.exported()
     np.testing.assert_array_equal(again.parameters, network.parameters)
 
 
@@ -148,7 +147,7 @@ def test_actions_are_drawn_by_their_probabilities():
 def test_policy_gives_what_the_distribution_of_sb3_contrib_gives(architecture):
     batch = played(Mars(), rows=64, decisions=20)
     policy = new_model(batch.game, GardenVecEnv(batch.game, 4), architecture, rollout=8).policy
-    set_weights(policy, strong(new_network(batch.game, architecture, "outcome")))
+    policy.set_weights(strong(new_network(batch.game, architecture, "outcome")))
     observation, masks = torch.as_tensor(batch.observation), batch.action_mask.astype(bool)
     with torch.no_grad():
         distribution = policy.get_distribution(observation, masks)
@@ -177,7 +176,7 @@ def test_gradient_is_that_of_torchs_own_operations(architecture, threads, large,
     network = strong(new_network(batch.game, architecture, "seats"))
     inputs = network.inputs(batch.observation)
     exact = torch.from_numpy(network.parameters.astype(np.float64)).requires_grad_()
-    outputs = formula(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
+    outputs = forward(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
     rng = np.random.default_rng(1)
     weights = [rng.normal(size=part.shape).astype(np.float32) for part in outputs]
     rows = rng.permutation(140)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.network import Network
 
-__all__ = ["ILLEGAL", "TensorInputs", "as_tensor", "chances_and_margins", "expected_values", "formula"]
+__all__ = ["ILLEGAL", "TensorInputs", "as_tensor", "chances_and_margins", "expected_values", "forward"]
 
 ILLEGAL = -1e8  # logit of an illegal action
 
@@ -56,15 +57,19 @@ class TensorInputs:
         return out
 
 
-def formula(
+def forward(
     network: Network, parameters: torch.Tensor, inputs: tuple[torch.Tensor, ...]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The network by torch's own operations, on any device and in any precision; returns logits and raw values."""
-    weights, start = {}, 0
-    for name, shape in network.shapes.items():
-        size = int(np.prod(shape))
-        weights[name] = parameters[start : start + size].view(shape)
-        start += size
+    """Return logits and raw values by torch's own operations, on any device and in any precision.
+
+    Args:
+        network: the architecture.
+        parameters: all weights, as `Network.parameters`.
+        inputs: what `TensorInputs` returns.
+    """
+    shapes = network.shapes
+    parts = parameters.split([math.prod(shape) for shape in shapes.values()])
+    weights = {name: part.view(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
 
     def dense(name: str, x: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, expected_values, formula
+from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, expected_values, forward
 from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
 from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, Leaves, Tree, node_type
@@ -122,7 +122,7 @@ class GpuSearch:
 
     def _evaluate(self, seen: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return probabilities, float32 (N, num_actions), and values, float32 (N, seats or 1): see `NetworkAgent.evaluate`."""
-        logits, raw = formula(self.network, self._parameters, self.read(seen))
+        logits, raw = forward(self.network, self._parameters, self.read(seen))
         probabilities = logits.masked_fill(legal == 0, ILLEGAL).softmax(1)
         return probabilities, expected_values(raw, self.value_target).contiguous()
 

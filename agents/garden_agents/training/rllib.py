@@ -25,9 +25,9 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
-from garden_agents.networks.architecture import Architecture, empty_network
+from garden_agents.networks.architecture import Architecture, empty_network, new_network
 from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.training.sb3_policies import exported, policy_for
+from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.rllib import LearnerVectorEnv
@@ -48,13 +48,13 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
     def setup(self) -> None:
         """Make the layers."""
-        self.game, self.architecture = _made(self.model_config)
-        policy_class, kwargs = policy_for(self.game, self.architecture)
-        self.policy = policy_class(
-            spaces.Box(0, 127, (self.game.observation_size,), np.int8),
-            spaces.Discrete(self.game.num_actions),
+        game, architecture = _made(self.model_config)
+        seed = int(torch.randint(2**31, (1,)))  # RLlib seeds torch
+        self.policy = NetworkPolicy(
+            spaces.Box(0, 127, (game.observation_size,), np.int8),
+            spaces.Discrete(game.num_actions),
             lambda _: 0.0,
-            **kwargs,
+            network=new_network(game, architecture, "outcome", seed),
         )
         self.action_dist_cls = TorchCategorical
 
@@ -81,13 +81,13 @@ def _made(config: dict[str, Any]) -> tuple[Game, Architecture]:
 
 def weights_of(module: MaskedModule) -> Weights:
     """Return a module's weights by name, as arrays that travel between processes."""
-    return exported(module.policy, module.game, module.architecture).weights
+    return module.policy.exported().weights
 
 
 def agent_of(algorithm: Algorithm, seed: int = 0) -> NetworkAgent:
     """Return what an algorithm has learned as an agent for arena, search and play, without torch or Ray."""
     module = algorithm.get_module()
-    return NetworkAgent(exported(module.policy, module.game, module.architecture), "outcome", seed=seed)
+    return NetworkAgent(module.policy.exported(), "outcome", seed=seed)
 
 
 class _Past:

@@ -12,26 +12,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from garden_agents.networks.architecture import Architecture
+from garden_agents.networks.architecture import Architecture, empty_network, new_network
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
-from garden_agents.training.sb3_policies import exported, policy_for, set_weights
+from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 
-__all__ = ["Arguments", "new_model", "train"]
+__all__ = ["Arguments", "new_model", "policy_of", "train"]
 
 
 @dataclass
@@ -127,9 +124,8 @@ def new_model(
         epochs, minibatches, learning_rate, discount, gae_lambda, entropy: see `Arguments`.
         seed: seed of the initial weights and of the sampled actions.
     """
-    policy, policy_kwargs = policy_for(game, architecture)
     return MaskablePPO(
-        policy,
+        NetworkPolicy,
         env,
         n_steps=rollout,
         batch_size=rollout * env.num_envs // minibatches,
@@ -138,30 +134,16 @@ def new_model(
         gamma=discount,
         gae_lambda=gae_lambda,
         ent_coef=entropy,
-        policy_kwargs=policy_kwargs,
+        policy_kwargs={"network": new_network(game, architecture, "outcome", seed)},
         seed=seed % 2**32,
         device="cpu",
     )
 
 
-def _each_once(policy: MaskableActorCriticPolicy) -> dict[str, torch.Tensor]:
-    """Return the weights of a policy by name; Stable-Baselines3 lists a module again under other names."""
-    again = ("pi_", "vf_") if policy.share_features_extractor else ("pi_",)
-    return {name: tensor for name, tensor in policy.state_dict().items() if not name.startswith(again)}
-
-
-def empty_shapes(game: Game, architecture: Architecture) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a model's weights by name, without allocating memory for them."""
-    policy, arguments = policy_for(game, architecture)
-    observations = spaces.Box(-128, 127, game.observation_shape, np.int8)
-    with torch.device("meta"), torch.random.fork_rng(devices=[]):
-        made = policy(observations, spaces.Discrete(game.num_actions), lambda _: 0.0, **arguments)
-    return {name: tuple(tensor.shape) for name, tensor in _each_once(made).items()}
-
-
-def weights_of(model: MaskablePPO) -> dict[str, np.ndarray]:
-    """Return the weights of a model's network by name, each once."""
-    return {name: tensor.numpy() for name, tensor in _each_once(model.policy).items()}
+def policy_of(model: MaskablePPO) -> NetworkPolicy:
+    """Return a model's policy."""
+    assert isinstance(model.policy, NetworkPolicy)
+    return model.policy
 
 
 def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -172,7 +154,14 @@ def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     """
     progress = Progress(model.num_timesteps, run.seconds, pool.ahead.tolist(), pool.met.tolist())
     past = [network.weights for network in pool.networks]
-    save(run.folder / CHECKPOINT, run.game, weights_of(model), model.policy.optimizer, progress, past)
+    save(
+        run.folder / CHECKPOINT,
+        run.game,
+        policy_of(model).exported().weights,
+        model.policy.optimizer,
+        progress,
+        past,
+    )
 
 
 def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -181,15 +170,14 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     Raises:
         ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
     """
-    path, network = run.folder / CHECKPOINT, exported(model.policy, run.game, run.architecture)
-    shapes = {name: array.shape for name, array in weights_of(model).items()}
-    progress, weights, past = load(path, run.game, shapes, network.shapes, model.policy.optimizer)
+    path, network = run.folder / CHECKPOINT, policy_of(model).exported()
+    shapes = network.shapes
+    progress, weights, past = load(path, run.game, shapes, shapes, model.policy.optimizer)
     try:
         pool.restore(progress.ahead, progress.met, past, network)
     except ValueError as error:
         raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
-    tensors = {name: torch.from_numpy(array.copy()) for name, array in weights.items()}
-    model.policy.load_state_dict(tensors, strict=False)  # not strict: the aliases are left out
+    policy_of(model).set_weights(network.copy(weights))
     model.num_timesteps = progress.decisions
     run.rewind(progress.decisions, progress.seconds)
 
@@ -215,7 +203,7 @@ class _Progress(BaseCallback):
     @property
     def network(self) -> Network:
         """A copy of the network in its present state."""
-        return exported(self.model.policy, self.env.game, self.run.architecture)
+        return policy_of(self._ppo).exported()
 
     @property
     def time_is_up(self) -> bool:
@@ -342,7 +330,7 @@ def train(arguments: Arguments) -> Path:
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, game, empty_shapes(game, architecture))
+        check(folder / CHECKPOINT, game, empty_network(game, architecture, "outcome").shapes)
     settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
     model = new_model(game, env, architecture, **settings)
     if arguments.resume is None and arguments.start is not None:
@@ -365,7 +353,7 @@ def train(arguments: Arguments) -> Path:
         _learn(model, rest, progress)
     run.finish(
         arguments.eval_games,
-        exported(model.policy, game, architecture),
+        policy_of(model).exported(),
         model.num_timesteps,
         progress.value_target,
     )
@@ -375,10 +363,10 @@ def train(arguments: Arguments) -> Path:
 def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, architecture: Architecture) -> None:
     """Set the model's weights to those of a network's file."""
     first = NetworkAgent.load(path, game, allow_other_options=True)
-    if first.network.shapes != exported(model.policy, game, architecture).shapes:
+    if first.network.shapes != policy_of(model).exported().shapes:
         found = f"{first.config['network']} and {first.network.num_values} values"
         raise ValueError(f"{path} has the architecture {found}, not {architecture} and one value")
-    set_weights(model.policy, first.network)
+    policy_of(model).set_weights(first.network)
 
 
 def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
@@ -391,7 +379,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
     with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as progress.bar:
         run.report = progress.bar.set_description
         SelfPlayVecEnv(progress.env.game, 1, progress.pool).reset()
-        run.warm_up(exported(model.policy, run.game, run.architecture), progress.value_target)
+        run.warm_up(policy_of(model).exported(), progress.value_target)
         with Interruption() as interruption:
             run.check = interruption.check
             model.policy.optimizer.register_step_post_hook(lambda *_: interruption.check())

@@ -16,7 +16,7 @@ from garden_agents.networks.tensors import (
     TensorInputs,
     as_tensor,
     chances_and_margins,
-    formula,
+    forward,
 )
 from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollout
 from garden_agents.training.pool import OpponentPool, PastSelf
@@ -161,7 +161,7 @@ class TensorSelfPlay:
         if held is None or held[0] is not policy.network:
             parameters = torch.from_numpy(policy.network.parameters).to(self.device)
             held = self._parameters[policy] = policy.network, parameters
-        logits, _ = formula(*held, tuple(part[rows] for part in inputs))
+        logits, _ = forward(*held, tuple(part[rows] for part in inputs))
         shares = logits.masked_fill(self.mask[rows] == 0, ILLEGAL).softmax(1)
         return torch.multinomial(shares, 1, generator=self.generator)[:, 0]
 

@@ -11,7 +11,7 @@ import torch
 from torch.nn.grad import conv2d_weight
 
 from garden_agents.networks.network import Network
-from garden_agents.networks.tensors import formula
+from garden_agents.networks.tensors import forward
 
 __all__ = ["LARGE", "Loss", "TorchNetwork", "clip", "value_loss"]
 
@@ -49,7 +49,7 @@ class TorchNetwork:
 
     def __call__(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values), by torch's operations."""
-        return formula(self.network, self.parameters, inputs)
+        return forward(self.network, self.parameters, inputs)
 
     def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return logits and raw values as arrays, by the network's own passes."""
