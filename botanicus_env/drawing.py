@@ -1,7 +1,4 @@
-"""Pictures of Botanicus, drawn from a snapshot: `svg` for notebooks, `text` for terminals.
-
-Both show what one seat may see (`snapshots.seen`), or everything to an onlooker.
-"""
+"""Pictures of Botanicus, drawn from what one seat sees (`snapshots.seen`): `svg` for notebooks, `text` for terminals."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import Any, NamedTuple
 from botanicus_env import describing, wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
 from botanicus_env.rules import COINS_FOR_SALE
-from botanicus_env.snapshots import seen
 from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Node, Tables, Task
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core import svg as draw
@@ -21,21 +17,17 @@ from garden_core.svg import LOOK, Look
 LINE = 100  # columns of the text at most
 
 
-def text(
-    snapshot: dict[str, Any], tables: Tables, labels: Sequence[str] = (), seat: int | None = None
-) -> str:
+def text(view: dict[str, Any], tables: Tables, labels: Sequence[str] = ()) -> str:
     """The position as plain text that a person can play from.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
+        view: what is shown, as `snapshots.seen` gives it.
         tables: what is printed.
-        labels: the legal actions in words; they are listed for whoever is asked, and for an onlooker.
-        seat: who looks; None is an onlooker who sees everything.
+        labels: the legal actions in words, which are listed.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
-    view = seen(snapshot, seat)
     lines = _wrapped(_status(view))
     if view["asked"] == "over":
         for player, sheet in enumerate(_sheets(view, tables)):
@@ -51,7 +43,7 @@ def text(
     lines += [*_wrapped(_stock(view)), "", GARDENS_HEAD]
     for player in range(view["num_players"]):
         lines += _garden(view, tables, player)
-    if labels and seat in (None, view["current_player"]):
+    if labels:
         whole = "; ".join(map(_whole, labels))
         lines += ["", *_wrapped(f"legal: {whole}", " " * 7)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
@@ -282,13 +274,17 @@ class Scene(NamedTuple):
     look: Look
 
 
-def svg(snapshot: dict[str, Any], tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
-    """The position as a picture; arguments as for `text`.
+def svg(view: dict[str, Any], tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
+    """The position as a picture; `view` and `tables` as for `text`.
+
+    Args:
+        seat: whose garden comes first in a compact picture; None: player_0's.
+        look: how it is drawn.
 
     Returns:
         An SVG document that needs nothing from outside, 1100 x 1000; if it is compact, 430 wide.
     """
-    scene = Scene(seen(snapshot, seat), tables, DARK if look.dark else LIGHT, look)
+    scene = Scene(view, tables, DARK if look.dark else LIGHT, look)
     parts, height = _compact(scene, seat) if look.compact else (_wide(scene), HEIGHT)
     width = COMPACT_WIDTH if look.compact else WIDTH
     return draw.document(width, height, *parts, background=scene.paint.paper)

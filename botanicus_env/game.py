@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from botanicus_env import describing, drawing, features, rules, snapshots, tables, wording
@@ -237,11 +238,14 @@ class Botanicus(Game):
         """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
         return describing.score_sheet(snapshot, self.tables)
 
-    def text(self, state: Any, seat: int | None = None) -> str:
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""
-        self.check_seat(seat)
-        return drawing.text(self.snapshot(state), self.tables, self.legal_labels(state), seat)
+        return drawing.text(self._drawn(view, seat), self.tables, legal)
 
-    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+    def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all hands."""
-        return drawing.svg(snapshot, self.tables, seat, look)
+        return drawing.svg(self._drawn(view, seat), self.tables, seat, look)
+
+    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
+        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
+        return snapshots.seen(view, None) if seat is None else view

@@ -701,8 +701,6 @@ def _start(state, params, action):
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (81,), for the player to move; return how many are legal."""
     mask[:] = 0
-    if state.terminated or state.truncated:
-        return 0
     player = np.int64(state.current_player)
     if state.asked == ASSIGN:
         n = 0

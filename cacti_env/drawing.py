@@ -1,7 +1,4 @@
-"""Pictures of Cacti, drawn from a snapshot: `svg` for notebooks and pages, `text` for terminals.
-
-Both show what one seat may see (`snapshots.seen`), or everything to an onlooker.
-"""
+"""Pictures of Cacti, drawn from what one seat sees (`snapshots.seen`): `svg` for notebooks and pages, `text` for terminals."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
 from cacti_env.describing import cacti, find_arrangement
-from cacti_env.snapshots import HALVES, seen
+from cacti_env.snapshots import HALVES
 from garden_core import svg as draw
 from garden_core.svg import LOOK, Look
 
@@ -63,19 +60,17 @@ DARK = Palette(
 )
 
 
-def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), seat: int | None = None) -> str:
+def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
     """The position as plain text that a person can play from.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
+        view: what is shown, as `snapshots.seen` gives it.
         cards: the cards it is played with.
-        labels: the legal actions in words; they are listed for whoever is asked, and for an onlooker.
-        seat: who looks; None is an onlooker who sees everything.
+        labels: the legal actions in words, which are listed.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
-    view = seen(snapshot, cards, seat)
     width = 13 if len(cards.types) < 6 else 12
 
     def row(name: str, counts: Sequence[int] | None) -> str:
@@ -97,7 +92,7 @@ def text(snapshot: dict[str, Any], cards: Cards, labels: Sequence[str] = (), sea
         lines += ["", f"player_{p}: {_score(view, p)}", f"  = {_sheet(view, p)}", f"  Bonus Planter: {bonus}"]
         lines += [f"  in hand: {card}" for card in _hand(view, cards, p)]
         lines += _listed("  planted: ", [_planted(card, cards) for card in view["planted"][p]])
-    if labels and seat in (None, view["current_player"]):
+    if labels:
         lines += ["", *_listed("legal: ", labels)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
 
@@ -205,19 +200,18 @@ class _Picture(NamedTuple):
         return self.words(x, y, words, size, text_anchor="middle", font_weight="bold", **attributes)
 
 
-def svg(snapshot: dict[str, Any], cards: Cards, seat: int | None = None, look: Look = LOOK) -> str:
+def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
     """The position as a picture.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
+        view: what is shown, as `snapshots.seen` gives it.
         cards: the cards it is played with.
-        seat: who looks; None is an onlooker who sees everything.
         look: how it is drawn.
 
     Returns:
         An SVG document, 980 x 720 or, compact, 440 wide, that needs nothing from outside.
     """
-    picture = _Picture(seen(snapshot, cards, seat), cards, look, DARK if look.dark else LIGHT)
+    picture = _Picture(view, cards, look, DARK if look.dark else LIGHT)
     return (_compact if look.compact else _wide)(picture)
 
 

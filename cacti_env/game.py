@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from cacti_env import cards, describing, drawing, memory, rules, snapshots
@@ -205,14 +206,17 @@ decided by who has more cacti under both planters.
         """Return the points by seat: "planted", "special", "bonus" and, not above 0, "left_over"."""
         return describing.score_sheet(snapshot, self.cards)
 
-    def text(self, state: Any, seat: int | None = None) -> str:
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all cards."""
-        self.check_seat(seat)
-        return drawing.text(self.snapshot(state), self.cards, self.legal_labels(state), seat)
+        return drawing.text(self._drawn(view, seat), self.cards, legal)
 
-    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
+    def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all cards."""
-        return drawing.svg(snapshot, self.cards, seat, look)
+        return drawing.svg(self._drawn(view, seat), self.cards, look)
+
+    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
+        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
+        return snapshots.seen(view, self.cards, None) if seat is None else view
 
 
 class _CactiWithMemory(Cacti):

@@ -211,8 +211,6 @@ def _use_special(state, t):
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal."""
     mask[:] = 0
-    if state.terminated or state.truncated:
-        return 0
     types = np.int64(params.num_types)
     specials = types + 2 * np.int64(params.num_basic) + 1
     if state.asked == LAST_CARD:

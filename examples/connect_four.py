@@ -6,6 +6,7 @@ and as bits in `stones`, where four in a line are found by shifting.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,6 @@ def deal(state, params, seed):
 @compiled
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (7,): the columns that are not full. Return how many these are."""
-    if state.terminated or state.truncated:
-        mask[:] = 0
-        return 0
     n = 0
     for column in range(COLUMNS):
         mask[column] = state.height[column] < ROWS
@@ -143,9 +141,9 @@ class ConnectFour(Game):
             "scores": self.scores(state),
         }
 
-    def text(self, state: Any, seat: int | None = None) -> str:
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the board."""
-        rows = ["".join(".XO"[stone] for stone in row) for row in self.own_snapshot(state)["rows"]]
+        rows = ["".join(".XO"[stone] for stone in row) for row in view["rows"]]
         return "\n".join([*rows, "0123456"])
 
 

@@ -33,9 +33,6 @@ def deal(state, params, seed):
 @compiled
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (2,): a turn starts with a roll, and who can win must hold. Return how many are legal."""
-    mask[:] = 0
-    if state.terminated or state.truncated:
-        return 0
     sure = np.int64(state.score[state.current_player]) + state.turn_sum
     mask[ROLL] = sure < params.goal
     mask[HOLD] = state.turn_sum > 0

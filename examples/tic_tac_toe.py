@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,6 @@ def deal(state, params, seed):
 @compiled
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (9,): the empty cells. Return how many these are."""
-    if state.terminated or state.truncated:
-        mask[:] = 0
-        return 0
     n = 0
     for cell in range(CELLS):
         mask[cell] = state.board[cell] == 0
@@ -118,9 +116,9 @@ class TicTacToe(Game):
             "scores": self.scores(state),
         }
 
-    def text(self, state: Any, seat: int | None = None) -> str:
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the board."""
-        return "\n".join("".join(".XO"[mark] for mark in row) for row in self.own_snapshot(state)["rows"])
+        return "\n".join("".join(".XO"[mark] for mark in row) for row in view["rows"])
 
 
 def main() -> None:

@@ -73,10 +73,11 @@ def page(
     if estimates is not None and len(estimates) != len(shown):
         raise ValueError(f"{len(shown)} positions need as many estimates, not {len(estimates)}")
     moves = [
-        f"player_{last[0]}: {game.describe(before, last[1])}"
+        f"player_{last[0]}: {game.describe_to(before, last[1], seat)}"
         for (before, _), (_, last) in itertools.pairwise(shown)
         if last is not None
     ]
+    scores = [game.scores(state, seat) for state, _ in shown]
     # Positions differ little: a picture is a list of numbers, each of an element that is kept once.
     pieces: dict[str, int] = {}
 
@@ -90,12 +91,12 @@ def page(
         "narrow": numbers(compact=True),
         "pieces": list(pieces),
         "moves": moves,
-        "scores": [game.scores(state) for state, _ in shown],
+        "scores": scores,
         "estimates": estimates,
     }
     packed = gzip.compress(json.dumps(film).encode(), mtime=0)
     parts = {
-        "title": html.escape(f"{game.title}: {', '.join(map(str, replay.scores))}"),
+        "title": html.escape(f"{game.title}: {', '.join(map(str, scores[-1]))}"),
         "replay": json.dumps(replay.content()).replace("<", "\\u003c"),
         "film": base64.b64encode(packed).decode(),
     }

@@ -28,6 +28,9 @@ from garden_core.svg import Look
 
 __all__ = ["Board", "Features", "Game", "Part", "Table"]
 
+_DRAWS = 200
+"""Redraws that are tried, to find out whether a description depends on hidden information."""
+
 
 @dataclass(frozen=True)
 class Board:
@@ -304,6 +307,24 @@ class Game(ABC):
         """
         return self.labels[action]
 
+    def describe_to(self, state: Any, action: int, seat: int | None) -> str:
+        """Return `describe` for an action that the player to move has taken, if `seat` may know all of it, else the label.
+
+        A description that is the same in many redraws of what is hidden from the seat tells nothing hidden. An onlooker
+        (None) may know all.
+        """
+        description, label = self.describe(state, action), self.labels[action]
+        if self.information == "perfect" or seat in (None, state["current_player"]) or description == label:
+            return description
+        redrawn, mask = self.new_states(1), np.zeros(self.num_actions, np.int8)
+        for draw in range(_DRAWS):
+            redrawn[0] = state
+            kernels.resample(redrawn[0], self.params[0], seat, draw)
+            kernels.legal_actions(redrawn[0], self.params[0], mask)
+            if mask[action] and self.describe(redrawn[0], action) != description:
+                return label
+        return description
+
     def snapshot(self, state: Any) -> dict[str, Any]:
         """Return the whole state as plain JSON values; see the game's page for the keys.
 
@@ -393,13 +414,20 @@ class Game(ABC):
             ValueError: for a seat that does not exist.
         """
         number = as_seat(seat, self.num_players)
-        view = self.seen(self.snapshot(state), number)
-        actions = self._legal_actions(state) if state["current_player"] == number else []
         legal = [
             {"action": action, "label": self.labels[action], "description": self.describe(state, action)}
-            for action in actions
+            for action in self._offered(state, number)
         ]
-        return {**view, "seat": number, "legal": legal}
+        return {**self._view(state, number), "seat": number, "legal": legal}
+
+    def _view(self, state: Any, seat: int | None) -> dict[str, Any]:
+        """Return what `seat` sees of the snapshot; None: all of it. Whatever is shown to a seat is made from this."""
+        snapshot = self.snapshot(state)
+        return snapshot if seat is None else self.seen(snapshot, as_seat(seat, self.num_players))
+
+    def _offered(self, state: Any, seat: int | None) -> list[int]:
+        """Return the legal actions if `seat` is to move, or for an onlooker, None."""
+        return self._legal_actions(state) if seat in (None, state["current_player"]) else []
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return how every seat's score comes about: by seat the parts by name, which sum to `scores`.
@@ -411,12 +439,18 @@ class Game(ABC):
         """
         return [{"score": score} for score in snapshot["scores"]]
 
-    def text(self, state: Any, seat: int | None = None) -> str:
-        """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all)."""
-        return "\n".join(f"{key}: {value}" for key, value in self.snapshot(state).items())
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
+        """Return a position in words.
 
-    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
-        """Return the picture of a position as an SVG document, as much of it as `seat` may see (None: all)."""
+        Args:
+            view: what `seat` sees of the snapshot, by `seen`; the whole snapshot for an onlooker.
+            seat: who looks; None: an onlooker.
+            legal: labels of the legal actions, if the seat is to move, and for an onlooker.
+        """
+        return "\n".join(f"{key}: {value}" for key, value in view.items())
+
+    def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position as an SVG document; `view` and `seat` as for `own_text`."""
         raise ValueError(f"{self.name} has no picture; use render_mode='ansi'")
 
     # --- what follows ---
@@ -484,6 +518,15 @@ class Game(ABC):
         """Return n zeroed state records, shape (n,); deal before use."""
         return records(n, self.state_dtype)
 
+    def text(self, state: Any, seat: int | None = None) -> str:
+        """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all).
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
+        view = self._view(state, seat)
+        return self.own_text(view, seat, [self.labels[action] for action in self._offered(state, seat)])
+
     def svg(
         self,
         state: Any,
@@ -510,9 +553,8 @@ class Game(ABC):
         Raises:
             ValueError: for a seat or an action that does not exist, or a game that has no picture.
         """
-        self.check_seat(seat)
-        may = legal and seat in (None, state["current_player"])
-        offered = {self.labels[action]: action for action in self._legal_actions(state)} if may else {}
+        view = self._view(state, seat)
+        offered = {self.labels[action]: action for action in self._offered(state, seat)} if legal else {}
         says = {label: self.describe(state, action) for label, action in offered.items()}
         look = Look(offered, dark=dark, compact=compact, names=names, says=says)
         if last is not None:
@@ -520,23 +562,23 @@ class Game(ABC):
             if not 0 <= action < self.num_actions:
                 raise ValueError(f"the last action must be 0 to {self.num_actions - 1}, not {short(action)}")
             look = look._replace(last=self.labels[action], by=by)
-        return self.own_svg(self.snapshot(state), seat, look)
+        return self.own_svg(view, seat, look)
 
     def legal_labels(self, state: Any) -> list[str]:
         """Return the labels of what the player to move may do; none when the game is over."""
         return [self.labels[action] for action in self._legal_actions(state)]
 
     def _legal_actions(self, state: Any) -> list[int]:
-        if state["terminated"] or state["truncated"]:
-            return []
         mask = np.zeros(self.num_actions, np.int8)
         kernels.legal_actions(state, self.params[0], mask)
         return np.flatnonzero(mask).tolist()
 
-    def scores(self, state: Any) -> list[int]:
-        """Return every seat's score as things stand."""
+    def scores(self, state: Any, seat: int | None = None) -> list[int]:
+        """Return every seat's score as things stand; for a seat, before the end, the part that everybody can see."""
+        over = state["terminated"] or state["truncated"]
+        count = kernels.points if seat is None or over else kernels.public_points
         out = np.zeros(self.max_players, np.int32)
-        kernels.points(state, self.params[0], out)
+        count(state, self.params[0], out)
         return out[: self.num_players].tolist()
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "copy_record",
     "deal",
     "fingerprint_of",
+    "in_progress",
     "is_dealt",
     "legal_actions",
     "observe",
@@ -40,7 +41,8 @@ class Kernels(NamedTuple):
     """What a game supplies, each a function decorated with `compiled`; see the functions of the same names.
 
     A game's `deal` seeds the generator and fills every field of its own; its `apply_action` is the rules'
-    transition alone. Counting decisions, the cap and the rewards are added here, once for all games.
+    transition alone, and its `legal_actions` is called in games in progress alone. Counting decisions, the cap, the
+    rewards and the mask of a finished game are added here, once for all games.
     The arguments have the names that the generic functions give them.
     """
 
@@ -112,6 +114,12 @@ def is_dealt(state):
 
 
 @compiled
+def in_progress(state):
+    """Whether the state was dealt and its game is not over."""
+    return is_dealt(state) and not (state.terminated or state.truncated)
+
+
+@compiled
 def _settle(state, params):
     """After a decision: end the game at the cap, then pay every seat for this decision (`state.rewards`)."""
     if state.decisions >= params.max_decisions and not state.terminated:
@@ -163,7 +171,7 @@ def _make_deal(rules_deal):
 
 def _make_legal_actions(rules_legal_actions):
     def legal_actions(state, params, mask):
-        if not is_dealt(state):
+        if not in_progress(state):
             mask[:] = 0
             return 0
         return rules_legal_actions(state, params, mask)
@@ -192,8 +200,8 @@ def _make_resample(rules_resample):
 
 # --- the generic functions ---
 #
-# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, and
-# apply_action and resample leave it as it is. Observations and counts only read, which zeros must allow.
+# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, as in a
+# finished game, and apply_action and resample leave it as it is. Observations and counts only read, which zeros must allow.
 
 
 def deal(state, params, seed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from garden_core.game import Board, Game, Part
@@ -196,11 +197,10 @@ the cooperative game all win or lose together, and the lowest score is the team'
         """Return the space on the score track, by seat: only the whole score is kept."""
         return [{"score track": score} for score in snapshot["scores"]]
 
-    def text(self, state: Any, seat: int | None = None) -> str:
-        """Return the position as text that a person can play from; nothing is hidden from any seat."""
-        self.check_seat(seat)
-        return drawing.text(self.snapshot(state), self.legal_labels(state), self.cooperative)
+    def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
+        """Return the position as text that a person can play from."""
+        return drawing.text(view, legal, self.cooperative)
 
-    def own_svg(self, snapshot: dict[str, Any], seat: int | None, look: Look) -> str:
-        """Return the picture of a position; nothing is hidden from any seat."""
-        return drawing.svg(snapshot, self.cooperative, look)
+    def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
+        """Return the picture of a position."""
+        return drawing.svg(view, self.cooperative, look)

@@ -275,8 +275,6 @@ def _is_held(state, params, player, space):
 def legal_actions(state, params, mask):
     """Fill `mask`, int8 (num_actions,), for the player to move; return how many are legal."""
     mask[:] = 0
-    if state.terminated or state.truncated:
-        return 0
     if state.phase == PLACE:
         return _legal_places(state, mask)
     hexes = NUM_HEXES * np.int64(params.gardeners)

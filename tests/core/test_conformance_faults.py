@@ -5,6 +5,7 @@ would take minutes.
 """
 
 import json
+from operator import itemgetter
 
 import numba
 import numpy as np
@@ -12,10 +13,22 @@ import pig
 import pytest
 from pig import Pig
 from processes import python
-from toys import Cards, Nim, cards_observe, cards_points, cards_resample, nim_apply_action, nim_deal
+from toys import (
+    DECK,
+    Cards,
+    Nim,
+    cards_apply_action,
+    cards_deal,
+    cards_observe,
+    cards_points,
+    cards_resample,
+    nim_apply_action,
+    nim_deal,
+)
 
 from garden_core import Game, Option, compiled, testing
-from garden_core.rng import bounded, seed_rng
+from garden_core.positions import require
+from garden_core.rng import bounded, seed_rng, shuffle
 from garden_core.testing import check_game
 
 # --- what does not: faulty rules, each with what the message must say ---
@@ -51,35 +64,8 @@ def legal_actions__count(state, params, mask):
 
 @faulty_rule("must write 0 or 1 into every entry")
 def legal_actions__part(state, params, mask):
-    if state.terminated or state.truncated:
-        return 0
     mask[pig.ROLL] = 1
     return 1
-
-
-@faulty_rule("1 legal actions, and over is True")
-def legal_actions__at_the_end(state, params, mask):
-    mask[:] = 0
-    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
-    return 1
-
-
-@faulty_rule("after the end by the cap 1 actions are legal")
-def legal_actions__at_the_cap(state, params, mask):
-    mask[:] = 0
-    if state.terminated:
-        return 0
-    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
-    return 1
-
-
-@faulty_rule("after the end by the cap the mask is not 0")
-def legal_actions__count_alone_at_the_cap(state, params, mask):
-    mask[:] = 0
-    if state.terminated:
-        return 0
-    mask[pig.HOLD if state.turn_sum > 0 else pig.ROLL] = 1
-    return 1 - np.int64(state.truncated)
 
 
 @faulty_rule("the game is not over, so something must be legal")
@@ -91,8 +77,6 @@ def legal_actions__none(state, params, mask):
 @faulty_rule("legal_actions leaks the random state")
 def legal_actions__by_the_generator(state, params, mask):
     mask[:] = 0
-    if state.terminated or state.truncated:
-        return 0
     mask[state.rng[0] & np.uint64(1)] = 1
     return 1
 
@@ -232,11 +216,6 @@ def public_points__hidden(state, params, out):
     cards_points(state, params, out)
 
 
-@faulty_rule("resample never redraws anything", base=Cards)
-def resample__nothing_hidden(state, params, player, seed):
-    seed_rng(state.rng, seed)
-
-
 @faulty_rule("have changed", base=Cards, information="perfect")
 def resample__perfect(state, params, player, seed):
     cards_resample(state, params, player, seed)
@@ -279,7 +258,12 @@ add_fault("chance_cards", "chance is 'cards'", chance="cards")
 add_fault("chance_none", "chance is 'none', but the generator has decided here", chance="none")
 add_fault("chance_deal", "chance is 'deal', but the generator has decided here", chance="deal")
 add_fault("chance_missing", "chance is 'deal', but 3 seeds give the same game", Nim, chance="deal")
-add_fault("imperfect", "information is 'imperfect', but resample never redraws", information="imperfect")
+add_fault(
+    "imperfect",
+    "information is 'imperfect', but resample never redraws",
+    information="imperfect",
+    seen=lambda self, snapshot, seat: snapshot,
+)
 add_fault("low_range", "in all, but reward_range is (-0.5, 0.5)", reward_range=(-0.5, 0.5))
 add_fault("team", "in a cooperative game", cooperative=True)
 add_fault("short", "should be over, max_game_length is reached", max_game_length=3)
@@ -300,11 +284,6 @@ add_fault("unpicklable", "cannot be pickled", __module__="elsewhere")
 add_fault("pickled", "pickling gives another game", __reduce__=lambda self: (Pig, ()))
 
 
-add_fault(
-    "seen_everything", "seen leaves something hidden in it", Cards, seen=lambda self, snapshot, seat: snapshot
-)
-
-
 def fill_state__nothing(self, state, snapshot):
     """Leave the state as it is."""
 
@@ -315,6 +294,223 @@ add_fault(
     Pig,
     fill_state=fill_state__nothing,
 )
+
+
+# --- what shows hidden cards, or lets search see them; and other mistakes in a game with hidden cards ---
+
+
+@compiled
+def resample_deck(state, params, player, seed):
+    seed_rng(state.rng, seed)
+    shuffle(state.rng, state.deck[3:], DECK - 3)
+
+
+@compiled
+def resample_hands(state, params, player, seed):
+    """Redraw the cards of the other hands from one another."""
+    seed_rng(state.rng, seed)
+    one, other = (player + 1) % 3, (player + 2) % 3
+    if bounded(state.rng, 2):
+        card = np.int64(state.hand[one])
+        state.hand[one] = state.hand[other]
+        state.hand[other] = card
+
+
+@faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Cards)
+def resample__keeps_the_hands(state, params, player, seed):
+    resample_deck(state, params, player, seed)
+
+
+@compiled
+def stamped_deal(state, params, seed):
+    cards_deal(state, params, seed)
+    state.stamp = np.int64(state.rng[0] >> np.uint64(1))
+
+
+class Stamped(Cards):
+    """Cards with a number that all see, so that no two deals look the same."""
+
+    state_fields = (*Cards.state_fields, ("stamp", "i8"))
+    rules = Cards.rules._replace(deal=stamped_deal)
+
+    def own_snapshot(self, state):
+        return super().own_snapshot(state) | {"stamp": int(state["stamp"])}
+
+
+@faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Stamped)
+def resample__keeps_the_hands_of_stamped(state, params, player, seed):
+    resample_deck(state, params, player, seed)
+
+
+@faulty_rule("seen hides deck from seat 0, but resample does not redraw it", base=Cards)
+def resample__keeps_the_deck(state, params, player, seed):
+    resample_hands(state, params, player, seed)
+
+
+@faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Cards)
+def resample__does_not_shuffle(state, params, player, seed):
+    """The cards that the seat does not see are handed out from the lowest."""
+    seed_rng(state.rng, seed)
+    cards = [card for card in range(DECK) if card != state.hand[player]]
+    for p in range(3):
+        if p != player:
+            state.hand[p] = cards.pop(0)
+    state.deck[3:] = cards
+
+
+@faulty_rule("resample for seat 0 redraws too little", base=Cards)
+def resample__swaps_one_card(state, params, player, seed):
+    """The deck stays in its order, but for the card that another gives for one of it."""
+    seed_rng(state.rng, seed)
+    other, i = (player + 1 + bounded(state.rng, 2)) % 3, 3 + bounded(state.rng, DECK - 3)
+    state.hand[other], state.deck[i] = int(state.deck[i]), int(state.hand[other])
+
+
+@faulty_rule("resample for seat 0 draws otherwise than deal", base=Cards)
+def resample__orders_the_deck(state, params, player, seed):
+    """The hands are redrawn, but the deck is put in order."""
+    cards_resample(state, params, player, seed)
+    state.deck[3:7] = np.sort(state.deck[3:7])
+
+
+@faulty_rule(
+    "resample for seat 0 redraws too little",
+    base=Cards,
+    own_snapshot=lambda self, state: Cards.own_snapshot(self, state) | {"deck": []},
+)
+def resample__keeps_what_no_snapshot_shows(state, params, player, seed):
+    resample_hands(state, params, player, seed)
+
+
+@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
+def resample__writes_what_is_seen(state, params, player, seed):
+    cards_resample(state, params, player, seed)
+    state.next_card = 7
+
+
+@faulty_rule("observe for seat 1 is no longer the same", base=Cards)
+def resample__for_the_mover(state, params, player, seed):
+    cards_resample(state, params, state.current_player, seed)
+
+
+def fill_state__checked(self, state, snapshot):
+    require(len({*snapshot["hands"]}) == 3, "hands: a card is there twice")
+    state["hand"], state["next_card"] = snapshot["hands"], DECK - len(snapshot["deck"])
+    state["deck"][int(state["next_card"]) :] = snapshot["deck"]
+    state["asked_seats"], state["current_player"] = snapshot["decisions"], snapshot["current_player"]
+
+
+@faulty_rule(
+    "a position that cannot be: hands: a card is there twice", base=Cards, fill_state=fill_state__checked
+)
+def resample__a_card_twice(state, params, player, seed):
+    cards_resample(state, params, player, seed)
+    for p in range(3):
+        if p != player:
+            state.hand[p] = bounded(state.rng, DECK)
+
+
+@faulty_rule("legal_actions is no longer the same", base=Cards)
+def legal_actions__by_anothers_card(state, params, mask):
+    mask[0] = 1
+    mask[1] = state.hand[(state.current_player + 1) % params.num_players] > 3
+    return 1 + np.int64(mask[1])
+
+
+@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
+def observe__top_of_the_deck(state, params, player, out):
+    cards_observe(state, params, player, out)
+    out[1] = state.deck[state.next_card]
+
+
+@faulty_rule("deal must fill every field, but leaves hand in part", base=Cards)
+def deal__from_another_source(state, params, seed):
+    CALLS[0] += 1
+    cards_deal(state, params, seed)
+    state.hand[0] = CALLS[0] % DECK
+
+
+@faulty_rule("does not play on alike", base=Cards)
+def apply_action__from_another_source(state, params, action):
+    CALLS[0] += 1
+    cards_apply_action(state, params, action)
+    state.hand[0] = CALLS[0] % DECK
+
+
+@faulty_rule("in all, but by points or standings it is", base=Cards)
+def apply_action__writes_what_is_the_cores(state, params, action):
+    state.paid[0] += 1
+    cards_apply_action(state, params, action)
+
+
+def seen__changed(**keys):
+    """A `seen` that leaves in the snapshot what these functions of it say."""
+
+    def seen(self, snapshot, seat):
+        return Cards.seen(self, snapshot, seat) | {key: value(snapshot) for key, value in keys.items()}
+
+    return {"seen": seen}
+
+
+def seen__in_place(self, snapshot, seat):
+    snapshot.pop("deck")
+    return Cards.seen(self, snapshot | {"deck": []}, seat)
+
+
+def draws(self, view, seat, look):
+    return f"<svg>{view['hands']}</svg>"
+
+
+add_fault("seen_missing", "so the class needs seen", Cards, seen=Game.seen)
+for key in ("hands", "deck", "scores"):
+    add_fault(
+        f"seen_leaves_{key}",
+        "what seen leaves is no longer the same",
+        Cards,
+        **seen__changed(**{key: itemgetter(key)}),
+    )
+add_fault(
+    "seen_hides_the_own_card",
+    "seen hides hands[0] from seat 0, but resample does not redraw it",
+    Cards,
+    **seen__changed(hands=lambda snapshot: [None] * 3, scores=lambda snapshot: None),
+)
+add_fault("seen_in_place", "seen changes the snapshot", Cards, seen=seen__in_place)
+add_fault("seen_a_set", "seat_view is not plain JSON", Cards, **seen__changed(deck=lambda snapshot: {1}))
+add_fault(
+    "describes_the_next_card",
+    "describe is no longer the same",
+    Cards,
+    describe=lambda self, state, action: f"change for {state['deck'][state['next_card']]}",
+)
+add_fault(
+    "text_of_everything",
+    "text is no longer the same",
+    Cards,
+    text=lambda self, state, seat=None: str(self.snapshot(state)),
+)
+add_fault(
+    "picture_of_everything",
+    "svg is no longer the same",
+    Cards,
+    own_svg=draws,
+    svg=lambda self, state, seat=None, **look: draws(self, self.snapshot(state), None, None),
+)
+add_fault(
+    "own_snapshot_forgets_truncated",
+    "the snapshot says 'change'",
+    Cards,
+    own_snapshot=lambda self, state: (
+        Cards.own_snapshot(self, state) | {"asked": "over" if state["terminated"] else "change"}
+    ),
+)
+add_fault(
+    "own_snapshot_of_other_scores",
+    "snapshot['scores'] is [0, 0], not",
+    Cards,
+    own_snapshot=lambda self, state: Cards.own_snapshot(self, state) | {"scores": [0, 0]},
+)
+add_fault("rewards_out_of_range", "but reward_range is (-0.5, 0.5)", Cards, reward_range=(-0.5, 0.5))
 
 
 add_fault("held_nothing", "held names cards, which is no field", Cards, held=("cards",))
@@ -372,7 +568,7 @@ def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, 
         check_game(Pig(goal=10), games=2)
 
 
-TOYS = [Cards(), Cards(num_players=3, reward="margin"), Nim(), Nim(num_players=3)]
+TOYS = [Cards(), Cards(num_players=3, reward="margin"), Stamped(num_players=3), Nim(), Nim(num_players=3)]
 """The games that faults are added to, beside the pig."""
 
 

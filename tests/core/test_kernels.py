@@ -4,9 +4,10 @@ import numba
 import numpy as np
 import pytest
 from pig import Pig
+from toys import Cards
 
 import garden_core
-from garden_core import compiled, kernels, loops
+from garden_core import Batch, compiled, kernels, loops
 
 
 def foreign():
@@ -42,6 +43,22 @@ def test_unregistered_record_is_refused_by_compiled_loops():
 def test_anything_else_is_refused():
     with pytest.raises(TypeError, match="list is not the state of a registered game"):
         kernels.points([], Pig().params[0], np.zeros(4, np.int32))
+
+
+@pytest.mark.parametrize(("cap", "end"), [(10, "terminated"), (1, "truncated")])
+def test_the_core_gives_the_mask_of_a_finished_game(cap, end):
+    """The rules of Cards say that something is legal whatever the state."""
+    game = Cards(max_decisions=cap)
+    batch, mask = Batch(game, 1, autoreset=False), np.full(2, 77, np.int8)
+    batch.reset(1)
+    assert kernels.legal_actions(batch.states[0], game.params[0], mask) == mask.sum() == 2
+    while not (batch.terminated[0] or batch.truncated[0]):
+        batch.step([0])
+    assert batch.states[0][end]
+    assert kernels.legal_actions(batch.states[0], game.params[0], mask) == 0
+    assert not mask.any()
+    assert batch.action_mask.all()  # so that a policy can choose something
+    assert game.legal_labels(batch.states[0]) == []
 
 
 def test_registering_a_type_twice_is_refused():

@@ -18,9 +18,8 @@ def deal(state, params, seed):
 
 @compiled
 def legal_actions(state, params, mask):
-    open_ = not (state.terminated or state.truncated)
-    mask[:] = open_
-    return 2 * np.int64(open_)
+    mask[:] = 1
+    return 2
 
 
 @compiled

@@ -1,7 +1,5 @@
 """Toy games for tests, beside examples/pig.py: one with hidden cards, and one without chance."""
 
-import numpy as np
-
 from garden_core import Game, Option, compiled
 from garden_core.kernels import Kernels
 from garden_core.rng import seed_rng, shuffle
@@ -25,8 +23,8 @@ def cards_deal(state, params, seed):
 
 @compiled
 def cards_legal_actions(state, params, mask):
-    mask[:] = 1 - max(state.terminated, state.truncated)
-    return 2 * np.int64(mask[0])
+    mask[:] = 1
+    return 2
 
 
 @compiled
@@ -114,8 +112,18 @@ class Cards(Game):
         return {
             "asked": "over" if over else "change",
             "hands": state["hand"].tolist(),
+            "deck": state["deck"][int(state["next_card"]) :].tolist(),
             "current_player": int(state["current_player"]),
+            "scores": self.scores(state),
         }
+
+    def seen(self, snapshot, seat):
+        """The own card, at the end all cards; of the deck the number of cards."""
+        hidden = {}
+        if not snapshot["terminated"]:
+            for key in ("hands", "scores"):
+                hidden[key] = [value if p == seat else None for p, value in enumerate(snapshot[key])]
+        return snapshot | {"deck": len(snapshot["deck"])} | hidden
 
 
 @compiled
@@ -171,4 +179,11 @@ class Nim(Cards):
     observation_shape = (2,)
 
     def own_snapshot(self, state):
-        return super().own_snapshot({"hand": np.zeros(0)} | {name: state[name] for name in state.dtype.names})
+        return {
+            "asked": "over" if state["terminated"] or state["truncated"] else "count",
+            "counted": int(state["asked_seats"]),
+            "current_player": int(state["current_player"]),
+            "scores": self.scores(state),
+        }
+
+    seen = Game.seen

@@ -32,8 +32,6 @@ PERSON = "human"
 """Stands for a person among the names of agents."""
 ADVISERS = ("network-mcts:100", "mcts:400")
 """Who gives hints: the first of them that can play the game."""
-DRAWS = 200
-"""Determinizations that are tried, to find out whether a description depends on hidden information."""
 
 
 @dataclass
@@ -152,7 +150,7 @@ class Match:
         self.state = self.batch.states[0]
         self.moves: list[Move] = []
         self.forfeited = -1
-        self._told: dict[tuple[int, int], bool] = {}
+        self._told: dict[tuple[int, int | None], str] = {}
         self._adviser: tuple[str, MCTSAgent] | None = None
         index = {label: action for action, label in enumerate(self.game.labels)}
         for label in replay.actions:
@@ -248,31 +246,15 @@ class Match:
 
     def told(self, number: int, seats: Sequence[int | None]) -> str:
         """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
-        move = self.moves[number]
-        label, description = self.game.labels[move.action], self.game.describe(move.before, move.action)
-        if description != label and not all(
-            self._may_know(number, seat, description) for seat in seats if seat is not None
-        ):
-            return label
-        return sentence(label, description)
+        label = self.game.labels[self.moves[number].action]
+        told = {self._description(number, seat) for seat in (*seats, None)}
+        return label if label in told else sentence(label, told.pop())
 
-    def _may_know(self, number: int, seat: int, description: str) -> bool:
-        if self.game.information == "perfect" or seat == self.moves[number].seat:
-            return True
+    def _description(self, number: int, seat: int | None) -> str:
         if (number, seat) not in self._told:
-            self._told[number, seat] = self._is_open(self.moves[number], seat, description)
+            move = self.moves[number]
+            self._told[number, seat] = self.game.describe_to(move.before, move.action, seat)
         return self._told[number, seat]
-
-    def _is_open(self, move: Move, seat: int, description: str) -> bool:
-        """Whether the description is the same in all determinizations for `seat` in which the action is legal."""
-        redrawn, mask = self.game.new_states(1), np.zeros(self.game.num_actions, np.int8)
-        for draw in range(DRAWS):
-            redrawn[0] = move.before
-            kernels.resample(redrawn[0], self.game.params[0], seat, draw)
-            kernels.legal_actions(redrawn[0], self.game.params[0], mask)
-            if mask[move.action] and self.game.describe(redrawn[0], move.action) != description:
-                return False
-        return True
 
     def choices(self) -> list[tuple[int, str]]:
         """Return what whoever is to move may do, with what it does: numbers of actions and descriptions."""
@@ -355,7 +337,7 @@ def set_up(arguments: Arguments) -> tuple[Match, int]:
         SystemExit: for arguments that are not valid.
     """
     a, names = arguments, arguments.seats
-    seed = secrets.randbits(32) if a.seed is None else a.seed
+    seed = secrets.randbits(64) if a.seed is None else a.seed
     try:
         as_seed(seed)
         own = a.game if ":" in a.game else None

@@ -81,15 +81,15 @@ def main(arguments: Arguments) -> None:
         _step(replay, states, a.seat)
     elif a.position is None:
         for number, (before, label) in enumerate(zip(states, replay.actions, strict=False), 1):
-            print(f"{number:>4} {_told(replay, before, label)}")
+            print(f"{number:>4} {_told(replay, before, label, a.seat)}")
     else:
         print(game.text(state, a.seat))
-    print(f"scores: {', '.join(map(str, replay.scores))}")
+    print(f"scores: {', '.join(map(str, game.scores(states[-1], a.seat)))}")
 
 
-def _told(replay: Replay, before: Any, label: str) -> str:
-    """Return a decision in words."""
-    description = replay.game.describe(before, replay.game.labels.index(label))
+def _told(replay: Replay, before: Any, label: str, seat: int | None) -> str:
+    """Return a decision in words, as much as `seat` may know (None: all)."""
+    description = replay.game.describe_to(before, replay.game.labels.index(label), seat)
     text = description if description.startswith(label) else f"{label}: {description}"
     return f"player_{before['current_player']}: {text}"
 
@@ -98,7 +98,7 @@ def _step(replay: Replay, states: list[Any], seat: int | None) -> None:
     """Show position after position, until the end or the end of the input."""
     for number, state in enumerate(states):
         if number:
-            print(f"\n{number:>4} {_told(replay, states[number - 1], replay.actions[number - 1])}")
+            print(f"\n{number:>4} {_told(replay, states[number - 1], replay.actions[number - 1], seat)}")
         print(replay.game.text(state, seat))
         if number < len(states) - 1:
             try:

@@ -1,0 +1,129 @@
+"""Cards says by `seen` what a seat sees, and nothing of how it is shown: then no hidden card is shown anywhere."""
+
+import re
+
+import pytest
+from garden_agents.play import recorded
+from garden_agents.play.match import Match, new_replay
+from garden_agents.play.terminal import Table
+from toys import Cards
+
+from garden_core import Game, kernels
+from garden_core.film import page
+from garden_core.interfaces.gymnasium_env import Env
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.replay import Replay
+
+
+class Drawn(Cards):
+    """Cards with a picture, and with words for a decision that tell the card of the player to move."""
+
+    def own_svg(self, view, seat, look):
+        return f"<svg>{view}</svg>"
+
+    def describe(self, state, action):
+        return f"{self.labels[action]} the {state['hand'][state['current_player']]}"
+
+
+def text(game, state):
+    return game.text(state, 0)
+
+
+def picture(game, state):
+    return game.svg(state, 0, legal=True)
+
+
+def seat_view(game, state):
+    return game.seat_view(state, 0)
+
+
+def pettingzoo(game, state):
+    env = GardenEnv(game, render_mode="ansi")
+    env.reset(1)
+    env.states[0] = state
+    return env.render(seat=0)
+
+
+def gymnasium(game, state):
+    env = Env(game, seat=0, render_mode="ansi")
+    env.reset(seed=1)
+    env.learner.batch.states[0] = state
+    return env.render()
+
+
+def people(game, state):
+    match = Match(new_replay(game, 1), ["human", "human"], [None, None])
+    match.batch.states[0] = state
+    match.batch.refresh()
+    return match
+
+
+def web(game, state):
+    web = pytest.importorskip("garden_agents.play.web")
+    room = web.Room(people(game, state))
+    return room.position(web._Page(None, room, 0, False))
+
+
+def terminal(game, state, capsys):
+    Table(people(game, state), None, "").play()
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("show", [text, picture, seat_view, pettingzoo, gymnasium, web, terminal])
+@pytest.mark.parametrize("kind", [Cards, Drawn])
+def test_what_a_seat_is_shown_does_not_depend_on_hidden_cards(kind, show, request, monkeypatch):
+    if (kind, show) == (Cards, picture):
+        pytest.skip("it has no picture")
+    monkeypatch.setattr("builtins.input", enter_or_leave)
+    game = kind()
+    states = game.new_states(2)
+    kernels.deal(states[0], game.params[0], 5)
+    states[1] = states[0]
+    kernels.resample(states[1], game.params[0], 0, 5)
+    more = (request.getfixturevalue("capsys"),) if show is terminal else ()
+    one, other = (show(game, state, *more) for state in states)
+    assert one == other
+    assert game.text(states[0]) != game.text(states[1])
+    assert str(states[0]["hand"][0]) in str(one)
+
+
+def enter_or_leave(prompt):
+    if "Enter" not in prompt:
+        raise EOFError
+    return ""
+
+
+@pytest.fixture
+def replay():
+    game = Drawn()
+    return Replay.of(game, 5, ["change"])
+
+
+def test_a_recorded_game_shows_a_seat_nothing_hidden(replay, monkeypatch, capsys):
+    """Neither on its page nor printed: the first player had a card that the other does not know, and has a score."""
+    monkeypatch.setattr(Replay, "load", lambda *arguments: replay)
+    card, *_ = next(replay.states())["hand"]
+    for seat, told, scores in (
+        (None, f"change the {card}", replay.scores),
+        (0, f"change the {card}", (0, 0)),
+        (1, "change", (0, 0)),
+    ):
+        whole = page(replay, seat)
+        recorded.main(recorded.Arguments("file", seat=seat))
+        printed = capsys.readouterr().out
+        assert f"player_0: {told}\n" in printed
+        assert printed.endswith(f"scores: {scores[0]}, {scores[1]}\n")
+        assert re.search(f"<title>Cards: {scores[0]}, {scores[1]}", whole)
+
+
+def test_a_game_that_does_not_say_what_is_hidden_shows_a_seat_nothing():
+    class Silent(Cards):
+        seen = Game.seen
+
+    game = Silent()
+    states = game.new_states(1)
+    kernels.deal(states[0], game.params[0], 1)
+    for show in (game.text, game.seat_view, game.svg):
+        with pytest.raises(ValueError, match="does not say what a seat sees of a snapshot"):
+            show(states[0], 0)
+    assert "deck" in game.text(states[0])
