@@ -13,10 +13,13 @@ from typing import Any
 
 from garden_core.checks import one_line, short
 
-__all__ = ["imported", "load_agent"]
+__all__ = ["INSTALL", "imported", "load_agent"]
 
 AGENTS = "garden_core.agents"
 """Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for other names."""
+
+INSTALL = "with an installed garden-envs; in a checkout: pip install --editable ."
+"""Where games and agents come from, for messages where nothing is installed."""
 
 
 def imported(name: str, what: str) -> Any:
@@ -59,8 +62,8 @@ def load_agent(name: str, game: Any, seed: int = 0) -> Any:
         except ValueError as error:
             reasons.append(str(error))
     if not reasons:
-        reasons.append("no package announces agents by the entry-point group garden_core.agents")
-    raise ValueError(
-        f"no agent {short(name)}: {'; '.join(reasons)}. 'random' and 'greedy' are always there; the others come with "
-        "an installed garden-envs; in a checkout: pip install --editable ."
-    )
+        reasons.append(
+            "no package announces agents by the entry-point group garden_core.agents. 'random' and 'greedy' are always "
+            f"there; the others come {INSTALL}"
+        )
+    raise ValueError(f"no agent {short(name)}: {'; '.join(reasons)}")

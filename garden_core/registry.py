@@ -7,7 +7,7 @@ from typing import Any
 
 from garden_core.checks import short
 from garden_core.game import Game
-from garden_core.plugins import imported
+from garden_core.plugins import INSTALL, imported
 
 __all__ = ["as_game", "game_class", "list_games", "make"]
 
@@ -59,7 +59,7 @@ def game_class(game: type[Game] | str) -> type[Game]:
         _look()
     if game not in _announced:
         raise ValueError(
-            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or 'none'}; "
+            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or f'none. Games come {INSTALL}'}; "
             "a class of your own is named module:Class"
         )
     return _announced[game].load()

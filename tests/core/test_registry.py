@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pig import Pig
 
-from garden_core import Option, list_games, make
+from garden_core import Option, list_games, make, registry
 from garden_core.interfaces.registration import register_environments
 from mars_env import Mars
 
@@ -36,6 +36,15 @@ def test_another_package_adds_a_game_and_only_the_one_named_is_loaded(tmp_path, 
 def test_unknown_name_lists_the_known_ones(tmp_path, monkeypatch):
     announce(tmp_path, monkeypatch, pig="pig:Pig")
     with pytest.raises(ValueError, match=r"unknown game 'chess'; installed are: .*\bmars, .*\bpig"):
+        make("chess")
+
+
+def test_without_games_the_message_says_what_to_install(monkeypatch):
+    with pytest.raises(ValueError, match="unknown game 'chess'") as raised:
+        make("chess")
+    assert "pip install" not in str(raised.value)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    with pytest.raises(ValueError, match=r"installed are: none\. .*pip install --editable \.; a class"):
         make("chess")
 
 

@@ -47,6 +47,10 @@ def test_without_the_agents_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
     with pytest.raises(ValueError, match=r"no agent 'network': .*pip install --editable \."):
         gymnasium.make("garden/Cacti-v0", opponents="network")
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="no agent 'grandmaster': unknown agent") as raised:
+        gymnasium.make("garden/Cacti-v0", opponents="grandmaster")
+    assert "pip install" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
