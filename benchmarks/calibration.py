@@ -20,7 +20,7 @@ import numpy as np
 import tyro
 from garden_agents.evaluation.values import FIFTHS, Noted, by_fifths, fifths, first_place_values, noted
 from garden_agents.networks.network_agent import NetworkAgent, shipped
-from tqdm import tqdm
+from garden_agents.progress import progress_bar
 
 from benchmarks import common
 from garden_core import Batch, Game, kernels, list_games, make
@@ -51,7 +51,7 @@ def played_out(
     """
     rng = np.random.default_rng(seed)
     values, outcomes = [], []
-    for played in tqdm(games, unit="game", desc=f"{game!r}, playouts"):
+    for played in progress_bar(iterable=games, unit="game", desc=f"{game!r}, playouts"):
         fifth = fifths(len(played.outcomes))
         if len(np.unique(fifth)) < FIFTHS:
             continue  # a game of fewer decisions
@@ -78,7 +78,7 @@ def main(arguments: Arguments) -> None:
         for num_players, path in shipped(make(name)).items():
             game = make(name, num_players=num_players)
             agent = NetworkAgent.load(path, game, arguments.seed, sampled=True)
-            with tqdm(total=arguments.matches, unit="game", desc=repr(game)) as bar:
+            with progress_bar(total=arguments.matches, unit="game", desc=repr(game)) as bar:
                 games = noted(game, [agent], arguments.matches, arguments.seed, bar.update)
             outcomes = [played.outcomes for played in games]
             rows = {"network": by_fifths([played.values[:, 0] for played in games], outcomes)}

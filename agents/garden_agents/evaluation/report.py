@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import tyro
-from tqdm import tqdm
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation import report_files, report_games
 from garden_agents.evaluation.page_parts import section, words
 from garden_agents.evaluation.run_files import CONFIG, read_config
+from garden_agents.progress import progress_bar
 from garden_core.checks import as_integer, one_line, short
 from garden_core.files import is_folder, write_atomically
 
@@ -124,7 +124,7 @@ def main(arguments: Arguments) -> None:
     a = arguments
     with (
         one_line_errors("stopped; nothing was written"),
-        tqdm(total=a.games, unit="game", disable=a.games < 1) as bar,
+        progress_bar(total=a.games, unit="game", disable=a.games < 1) as bar,
     ):
         path = save(a.run, a.output, games=a.games, game=a.game, dark=a.dark, on_finished=bar.update)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")

@@ -33,6 +33,7 @@ __all__ = [
     "TrainingArguments",
     "WorkerArguments",
     "command_line",
+    "in_words",
     "open_run",
     "plain",
 ]
@@ -230,6 +231,17 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     if getattr(arguments, "ray", None) is not None:  # any cluster gives the same results
         words += ["--ray", LOCAL]
     return folder, arguments, game, shlex.join(words)
+
+
+def in_words(game: Game) -> str:
+    """Return a game's title, its number of players, and the options that are not at their default.
+
+    The reward is left out: nobody chose it, as each trainer makes what it maximises from the margin.
+    """
+    values = {option.name: game.shown_options[option.name] for option in game.options}
+    defaults = {option.name: option.default for option in game.options} | {"num_players": game.num_players}
+    chosen = [f"{name} {value}" for name, value in values.items() if value != defaults[name]]
+    return ", ".join([game.title, f"{game.num_players} player{'s' * (game.num_players > 1)}", *chosen])
 
 
 def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:

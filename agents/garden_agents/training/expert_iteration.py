@@ -20,16 +20,16 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import num_values, target_of
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, start_from
+from garden_agents.progress import progress_bar
 from garden_agents.search.agent import MCTSAgent
 from garden_agents.search.tree import first_places
-from garden_agents.training.arguments import WorkerArguments, open_run
+from garden_agents.training.arguments import WorkerArguments, in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.loss import search_loss, seat_loss, team_loss
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
@@ -323,7 +323,7 @@ class Training:
         Raises:
             SystemExit: after Ctrl-C.
         """
-        with tqdm(total=round(self.limit), unit="s", desc="compiling") as self.bar:
+        with progress_bar(total=round(self.limit), unit="s", desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             with self._source() as source:
                 self.run.warm_up(self.network, self.target)
@@ -460,7 +460,7 @@ def train(arguments: Arguments) -> Path:
         training.load()
     run.write_config(arguments)
     training.save()
-    print(f"expert iteration on {game!r} in {folder}")
+    print(f"expert iteration on {in_words(game)}, in {folder}", flush=True)
     if run.seconds < training.limit:
         training.go()
     run.finish(arguments.eval_games, training.network, training.decisions, target)

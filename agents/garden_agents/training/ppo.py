@@ -22,15 +22,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.networks.tensors import ILLEGAL
+from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
-from garden_agents.training.arguments import WorkerArguments, open_run
+from garden_agents.training.arguments import WorkerArguments, in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.credit import (
     OPEN,
@@ -486,7 +486,7 @@ class Training:
         Raises:
             SystemExit: after Ctrl-C.
         """
-        with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
+        with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             self._compile()
             with self._source() as source:
@@ -721,7 +721,7 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
                 raise SystemExit(f"--device cuda: {error}") from None
     torch.set_num_threads(1)  # passes of the network have threads of their own
     if game.cooperative and arguments.pool_share:
-        raise SystemExit(f"in {game!r} nobody plays against a pool: leave out pool_share")
+        raise SystemExit(f"in {in_words(game)} nobody plays against a pool: leave out pool_share")
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.start is not None and arguments.resume is None:
         start_from(arguments.start, empty, game, arguments.architecture)  # likewise
@@ -736,7 +736,7 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
         training.load()
     run.write_config(arguments)
     training.save()
-    print(f"training on {game!r} in {folder}")
+    print(f"training on {in_words(game)}, in {folder}", flush=True)
     if training.done < 1:
         training.go()
     run.finish(arguments.eval_games, training.network, training.decisions, target_of(game))

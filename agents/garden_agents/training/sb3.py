@@ -15,12 +15,12 @@ from typing import Any
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from tqdm import tqdm
 
 from garden_agents.networks.architecture import Architecture, empty_network, new_network
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.training.arguments import TrainingArguments, open_run
+from garden_agents.progress import progress_bar
+from garden_agents.training.arguments import TrainingArguments, in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
@@ -345,7 +345,7 @@ def train(arguments: Arguments) -> Path:
     save_checkpoint(run, model, pool)
     env.seed((arguments.seed + model.num_timesteps) % 2**64)  # other games after a resume than at the start
 
-    print(f"training on {game!r} in {folder}")
+    print(f"training on {in_words(game)}, in {folder}", flush=True)
     progress = _Progress(arguments, run, env)
     progress.num_timesteps = model.num_timesteps
     rest = progress.steps - model.num_timesteps
@@ -376,7 +376,7 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
         SystemExit: after Ctrl-C, once a checkpoint is saved.
     """
     run = progress.run
-    with tqdm(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as progress.bar:
+    with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as progress.bar:
         run.report = progress.bar.set_description
         SelfPlayVecEnv(progress.env.game, 1, progress.pool).reset()
         run.warm_up(policy_of(model).exported(), progress.value_target)
