@@ -12,6 +12,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,12 @@ def _policy(game: Game, seed: int, make_bot: Callable[[Any, Any, np.random.Rando
 
     from garden_core.interfaces.openspiel import BotPolicy
 
+    class Bot(BotPolicy):
+        digest = f"open_spiel {version('open_spiel')}"  # which is all that can change unseen
+
     random = np.random.RandomState(seed % 2**32)
     evaluator = RandomRolloutEvaluator(1, random)
-    return BotPolicy(game, lambda spiel: make_bot(spiel, evaluator, random), seed)
+    return Bot(game, lambda spiel: make_bot(spiel, evaluator, random), seed)
 
 
 def main(arguments: Arguments) -> None:

@@ -16,11 +16,12 @@ import queue
 import shlex
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import warnings
 import weakref
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -29,10 +30,12 @@ from garden_core.checks import one_line
 from garden_core.game import Game
 from garden_core.policies import FORFEIT
 
-__all__ = ["LIMIT", "SECONDS", "ProgramAgent"]
+__all__ = ["LIMIT", "SECONDS", "START", "ProgramAgent"]
 
 SECONDS = 10.0
 """Time for a move, unless another one is named."""
+START = 5.0
+"""Time for the move that `check` asks for, if that for a move is longer."""
 LIMIT = 100_000
 """Characters that a line of the program may have."""
 
@@ -78,6 +81,35 @@ class ProgramAgent:
             self._process.kill()
             self._process = None
 
+    def check(self) -> None:
+        """Start the program and ask it for a move, whatever that is, for `START` seconds at most; then end it.
+
+        Raises:
+            ValueError: if it cannot be run, or ends before it answers; with what it wrote last to its standard error.
+        """
+        batch = Batch(self.game, 1)
+        batch.reset(self.seed)
+        view = self.game.seat_view(batch.states[0], int(batch.current_player[0]))
+        about = f"program {one_line(shlex.join(self.command))}"
+        with tempfile.TemporaryFile() as errors:
+            try:
+                process = self._start(errors)
+            except OSError as error:
+                raise ValueError(f"{about} cannot be run: {error}") from None
+            try:
+                process.ask({"type": "move", "game_id": 0, "view": view}, min(self.seconds, START))
+            except _LostError as error:
+                if process.process.poll() is None:  # late, or a wrong answer: it loses its games
+                    return
+                errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
+                lines = errors.read().decode(errors="replace").split("\n")
+                last = one_line(" | ".join([line.strip() for line in lines if line.strip()][-5:]))
+                raise ValueError(
+                    f"{about} does not start: {error}" + f"; it wrote: {last}" * bool(last)
+                ) from None
+            finally:
+                process.kill()
+
     def _action(self, batch: Batch, row: int) -> int:
         state = batch.states[row]
         view = self.game.seat_view(state, int(state["current_player"]))
@@ -101,22 +133,26 @@ class ProgramAgent:
     def _ask(self, message: dict[str, Any]) -> str:
         try:
             if self._process is None:
-                self._process = _Process(self.command)
-                game = self.game
-                self._process.write(
-                    {
-                        "type": "game",
-                        "game": game.name,
-                        "options": game.shown_options,
-                        "num_players": game.num_players,
-                        "labels": game.labels,
-                        "seed": _program_seed(self.seed),
-                        "seconds": self.seconds,
-                    }
-                )
+                self._process = self._start()
             return self._process.ask(message, self.seconds)
         except OSError as error:
             raise _LostError(f"it cannot be run: {error}") from None
+
+    def _start(self, errors: IO[bytes] | None = None) -> _Process:
+        """Start the program and send it the game; `errors` is the file for its standard error, this process's if None."""
+        process, game = _Process(self.command, errors), self.game
+        process.write(
+            {
+                "type": "game",
+                "game": game.name,
+                "options": game.shown_options,
+                "num_players": game.num_players,
+                "labels": game.labels,
+                "seed": _program_seed(self.seed),
+                "seconds": self.seconds,
+            }
+        )
+        return process
 
     def _checked(self, line: str, legal: set[int]) -> int:
         """Return the action of an answer."""
@@ -148,8 +184,8 @@ _Messages = queue.Queue[tuple[str, threading.Event]]
 class _Process:
     """A running program and what it starts; threads of their own write its input and read its output."""
 
-    def __init__(self, command: list[str]) -> None:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    def __init__(self, command: list[str], errors: IO[bytes] | None = None) -> None:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
         self.process = subprocess.Popen(
             command, **pipes, text=True, encoding="utf-8", errors="replace", start_new_session=True
         )

@@ -19,7 +19,7 @@ from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.registry import game_class
 
-__all__ = ["is_built_in", "load_agent", "make_game"]
+__all__ = ["code_of", "is_built_in", "load_agent", "make_game"]
 
 SHIPPED = ("network", "ppo")
 """Names of the trained network that comes with a game; the second is an older one."""
@@ -66,6 +66,17 @@ def is_built_in(name: str) -> bool:
     return _BUILT_IN.fullmatch(name) is not None
 
 
+def code_of(name: str) -> str:
+    """Return the `module:attribute` that an agent of this name imports, "" for none."""
+    search = _SEARCH.fullmatch(name)
+    if search:
+        return code_of(search["network"] or "")
+    path = Path(name)
+    if _PROGRAM.fullmatch(name) or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
+        return ""
+    return name if name.partition(":")[2] else ""
+
+
 def _value(text: str) -> object:
     try:
         return json.loads(text.lower())
@@ -74,7 +85,12 @@ def _value(text: str) -> object:
 
 
 def load_agent(
-    name: str, game: Game, seed: int = 0, allow_other_options: bool = False, threads: int = 1
+    name: str,
+    game: Game,
+    seed: int = 0,
+    allow_other_options: bool = False,
+    threads: int = 1,
+    check: bool = False,
 ) -> Policy:
     """Return the agent called `name`.
 
@@ -94,9 +110,11 @@ def load_agent(
         seed: seed of the agent's random choices.
         allow_other_options: accept a network that was trained with other options or data.
         threads: threads of a search without a network.
+        check: start a program once and ask it for a move, so that one that does not run is an error before any game.
 
     Raises:
-        ValueError: if there is no such agent, or its network was made for another game, other options or data.
+        ValueError: if there is no such agent, its network was made for another game, other options or data, or a program
+            that is checked does not start.
     """
     if name == "random":
         return RandomPolicy(seed)
@@ -122,7 +140,10 @@ def load_agent(
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     program = _PROGRAM.fullmatch(name)
     if program:
-        return ProgramAgent(program["command"], game, seed, float(program["seconds"] or SECONDS))
+        agent = ProgramAgent(program["command"], game, seed, float(program["seconds"] or SECONDS))
+        if check:
+            agent.check()
+        return agent
     path = Path(name)
     if name in SHIPPED or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
         from garden_agents.networks import network_agent

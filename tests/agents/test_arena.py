@@ -30,6 +30,8 @@ from mars_env import Mars
 
 AGENTS = """
 import os
+import numpy as np
+from garden_core.policies import FORFEIT
 
 def last_legal(game, seed):
     return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
@@ -39,6 +41,9 @@ def illegal(game, seed):
 
 def raising(game, seed):
     return lambda batch, rows: 1 / 0
+
+def quitting(game, seed):
+    return lambda batch, rows: np.where(rows % 4 == 0, FORFEIT, batch.action_mask[rows].argmax(1))
 
 def dying(game, seed):
     return lambda batch, rows: os._exit(1)
@@ -190,6 +195,34 @@ def test_a_process_that_dies_is_explained(agents):
         RuntimeError, match=r"a process died .* while playing random against their_agents:dying"
     ):
         round_robin(make("cacti"), ["random", "their_agents:dying"], 60, processes=2)
+
+
+def test_games_that_are_given_up_are_lost_and_counted(tmp_path, agents, capsys):
+    output = tmp_path / "arena.json"
+    for _ in range(2):  # played, and read from the file of finished jobs
+        arena.main(arguments(output, "their_agents:quitting", "random", games=16))
+        assert "gave up 4 of 16 games against random, which it lost" in capsys.readouterr().out
+        (result,) = json.loads(output.read_text())["results"]
+        assert (result["forfeits"], result["opponents_forfeits"]) == (4, 0)
+        assert result["win_rate"] <= 12 / 16
+    arena.main(arguments(tmp_path / "other.json", "random", "greedy", "their_agents:quitting", games=16))
+    results = {(r["opponent"]): r for r in json.loads((tmp_path / "other.json").read_text())["results"]}
+    assert results["their_agents:quitting"]["opponents_forfeits"] == 4
+    assert results["greedy"]["forfeits"] == results["greedy"]["opponents_forfeits"] == 0
+    arena.main(arguments(tmp_path / "none.json", "random", "greedy", games=16))
+    assert "gave up" not in capsys.readouterr().out.rpartition("agent ")[2]
+
+
+@pytest.mark.parametrize("forfeits", [[[16, 0]], [[0, 2]], [[0, 0], [0, 1]], [[0, 1], [0, 1]], [[-1, 0]]])
+def test_forfeits_that_cannot_be_are_damage(tmp_path, agents, forfeits):
+    output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
+    arena.main(arguments(output, "their_agents:quitting", "random", games=16))
+    head, line = kept.read_text().splitlines()
+    line = json.loads(line)
+    line["played"][2] = forfeits
+    kept.write_text(f"{head}\n{json.dumps(line)}\n")
+    with pytest.raises(SystemExit, match="is damaged"):
+        arena.main(arguments(output, "their_agents:quitting", "random", games=16))
 
 
 # --- kept games ---

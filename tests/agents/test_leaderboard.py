@@ -29,6 +29,9 @@ BOT = """
 def make(game, seed):
     return lambda batch, rows: batch.action_mask[rows].argmax(1)
 
+def quitting(game, seed):
+    return lambda batch, rows: [-1] * len(rows)
+
 def needy(game, seed):
     import no_such_library
 """
@@ -270,6 +273,14 @@ def test_code_that_is_named_plays(board):
         "`random`": "70",
         "`their_bot:make`": "20",
     }
+
+
+def test_games_that_are_given_up_are_counted(board):
+    enter(board / "cacti-2", "bot", "their_bot:quitting", games=10)
+    play("--code", "their_bot:quitting")
+    page = (board / "README.md").read_bytes()
+    assert b"`their_bot:quitting` gave up 20 of these games, which it lost." in page
+    assert garden_here("leaderboard", "--check") == ("", None)
 
 
 def test_games_of_an_agent_whose_library_is_missing_count(board):

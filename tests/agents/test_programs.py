@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import is_built_in, load_agent
-from processes import environment
+from processes import environment, garden_here
 
 from garden_core import Batch, make
 from garden_core.policies import GreedyPolicy, RandomPolicy
@@ -170,6 +171,35 @@ def test_what_cannot_be_run():
     assert not is_built_in("program:x")
 
 
+BROKEN = "import sys; print(7, file=sys.stderr); print('no model', 'here', file=sys.stderr); sys.exit(3)"
+
+
+@pytest.mark.parametrize("command", ["arena", "record", "play", "train"])
+def test_a_program_that_does_not_start_is_an_error_before_any_game(command, tmp_path):
+    bot, games = tmp_path / "bot.py", tmp_path / "games"
+    bot.write_text(BROKEN)
+    for line, message in (
+        (f"{sys.executable} {bot}", r"it ended \(exit status 3\); it wrote: 7 \| no model here$"),
+        (f"{sys.executable} no_such_bot.py", r"\(exit status 2\); it wrote: .*no_such_bot\.py"),
+        ("./no_such_program", "cannot be run: .*No such file"),
+    ):
+        words = {
+            "arena": ["cacti", "random", f"program:{line}", "--output", games],
+            "record": ["cacti", "--agents", "random", f"program:{line}", "--output", games],
+            "play": ["cacti", "--seats", "random", f"program:{line}"],
+            "train": ["cacti", "--panel", f"program:{line}", "--run", games],
+        }[command]
+        _, error = garden_here(command, *words)
+        assert re.search(rf"program {re.escape(line)} .*{message}", error)
+        assert [path.name for path in tmp_path.iterdir()] == ["bot.py"]
+
+
+def test_a_program_that_answers_late_or_wrongly_has_started(monkeypatch):
+    monkeypatch.setattr(programs, "START", 0.3)
+    for body in ("time.sleep(9)", "print('hello')", FIRST, "sys.stdout.close(); time.sleep(9)"):
+        program(body).check()
+
+
 def test_a_program_does_not_get_the_seed_of_the_game(tmp_path):
     """Its seed is always the same for the same agent, and neither the agent's nor one that deals the same cards."""
     seeds = {}
@@ -196,7 +226,7 @@ def test_programs_in_the_arena():
 def test_a_program_at_the_table(capsys):
     from garden_agents.play import match, terminal
 
-    code = "import sys; sys.exit()"
+    code = "print(1)"  # it answers, wrongly, and ends
     arguments = match.Arguments("cacti", [f'program:{sys.executable} -c "{code}"', "greedy"], seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

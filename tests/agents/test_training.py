@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,9 +30,11 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, load_checkpoint, new_model, save_checkpoint, train
+from own_agents import change_weights
 from processes import environment, garden_here
 from small_runs import LEFT, SHORT, SMALL, rows_of, tiny, tiny_expert
 
+import mars_env
 from garden_core.replay import Replay
 from mars_env import Mars
 
@@ -54,6 +57,7 @@ def test_a_run_leaves_everything(small_run):
     assert config["arguments"]["steps"] == 1024
     assert config["game"]["options"]["num_players"] == 2
     assert config["versions"]["numpy"] == np.__version__
+    assert set(config["panel"]) == {"random", "greedy"}
     assert Replay.load(small_run / "game.json").ended in ("terminated", "truncated")
     results = json.loads((small_run / "evaluation.json").read_text())["results"]
     assert [r["opponent"] for r in results] == ["random", "greedy"]
@@ -372,14 +376,14 @@ def test_no_steps_are_no_training(tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
-    """The bar says that an evaluation is going on; Ctrl-C then ends it, and what is saved can be resumed."""
+    """A line says that an evaluation is going on; Ctrl-C then ends it, and what is saved can be resumed."""
     folder = tmp_path / "run"
     limit = {
         "ppo": ["--steps", "100000", "--envs", "16"],
         "expert-iteration": ["--minutes", "9", "--envs", "16", "--simulations", "2"],
     }
     small = ["--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0"]
-    panel = ["--panel", "mcts:20", "--panel-games", "400", "--evaluations", "200"]
+    panel = ["--panel", "mcts:200", "--panel-games", "400", "--evaluations", "200"]
     command = [
         sys.executable,
         "-m",
@@ -394,7 +398,7 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
     with (tmp_path / "errors").open("w+") as errors:
         process = subprocess.Popen(command + limit[method] + small + panel, env=environment(), stderr=errors)
         deadline = time.monotonic() + 120
-        while "evaluating against mcts:20, 0 of 400" not in (tmp_path / "errors").read_text():
+        while "evaluating against mcts:200, " not in (tmp_path / "errors").read_text():
             assert process.poll() is None, (tmp_path / "errors").read_text()
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -410,6 +414,33 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
 
 
 # --- what runs keep ---
+
+
+def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys):
+    """Else a network would be kept, or not, by games against other opponents."""
+    shipped, other = (
+        Path(mars_env.__file__).parent / "networks" / "2.safetensors",
+        tmp_path / "other.safetensors",
+    )
+    shutil.copy(shipped, other)
+    arguments = tiny(run=tmp_path / "run", panel=("random", str(other)))
+    network = new_network(Mars(), SMALL, "outcome")
+    rates = {"random": iter([0.9, 0.5, 0.4]), str(other): iter([0.9, 0.5, 0.4])}
+
+    def resumed(decisions):
+        run = Run(tmp_path / "run", Mars(), SMALL, arguments.panel, 4, 0)
+        monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
+        run.rewind(decisions)
+        run.write_config(arguments)
+        run.evaluate(network, decisions + 1, "outcome")
+        return NetworkAgent.load(tmp_path / "run", Mars()).config["origin"]["decisions"]
+
+    assert resumed(0) == 1
+    assert resumed(1) == 1  # not as good
+    assert "changed since" not in capsys.readouterr().out
+    change_weights(other, Mars())
+    assert resumed(2) == 3
+    assert f"{other} changed since the evaluations of this run so far" in capsys.readouterr().out
 
 
 def test_the_best_network_is_kept(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ FLOORS = {
         "files checks array_files svg display threads positions data plugins jit rng rewards options kernels game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
         "dataset torch_dataset recorder learner interfaces.common interfaces minari_export warm_up testing"
     ),
-    "garden_agents": "errors networks search programs cluster serve registry evaluation play training commands",
+    "garden_agents": "errors progress networks search programs cluster serve registry identity evaluation play training commands",
 }
 """Each package from the ground up; a module imports from lower floors, or from its own room if it names one."""
 BESIDE = {"garden_core": set(), "garden_agents": {"__main__"}}

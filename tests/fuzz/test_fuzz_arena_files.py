@@ -14,36 +14,39 @@ pytest.importorskip("openskill")
 pytest.importorskip("tyro")
 
 from garden_agents.evaluation import arena
+from garden_agents.identity import Identity
 
 from garden_core import make
 
 GAME = make("cacti")
 SOURCES = {"random": "0" * 16, "greedy": "1" * 16}
+AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 
 
 @pytest.fixture
 def lines(tmp_path) -> list[Any]:
     """The lines of a file with two jobs."""
-    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, SOURCES)
+    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS)
     (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
     job = {
         "job": ["random", "greedy", 0, 4],
         "sources": list(SOURCES.values()),
         "played": [[[0, 1]] * 4, [[9, 5]] * 4],
     }
-    return [json.loads(head), job, job | {"job": ["random", "greedy", 1, 4]}]
+    given_up = {"job": ["random", "greedy", 1, 4], "played": [*job["played"], [[0, 1], [3, 1]]]}
+    return [json.loads(head), job, job | given_up]
 
 
 def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    found, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, SOURCES), ValueError, names=path.name)
+    found, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, AGENTS), ValueError, names=path.name)
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
     for job, played in found.items():
         if job.games > 0:
-            arena.result_of(job[:2], *map(arena.np.array, played))
+            arena.result_of(job[:2], *map(arena.np.array, played[:2]), played.forfeited)
     return found
 
 
@@ -74,7 +77,7 @@ def test_no_file_and_pickles(tmp_path):
     for path in fuzzing.special_paths(tmp_path):
         if path.name not in ("missing", "nowhere", "loop", "y"):  # which are made
             with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
-                arena._kept(path, GAME, 0, SOURCES)
+                arena._kept(path, GAME, 0, AGENTS)
             fuzzing.check_message(raised.value)
     for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "arena.games.jsonl").write_bytes(content)

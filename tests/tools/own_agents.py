@@ -28,6 +28,6 @@ def change_weights(path, game):
     from garden_agents.networks.network_agent import NetworkAgent, save_network
 
     agent = NetworkAgent.load(path, game)
-    agent.network.weights["logits.bias"][0] += 1
+    agent.network.parameters[-1] += 1
     architecture = msgspec.convert(agent.config["network"], Architecture)
     save_network(path, game, agent.network, architecture, agent.value_target, {})

@@ -19,7 +19,7 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,6 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 import tyro
-from tqdm import tqdm
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
@@ -47,12 +46,12 @@ from garden_agents.evaluation.matches import (
 )
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
-from garden_agents.networks.network import Network
+from garden_agents.identity import Identity, identity_of
+from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
-from garden_core.files import is_file, read_regular, write_atomically
+from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.policies import Policy
 
 __all__ = [
     "Job",
@@ -60,10 +59,10 @@ __all__ = [
     "Played",
     "finished_jobs",
     "jobs_of",
+    "joined",
     "picture",
     "play_job",
     "round_robin",
-    "weights_digest",
 ]
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
@@ -88,27 +87,60 @@ class Job(NamedTuple):
 _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
+class Played(NamedTuple):
+    """The results of a job.
+
+    Attributes:
+        places: (games, num_players), see `matches.places`.
+        scores: (games, num_players), see `matches.scores`.
+        forfeits: of each game that was given up its number in the job, and the seat that did.
+    """
+
+    places: list[list[_Number]]
+    scores: list[list[_Number]]
+    forfeits: tuple[tuple[_Number, _Number], ...] = ()
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """The results as files hold them: without `forfeits` if there are none."""
+        return self if self.forfeits else self[:2]
+
+    @property
+    def forfeited(self) -> np.ndarray:
+        """The seat that gave each game up, -1 for none, int64 (games,)."""
+        seats = np.full(len(self.places), -1)
+        for game, seat in self.forfeits:
+            seats[game] = seat
+        return seats
+
+
+def joined(jobs: Iterable[Played]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return places, scores and `forfeited` of the games of several jobs, one after another."""
+    parts = zip(*((played.places, played.scores, played.forfeited) for played in jobs), strict=True)
+    placed, points, forfeited = map(np.concatenate, parts)
+    return placed, points, forfeited
+
+
 class Kept(msgspec.Struct, forbid_unknown_fields=True):
     """A line of the file of finished jobs; `sources` are digests of the two agents."""
 
     job: tuple[str, str, int, int]
     sources: tuple[str, str]
-    played: tuple[list[list[_Number]], list[list[_Number]]]
+    played: Played
 
     def fits(self, num_players: int) -> bool:
         """Whether places and scores have the job's number of games, and each game's places are possible ones."""
-        games, (placed, points) = self.job[3], self.played
+        games, (placed, points, forfeits) = self.job[3], self.played
         whole = len(placed) == len(points) == games and all(
             len(row) == num_players for row in placed + points
         )
-        return whole and all(place == sum(p < place for p in row) for row in placed for place in row)
-
-
-class Played(NamedTuple):
-    """The results of a job: places and scores, each (games, num_players)."""
-
-    places: list[list[int]]
-    scores: list[list[int]]
+        last = num_players - 1
+        return (
+            whole
+            and all(place == sum(p < place for p in row) for row in placed for place in row)
+            and len({game for game, _ in forfeits}) == len(forfeits)
+            and all(0 <= g < games and 0 <= seat <= last and placed[g][seat] == last for g, seat in forfeits)
+        )
 
 
 def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
@@ -142,7 +174,8 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
         )
     use_one_torch_thread()
     ended = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
-    return Played(places(game, *ended).tolist(), scores(game, ended.states).tolist())
+    forfeits = tuple((int(i), int(ended.forfeited[i])) for i in np.flatnonzero(ended.forfeited >= 0))
+    return Played(places(game, *ended).tolist(), scores(game, ended.states).tolist(), forfeits)
 
 
 def finished_jobs(
@@ -186,6 +219,7 @@ def round_robin(
     keep: Path | None = None,
     allow_other_options: bool = False,
     ray: str | None = None,
+    unchanged: Collection[str] = (),
 ) -> tuple[list[Result], list[Rating]]:
     """Play a round robin; return the results of each pair, and the ratings.
 
@@ -198,12 +232,15 @@ def round_robin(
         games: games of each pair, rounded up to a multiple of the number of players.
         seed: seed of the games and of the agents' choices.
         processes: number of processes that share the jobs.
-        keep: file of finished jobs, which are not played again; None for no file.
+        keep: file of finished jobs, which are not played again, except those of agents that can change unseen
+            (`garden_agents.identity`); standard error says which. None for no file.
         allow_other_options: accept networks that were trained with other options or data.
         ray: play on a Ray cluster, in place of processes of this one: its address, or "local".
+        unchanged: agents that can change unseen and have not: their finished jobs are not played again.
 
     Raises:
-        ValueError: before any game, for arguments out of range, an unknown agent, or a file `keep` of other games.
+        ValueError: before any game, for arguments out of range, an unknown agent, a program that does not start, or a
+            file `keep` of other games, or of games of an agent that has changed since.
         RuntimeError: if an agent fails or a process dies.
     """
     if game.cooperative or game.num_players < 2:
@@ -216,66 +253,46 @@ def round_robin(
         if number < 1:
             raise ValueError(f"{what} must be at least 1, not {number}")
     checks.as_seed(seed)
+    if not set(unchanged) <= set(names):
+        raise ValueError(
+            f"unchanged names an agent that does not play: {' '.join(set(unchanged) - set(names))}"
+        )
     settings = {"allow_other_options": True} if allow_other_options else {}
-    sources = {name: _source(name, load_agent(name, game, **settings)) for name in names}
+    agents = {name: identity_of(name, game, **settings) for name in names}
+    sources = {name: agent.digest for name, agent in agents.items()}
     jobs = jobs_of(names, game.num_players, games)
-    done = {} if keep is None else _kept(keep, game, seed, sources)
+    done = {} if keep is None else _kept(keep, game, seed, agents, unchanged)
     missing = [job for job in jobs if job not in done]
     total, left = (sum(job.games for job in some) for some in (jobs, missing))
     with (
-        tqdm(total=total, initial=total - left, unit="game") as bar,
+        progress_bar(total=total, initial=total - left, unit="game") as bar,
         contextlib.nullcontext() if keep is None else keep.open("a", encoding="utf-8") as file,
         contextlib.closing(finished_jobs(game, missing, seed, processes, settings, ray)) as results_of_jobs,
     ):
         for job, played in results_of_jobs:
             done[job] = played
             if file is not None:
-                line = {"job": job, "sources": [sources[name] for name in job[:2]], "played": played}
+                line = {"job": job, "sources": [sources[name] for name in job[:2]], "played": played.kept}
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
                 file.flush()
             bar.update(job.games)
 
     results, lineups, placed = [], [], []
     for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
-        parts = zip(*(done[job] for job in of_pair), strict=True)
-        ranks, points = (np.concatenate(part) for part in parts)
-        results.append(result_of(pair, ranks, points))
+        ranks, points, forfeited = joined(done[job] for job in of_pair)
+        results.append(result_of(pair, ranks, points, forfeited))
         lineups.append(np.array([names.index(name) for name in pair])[alone(*ranks.shape)])
         placed.append(ranks)
     return results, rate(names, np.concatenate(lineups), np.concatenate(placed), seed)
 
 
-def _source(name: str, policy: Policy) -> str:
-    """Return a digest of an agent: of the files of its modules, and of the weights of its network.
+def _kept(
+    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str] = ()
+) -> dict[Job, Played]:
+    """Return the finished jobs in a file that count; it is made if it is missing: a header line, then one line per job.
 
-    Of a module of this package, all files beside it count, as searches and networks are spread over several.
+    Of several lines of one job the last counts, as jobs of agents that can change unseen are played again.
     """
-    network = getattr(policy, "network", None) or policy
-    digest = hashlib.sha256(weights_digest(policy).encode())
-    for module in (policy.__module__, network.__module__, *name.split(":")[:-1]):
-        path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
-        ours = module.partition(".")[0] == __name__.partition(".")[0]
-        for file in sorted(path.parent.glob("*.py")) if ours else [path]:
-            digest.update(file.read_bytes() if file.is_file() else b"")
-    for word in getattr(policy, "command", ()):  # of a program
-        digest.update(Path(word).read_bytes() if is_file(Path(word)) else word.encode())
-    return digest.hexdigest()[:16]
-
-
-def weights_digest(policy: Policy) -> str:
-    """Return a digest of the weights of a network that plays, or that guides a search; "" for an agent without one."""
-    network = getattr(policy, "network", None)
-    network = getattr(network, "network", network)
-    if not isinstance(network, Network):
-        return ""
-    digest = hashlib.sha256()
-    for name in sorted(network.weights):
-        digest.update(name.encode() + network.weights[name].tobytes())
-    return digest.hexdigest()[:16]
-
-
-def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Job, Played]:
-    """Return the finished jobs in a file, which is made if it is missing: a header line, then one line per job."""
     advice = f"choose another --output, or delete {path} to start again"
     here = {
         "game": game.name,
@@ -309,14 +326,28 @@ def _kept(path: Path, game: Game, seed: int, sources: dict[str, str]) -> dict[Jo
     ]
     if differ:
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
-    done = {}
+    done: dict[Job, Played] = {}
+    again: set[str] = set()
     for line in kept:
-        for name, source in zip(line.job[:2], line.sources, strict=True):
-            if sources.get(name, source) != source:
+        playing = [
+            (name, source) for name, source in zip(line.job[:2], line.sources, strict=True) if name in agents
+        ]
+        for name, source in playing:
+            if agents[name].digest != source:
                 raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
         if not line.fits(game.num_players):
             raise damaged
-        done[Job(*line.job)] = Played(*line.played)
+        unseen = {name for name, _ in playing if agents[name].unseen and name not in unchanged}
+        if len(playing) == 2 and unseen:
+            again |= unseen
+        else:
+            done[Job(*line.job)] = line.played
+    for name in sorted(again):
+        print(
+            f"{name} can change unseen, as {agents[name].unseen}: its games in {path} are played again; "
+            f"--unchanged {shlex.quote(name)} keeps them",
+            file=sys.stderr,
+        )
     write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     return done
 
@@ -390,6 +421,8 @@ class Arguments:
     """file for a plot of the results, .png, .svg or .pdf; beside --output if not given"""
     allow_other_options: bool = False
     """accept networks that were trained with other options or data"""
+    unchanged: tuple[str, ...] = ()
+    """agents such as programs, which can change unseen, whose finished jobs are kept as they have not changed"""
     ray: str | None = None
     """play on a Ray cluster, which does not change the results: its address, or "local"; in --processes if not given"""
 
@@ -428,6 +461,7 @@ def main(arguments: Arguments) -> list[Result]:
             keep,
             arguments.allow_other_options,
             arguments.ray,
+            arguments.unchanged,
         )
     if output is not None:
         options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())

@@ -19,6 +19,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,6 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
-from tqdm import tqdm
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.arena import (
@@ -37,12 +37,14 @@ from garden_agents.evaluation.arena import (
     Played,
     finished_jobs,
     jobs_of,
-    weights_digest,
+    joined,
 )
 from garden_agents.evaluation.jobs import CORES
 from garden_agents.evaluation.matches import alone, result_of
 from garden_agents.evaluation.ratings import rate
+from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
+from garden_agents.progress import progress_bar
 from garden_agents.registry import is_built_in, load_agent, make_game
 from garden_core import data
 from garden_core.checks import one_line, short
@@ -96,7 +98,11 @@ class Block(NamedTuple):
 
 
 class Line(Kept):
-    """A line of the file of kept games; `sources` are digests of the weights of the agents' networks, "" without one."""
+    """A line of the file of kept games.
+
+    `sources` are digests of the weights of the agents' networks, "" without one; of agents that are code those of
+    `garden_agents.identity`, "" in older lines.
+    """
 
     digest: str
     """of all the rest of the line, and of the file's first line"""
@@ -126,11 +132,12 @@ class Table:
 
     @functools.cached_property
     def sources(self) -> dict[str, str]:
-        """Digests of the weights of the agents' networks; the agents that are code are not loaded."""
+        """What lines hold of agents, by name; agents that are code are not loaded here, but added when they play."""
         found = {}
         for agent, entry in self.entries.items():
             try:
-                found[agent] = "" if entry.is_code else weights_digest(load_agent(agent, self.game))
+                if not entry.is_code:
+                    found[agent] = weights_digest(load_agent(agent, self.game))
             except ValueError as error:
                 raise ValueError(f"{self.files[agent]}: {one_line(error)}") from None
         return found
@@ -140,16 +147,15 @@ class Table:
         sources = self.sources[job.agent], self.sources[job.opponent]
         return Line(job, sources, played, self.digest(job, sources, played))
 
-    def digest(self, job: Sequence[Any], sources: Sequence[str], played: Sequence[Any]) -> str:
+    def digest(self, job: Sequence[Any], sources: Sequence[str], played: Played) -> str:
         """Return the digest of what a line says."""
-        return hashlib.sha256(json.dumps([self.head, job, sources, played]).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps([self.head, job, sources, played.kept]).encode()).hexdigest()[:16]
 
     def write(self) -> None:
         """Write the file of kept games."""
-        lines = [
-            msgspec.json.encode(each) for each in (self.head, *(self.done[key] for key in sorted(self.done)))
-        ]
-        write_atomically(self.folder / GAMES, b"".join(line + b"\n" for line in lines))
+        kept = [msgspec.structs.asdict(self.done[key]) for key in sorted(self.done)]
+        rows = (self.head, *(row | {"played": row["played"].kept} for row in kept))
+        write_atomically(self.folder / GAMES, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
 
 
 def read_tables(folder: Path) -> list[Table]:
@@ -241,12 +247,12 @@ def _check(table: Table, line: Line) -> None:
 
 
 def _outdated(table: Table) -> dict[Block, str]:
-    """Return, by block, an agent that had another network then than its entry has now."""
+    """Return, by block, an agent that was another one then than its entry is now, as far as that is known."""
     return {
         block: agent
         for block, line in table.done.items()
         for agent, source in zip(block[:2], line.sources, strict=True)
-        if source != table.sources[agent]
+        if source != table.sources.get(agent, source)
     }
 
 
@@ -257,13 +263,20 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     """Play what is missing, and keep each job as soon as it is finished."""
     name, playing = table.folder.name, []
     for agent, entry in sorted(table.entries.items()):
-        reason = _reason_to_leave_out(entry, table.game, code)
+        reason = _reason_to_leave_out(table, entry, code)
         if reason:
             print(f"{name}: {agent} is left out: {reason}", flush=True)
         else:
             playing.append(agent)
-    for block in _outdated(table):
+    unseen = {agent for agent, source in table.sources.items() if source.startswith(UNSEEN)}
+    outdated = _outdated(table) | {block: each for block in table.done for each in unseen & {*block[:2]}}
+    for block in outdated:
         del table.done[block]
+    for agent in sorted({*outdated.values()}):
+        why = (
+            "it can change unseen" if agent in unseen else "they are of another version, or of one not noted"
+        )
+        print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []
     for pair in itertools.combinations(playing, 2):
@@ -272,7 +285,7 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     played = {block: line.job[3] for block, line in table.done.items()}
     missing = [job for job in jobs if played.get(Block(*job[:3]), 0) < job.games]
     with (
-        tqdm(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
+        progress_bar(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
         contextlib.closing(finished_jobs(table.game, missing, SEED, processes, {}, None)) as finished,
     ):
         for job, results in finished:
@@ -281,14 +294,14 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
             bar.update(job.games)
 
 
-def _reason_to_leave_out(entry: Entry, game: Game, code: Sequence[str]) -> str:
-    """Return why an agent cannot play here, "" if it can."""
+def _reason_to_leave_out(table: Table, entry: Entry, code: Sequence[str]) -> str:
+    """Return why an agent cannot play here, "" if it can; then the table knows what it is made of."""
     if not entry.is_code:
         return ""
     if entry.agent not in code:
         return f"it is code, which --code {entry.agent} allows to run"
     try:
-        load_agent(entry.agent, game)
+        table.sources[entry.agent] = identity_of(entry.agent, table.game).digest
     except (ImportError, ValueError) as error:
         return one_line(error)
     return ""
@@ -300,9 +313,7 @@ def _reason_to_leave_out(entry: Entry, game: Game, code: Sequence[str]) -> str:
 def rating_table(table: Table) -> str:
     """Return the table of an entry's rating, games, and win rate against the next one."""
     pairs = {
-        pair: [
-            np.concatenate(part) for part in zip(*(table.done[block].played for block in blocks), strict=True)
-        ]
+        pair: joined(table.done[block].played for block in blocks)
         for pair, blocks in itertools.groupby(sorted(table.done), key=lambda block: block[:2])
     }
     names = sorted({agent for pair in pairs for agent in pair})
@@ -310,15 +321,17 @@ def rating_table(table: Table) -> str:
         return "No games yet.\n"
     lineups = [
         np.array([names.index(agent) for agent in pair])[alone(*ranks.shape)]
-        for pair, (ranks, _) in pairs.items()
+        for pair, (ranks, _, _) in pairs.items()
     ]
-    found = rate(names, np.concatenate(lineups), np.concatenate([ranks for ranks, _ in pairs.values()]), SEED)
+    found = rate(
+        names, np.concatenate(lineups), np.concatenate([ranks for ranks, _, _ in pairs.values()]), SEED
+    )
     # Rounded first: the last digits of floating-point numbers differ between machines.
     ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in found)
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
     for place, (rating, agent, uncertainty) in enumerate(ratings, 1):
         entry, file = table.entries[agent], table.files[agent]
-        games = sum(len(ranks) for pair, (ranks, _) in pairs.items() if agent in pair)
+        games = sum(len(ranks) for pair, (ranks, _, _) in pairs.items() if agent in pair)
         cells = [
             f"[{file.stem}](../{table.folder.parent.name}/{table.folder.name}/{file.name})",
             f"{-rating} ± {uncertainty}",
@@ -329,10 +342,19 @@ def rating_table(table: Table) -> str:
             entry.date,
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
+    gave_up: Counter[str] = Counter()
+    for pair, results in pairs.items():
+        result = result_of(pair, *results)
+        gave_up.update({pair[0]: result.forfeits, pair[1]: result.opponents_forfeits})
+    lines += [
+        f"\n`{agent}` gave up {count} of these games, which it lost."
+        for agent, count in gave_up.items()
+        if count
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _against(pairs: dict[tuple[str, ...], list[np.ndarray]], agent: str, other: str) -> str:
+def _against(pairs: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]], agent: str, other: str) -> str:
     """Return an agent's win rate, its interval and the number of games, where it sat alone among copies of the other."""
     if (agent, other) in pairs:
         result = result_of((agent, other), *pairs[agent, other])

@@ -156,6 +156,9 @@ class Result:
     opponents_mean_score: float
     by_seat: list[float]
     """Win rate in each seat, over games / num_players games."""
+    forfeits: int = 0
+    """Games that the agent gave up, which it has lost."""
+    opponents_forfeits: int = 0
 
 
 def meet(
@@ -169,19 +172,23 @@ def meet(
     """Play the first agent against the second, in every seat equally often; `games` is rounded up accordingly."""
     n = game.num_players
     finished = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
-    return result_of(names, places(game, *finished), scores(game, finished.states))
+    return result_of(names, places(game, *finished), scores(game, finished.states), finished.forfeited)
 
 
-def result_of(names: tuple[str, str], placed: np.ndarray, points: np.ndarray) -> Result:
+def result_of(
+    names: tuple[str, str], placed: np.ndarray, points: np.ndarray, forfeited: np.ndarray | None = None
+) -> Result:
     """Return the results of finished games whose lineups are those of `alone`.
 
     Args:
         names: names of the two agents.
         placed: int (G, num_players), see `places`.
         points: int (G, num_players), see `scores`.
+        forfeited: int (G,), the seat that gave the game up, -1 for none; None: nobody gave any up.
     """
     games, n = placed.shape
     first = alone(games, n) == 0
+    gave_up = np.zeros_like(first) if forfeited is None else forfeited[:, None] == np.arange(n)
     won, own = shares_of(placed)[first], points[first]
     others = (points.sum(axis=1) - own) / max(n - 1, 1)
     return Result(
@@ -192,11 +199,13 @@ def result_of(names: tuple[str, str], placed: np.ndarray, points: np.ndarray) ->
         float(own.mean()),
         float(others.mean()),
         won.reshape(-1, n).mean(axis=0).tolist(),
+        int(gave_up[first].sum()),
+        int(gave_up[~first].sum()),
     )
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a text table."""
+    """Return the results as a text table; below it, who gave up games, if anybody did."""
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [
         f"{'agent':<{width}} {'against':<{width}}  games win rate   95 % interval        scores  by seat, %"
@@ -208,6 +217,13 @@ def table(results: Sequence[Result]) -> str:
             f" {low:>6.1%} … {high:>6.1%} {r.mean_score:>5.1f} : {r.opponents_mean_score:<5.1f}  "
             + " ".join(f"{100 * won:3.0f}" for won in r.by_seat)
         )
+    for r in results:
+        both = (r.agent, r.opponent, r.forfeits), (r.opponent, r.agent, r.opponents_forfeits)
+        lines += [
+            f"{short(name, width)} gave up {count} of {r.games} games against {short(other, width)}, which it lost"
+            for name, other, count in both
+            if count
+        ]
     return "\n".join(lines)
 
 

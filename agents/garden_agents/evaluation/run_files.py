@@ -45,6 +45,7 @@ class Config(msgspec.Struct):
         versions: versions by package.
         command: the command that repeats the run; "" in older files.
         trainer: "ppo", "sb3" or "expert-iteration"; "" in older files.
+        panel: digests of the panel's agents, see `garden_agents.identity`; {} in older files.
     """
 
     arguments: dict[str, Any]
@@ -53,6 +54,7 @@ class Config(msgspec.Struct):
     versions: dict[str, str] = {}
     command: str = ""
     trainer: str = ""
+    panel: dict[str, str] = {}
 
 
 def read_config(path: Path) -> Config:

@@ -315,12 +315,14 @@ def agents_of(
     """Return the policy for each seat, None for a person.
 
     Raises:
-        ValueError: for not as many names as players, or an unknown agent.
+        ValueError: for not as many names as players, an unknown agent, or a program that does not start.
     """
     if len(names) != game.num_players:
         raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
     return [
-        None if name == PERSON else load_agent(name, game, (seed + seat) % 2**64, allow_other_options)
+        None
+        if name == PERSON
+        else load_agent(name, game, (seed + seat) % 2**64, allow_other_options, check=True)
         for seat, name in enumerate(names)
     ]
 

@@ -26,11 +26,21 @@ from tqdm import tqdm
 
 from garden_agents.evaluation.matches import meet, places, play, scores, table
 from garden_agents.evaluation.plots import COLOURS, plot
-from garden_agents.evaluation.run_files import CONFIG, EVALUATIONS, METRICS, RESULTS, TEAM, read_rows
+from garden_agents.evaluation.run_files import (
+    CONFIG,
+    EVALUATIONS,
+    METRICS,
+    RESULTS,
+    TEAM,
+    read_config,
+    read_rows,
+)
+from garden_agents.identity import identity_of
 from garden_agents.networks import NETWORK
 from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_agents.training.arguments import TrainingArguments, plain
 from garden_core.batch import Batch
@@ -117,11 +127,12 @@ class Run:
         self.panel_games, self.seed, self.threads = panel_games, seed, threads
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], object] = lambda: None
-        for name in panel if not game.cooperative else ():
-            load_agent(name, game)  # so that an unknown name is an error now, not at the first evaluation
+        # Made here, so that an unknown name is an error now and not at the first evaluation.
+        self._digests = {name: identity_of(name, game).digest for name in panel if not game.cooperative}
         folder.mkdir(parents=True, exist_ok=True)
         self.past: list[dict[str, float]] = []
         """The rows of evaluations.csv."""
+        self._comparable = 0  # how many of them are of the panel as it was before an agent in it changed
         self.seconds_before = 0.0
         """Seconds of training before the run was resumed."""
         self._start: float | None = None
@@ -188,7 +199,21 @@ class Run:
             self.seconds_before = seconds
 
     def write_config(self, arguments: TrainingArguments) -> None:
-        """Write config.toml: the command, the arguments, the game and the versions of the packages."""
+        """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
+
+        If an agent of a resumed run's panel has changed, say so; which network is the best then depends on evaluations from
+        now on alone.
+        """
+        if self.past:
+            before = read_config(self.folder / CONFIG).panel
+            changed = [name for name, digest in self._digests.items() if before.get(name, digest) != digest]
+            if changed:
+                self._comparable = len(self.past)
+                print(
+                    f"{' and '.join(changed)} changed since the evaluations of this run so far; the best network is chosen "
+                    "from the next one on",
+                    flush=True,
+                )
         config = {
             "command": self.command,
             "trainer": arguments.trainer,
@@ -199,6 +224,7 @@ class Run:
                 "options": self.game.option_values,
                 "data": self.game.data_digest,
             },
+            "panel": self._digests,
             "data_files": {name: file.content for name, file in self.game.data.items()},
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
@@ -236,7 +262,9 @@ class Run:
         try:
             rates = {name: self._rate(agent, name) for name in self.panel}
             row = {"decisions": float(decisions), "seconds": seconds, **rates}
-            if not rates or self._mean(row) >= max(map(self._mean, self.past), default=-math.inf):
+            if not rates or self._mean(row) >= max(
+                map(self._mean, self.past[self._comparable :]), default=-math.inf
+            ):
                 self.keep(network, decisions, seconds, value_target)
             self.past.append(row)
             self._add(EVALUATIONS, "evaluation", row)
@@ -292,7 +320,7 @@ class Run:
         agent = NetworkAgent.load(self.folder, self.game, self.seed)
         results = []
         if games > 0 and not self.game.cooperative:
-            with tqdm(total=2 * games, unit="game", desc="evaluation") as bar:
+            with progress_bar(total=2 * games, unit="game", desc="evaluation") as bar:
                 for number, name in enumerate(("random", "greedy")):
                     opponent: Policy = load_agent(name, self.game, self.seed + number)
                     seed = self.seed + 1_000_000 + number

@@ -1,0 +1,261 @@
+"""What agents are made of: whatever changes an agent changes its digest, or it is known that it can change unseen."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+pytest.importorskip("openskill")
+
+from garden_agents.evaluation import arena
+from garden_agents.identity import UNSEEN, identity_of
+from processes import garden_here, python
+
+from garden_core import make
+
+GAME = make("cacti")
+FIRST = "lambda batch, rows: batch.action_mask[rows].argmax(1)"
+MAKE = f"""
+def make(game, seed):
+    {{body}}
+    return {FIRST}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, where the author's modules are."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("mine", "helper", "bots"):
+            del sys.modules[name]
+
+
+def digest(name="mine:make"):
+    """The digest of an agent in a new process, as a command makes it."""
+    code = (
+        "from garden_agents.identity import identity_of; from garden_core import make;"
+        f"print(identity_of({name!r}, make('cacti')).digest)"
+    )
+    return python("-c", code, cwd=".").stdout.strip()
+
+
+READING = {
+    "numpy": "import numpy; numpy.load('weights', allow_pickle=True)",
+    "a path": "from pathlib import Path; Path('weights').read_bytes()",
+    "os": "import os; os.read(os.open('weights', os.O_RDONLY), 9)",
+    "another folder": "exec(\"with open(__file__.replace('mine.py', 'weights'), 'rb') as file: file.read()\")",
+}
+
+
+@pytest.mark.parametrize(
+    ("how", "where"),
+    [*((how, "made") for how in READING), ("a path", "imported"), ("another folder", "helped")],
+)
+def test_files_that_an_agent_reads(folder, how, where):
+    import numpy as np
+
+    def retrain(number):
+        with (folder / "weights").open("wb") as file:
+            np.save(file, np.full(3, number))
+
+    retrain(1)
+    reading = READING[how]
+    if where == "made":
+        (folder / "mine.py").write_text(MAKE.format(body=reading))
+    elif where == "imported":
+        (folder / "mine.py").write_text(reading + MAKE.format(body="pass"))
+    else:
+        (folder / "helper.py").write_text(reading.replace("mine.py", "helper.py"))
+        (folder / "mine.py").write_text(MAKE.format(body="import helper"))
+    before = digest()
+    assert not before.startswith(UNSEEN)
+    assert (
+        digest() == before == identity_of("mine:make", GAME).digest == identity_of("mine:make", GAME).digest
+    )
+    retrain(2)
+    assert before != digest() == identity_of("mine:make", GAME).digest
+
+
+def test_what_is_read_once_in_a_process_counts_each_time(folder):
+    (folder / "weights").write_text("1")
+    body = "import functools\nfrom pathlib import Path\nread = functools.cache(lambda: Path('weights').read_text())\n"
+    (folder / "mine.py").write_text(body + MAKE.format(body="read()"))
+    first = identity_of("mine:make", GAME).digest
+    assert first == identity_of("mine:make", GAME).digest
+    (folder / "weights").write_text("2")
+    assert first != identity_of("mine:make", GAME).digest == digest()
+
+
+@pytest.mark.parametrize(
+    ("files", "changed"),
+    [
+        ({"mine.py": "import helper" + MAKE.format(body="pass"), "helper.py": ""}, "helper.py"),
+        ({"mine.py": MAKE.format(body="from helper import x"), "helper.py": "x = 1"}, "helper.py"),
+        ({"mine.py": MAKE.format(body="__import__('helper')"), "helper.py": ""}, "helper.py"),
+        ({"mine.py": f"import helper\ndef make(game, seed): return {FIRST}", "helper.py": ""}, "mine.py"),
+        (
+            {
+                "bots/__init__.py": "",
+                "bots/one.py": "from .net import f" + MAKE.format(body="pass"),
+                "bots/net.py": "from bots import parts\nf = 1",
+                "bots/parts.py": "",
+            },
+            "bots/parts.py",
+        ),
+        # imported not until it plays:
+        ({"mine.py": "def make(game, seed):\n def p(b, r):\n  import helper\n return p", "helper.py": ""}, "helper.py"),
+    ],
+)  # fmt: skip
+def test_modules_of_the_author(folder, files, changed):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    name = "bots.one:make" if "bots/one.py" in files else "mine:make"
+    before = digest(name)
+    assert not before.startswith(UNSEEN)
+    assert digest(name) == before
+    (folder / changed).write_text(files[changed] + "\n# changed\n")
+    assert digest(name) != before
+
+
+UNRELATED = [
+    ("log", "a", "write('x')"),
+    ("new", "w", "write('y')"),
+    ("both", "a+", "read()"),
+    (os.devnull, "r", "read()"),
+]
+
+
+def test_what_does_not_matter(folder):
+    body = "\n    ".join(
+        f"with open({path!r}, {mode!r}) as file: file.{does}" for path, mode, does in UNRELATED
+    )
+    (folder / "mine.py").write_text("import numpy, json, mars_env" + MAKE.format(body=body))
+    before = digest()
+    assert digest() == before
+    (folder / "other.py").write_text("")
+    assert digest() == before == identity_of("mine:make", GAME).digest
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import subprocess", "it uses subprocess"),
+        ("from urllib.request import urlopen", "it uses urllib"),
+        ("from safetensors.numpy import load_file", "it uses safetensors"),
+        ("import torch; read = torch.jit.load", "it uses torch.jit"),
+        ("def later():\n    from sqlite3 import connect", "it uses sqlite3"),
+        ("from helper import ask", "it uses socket"),
+    ],
+)
+def test_what_can_change_unseen(folder, text, why):
+    (folder / "helper.py").write_text("from socket import socket as ask")
+    (folder / "mine.py").write_text(text + MAKE.format(body="pass"))
+    found = identity_of("mine:make", GAME)
+    assert found.digest.startswith(UNSEEN)
+    assert found.unseen.startswith(why)
+
+
+def test_a_program_can_change_unseen(folder):
+    (folder / "bot.py").write_text("print(1)")
+    found = identity_of(f"program:{sys.executable} bot.py", GAME)
+    assert (found.digest[0], found.unseen) == (UNSEEN, "it is a program")
+    (folder / "bot.py").write_text("print(2)")
+    assert identity_of(f"program:{sys.executable} bot.py", GAME).digest != found.digest
+
+
+def test_a_module_that_was_imported_before_may_have_read_files_then(folder):
+    (folder / "mine.py").write_text(MAKE.format(body="pass"))
+    __import__("mine")
+    assert "imported before" in identity_of("mine:make", GAME).unseen
+
+
+def test_an_agent_vouches_by_its_digest(folder):
+    (folder / "weights").write_text("1")
+    text = f"import subprocess\ndef make(game, seed):\n    __import__('pathlib').Path('weights').read_text()\n    policy = {FIRST}\n"
+    text += "    policy.digest = 'version 1'\n    return policy\n"
+    (folder / "mine.py").write_text(text)
+    before = digest()
+    assert not before.startswith(UNSEEN)
+    (folder / "weights").write_text("2")
+    assert digest() == before
+    for other in (text.replace("version 1", "version 2"), text + "# changed\n"):
+        (folder / "mine.py").write_text(other)
+        assert digest() != before
+    (folder / "mine.py").write_text(text.replace("'version 1'", "2"))
+    sys.modules.pop("mine", None)
+    with pytest.raises(ValueError, match="agent mine:make: its digest must be a string, not 2"):
+        identity_of("mine:make", GAME)
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "mcts:3", "network", "network-mcts:2"])
+def test_agents_of_this_project_are_known(name, folder):
+    first = identity_of(name, GAME)
+    assert first.unseen == ""
+    assert first == identity_of(name, GAME)
+    assert first.digest == digest(name)
+
+
+def test_search_that_a_module_guides(folder):
+    text = "from garden_agents import load\ndef make(game, seed):\n    __import__('pathlib').Path('weights').read_text()\n    return load('cacti')\n"
+    (folder / "mine.py").write_text(text)
+    (folder / "weights").write_text("1")
+    before = digest("mine:make-mcts:2")
+    (folder / "weights").write_text("2")
+    assert before != digest("mine:make-mcts:2")
+
+
+# --- the arena ---
+
+
+def arena_here(*agents, more=()):
+    return garden_here(
+        "arena", "cacti", *agents, "--games", 4, "--processes", 1, "--output", "x.json", *more
+    )[1]
+
+
+def test_the_arena_refuses_games_of_other_weights(folder):
+    (folder / "weights").write_text("1")
+    (folder / "mine.py").write_text(MAKE.format(body=READING["a path"]))
+    for _ in range(2):
+        assert arena_here("random", "mine:make") is None
+    (folder / "weights").write_text("2")
+    assert "mine:make has changed since its games in x.games.jsonl were played" in arena_here(
+        "random", "mine:make"
+    )
+
+
+def test_the_arena_plays_again_what_can_change_unseen(folder, monkeypatch, capsys):
+    played = []
+
+    def noted(game, job, seed, play_job=arena.play_job):
+        played.append(job)
+        return play_job(game, job, seed)
+
+    monkeypatch.setattr(arena, "play_job", noted)
+    (folder / "mine.py").write_text("import socket" + MAKE.format(body="pass"))
+    agents = ["random", "greedy", "mine:make"]
+    arguments = arena.Arguments("cacti", agents, games=4, processes=1, output=folder / "x.json")
+    arena.main(arguments)
+    assert len(played) == 3
+    assert "unseen" not in capsys.readouterr().err
+    arena.main(arguments)
+    assert [job.opponent for job in played[3:]] == ["mine:make"] * 2
+    assert (
+        f"mine:make can change unseen, as it uses socket: its games in {folder / 'x.games.jsonl'} are played again; "
+        "--unchanged mine:make keeps them"
+    ) in capsys.readouterr().err
+    assert arena_here(*agents, more=["--unchanged", "mine:make"]) is None
+    assert len(played) == 5
+    assert "unchanged names an agent that does not play: chess" in arena_here(
+        *agents, more=["--unchanged", "chess"]
+    )
+    results = json.loads((folder / "x.json").read_text())["results"]
+    assert [r["games"] for r in results] == [4, 4, 4]
