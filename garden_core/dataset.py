@@ -1,6 +1,7 @@
 """Datasets: many games in a small file, a byte or two for each decision; loading plays them again.
 
-A file holds, in the format safetensors, the seed of every deal, all actions, who sat where and the final scores; as JSON
+A file holds, in the format safetensors, the seed of every deal, all actions, who sat where, who gave up and the final
+scores; as JSON
 the game with its version and options, the content of its own data files and a digest of its data, the agents' names, and
 a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked
 for. Loading imports no code and opens no other file, whatever the file says.
@@ -24,6 +25,7 @@ from garden_core.game import Game
 from garden_core.game_files import GameContent, content_of, game_of
 from garden_core.recorded import Decisions, Games, Owed
 from garden_core.replay import Replay
+from garden_core.seats import FORFEITED
 
 __all__ = ["FORMAT", "LIMIT", "Dataset", "DatasetError", "Decisions", "Record", "check_names", "record_types"]
 
@@ -48,12 +50,15 @@ class Record(NamedTuple):
         lengths: int32 (G,), decisions of each game.
         actions: uint8, or uint16 in a game of more than 256 actions, (D,): those of all games, one game after another.
         lineups: uint8 (G, num_players), who sat where: indexes into the agents.
+        forfeited: int8 (G,), the seat that gave the game up when it was to move, -1 for none. That game ends there; its
+            scores are those of the last position. None: nobody gave any up.
     """
 
     seeds: np.ndarray
     lengths: np.ndarray
     actions: np.ndarray
     lineups: np.ndarray
+    forfeited: np.ndarray | None = None
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
@@ -67,7 +72,7 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
 
 
 class Dataset:
-    """Finished games, played again on construction, whose decisions can be asked for.
+    """Finished games and games that were given up, played again on construction, whose decisions can be asked for.
 
     Args:
         game: the game with its options.
@@ -80,12 +85,13 @@ class Dataset:
         agents: tuple of names.
         record: `Record`. This and all other arrays of the dataset are read-only.
         scores: int32 (G, num_players), every seat's points at the end.
-        returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome.
+        returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome. Who gives
+            a game up receives -1 for it, and the others nothing.
         num_decisions: number of decisions of all games.
 
     Raises:
         DatasetError: for arrays that do not fit together, an action that is illegal where it stands, or a game that is
-            not played to its end; it names the game, counted from 0.
+            not played to its end or given up by the seat to move; it names the game, counted from 0.
     """
 
     def __init__(self, game: Game, agents: Sequence[str], record: Record, seed: int = 0) -> None:
@@ -97,6 +103,8 @@ class Dataset:
             self.seed = int(as_seed(seed))
         except ValueError as error:
             raise DatasetError(str(error)) from None
+        assert self.record.forfeited is not None
+        self._forfeited = self.record.forfeited
         lengths = self.record.lengths.astype(np.int64)
         self._games = Games(self.record.seeds, np.cumsum(lengths) - lengths, lengths, self.record.actions)
         self.num_decisions = len(self.record.actions)
@@ -146,6 +154,9 @@ class Dataset:
         owed = Owed(np.zeros(players, np.int64), np.zeros(players, np.float32))
         states = self.game.new_states(len(chosen))
         recorded.expand(self._of(chosen), self.game.params, states, decisions, owed)
+        gave_up = self._forfeited[decisions.game] == decisions.player
+        decisions.return_to_go[gave_up] += FORFEITED
+        decisions.reward[gave_up & decisions.last] += FORFEITED
         decisions.agent[:] = self.record.lineups[decisions.game, decisions.player]
         return decisions._replace(observation=decisions.observation.reshape(n, *self.game.observation_shape))
 
@@ -226,18 +237,23 @@ class Dataset:
         """
         states, played, self.returns[chosen] = self._replay(chosen)
         over = (states["terminated"] | states["truncated"]) != 0
-        lengths = self._games.lengths[chosen]
-        wrong = np.flatnonzero((played < lengths) | ~over)
+        lengths, seats = self._games.lengths[chosen], self._forfeited[chosen]
+        ended = np.where(seats < 0, over, ~over & (seats == states["current_player"]))
+        wrong = np.flatnonzero((played < lengths) | ~ended)
         if len(wrong):
             i = int(wrong[0])
             raise DatasetError(f"game {chosen[i]}: {self._why(chosen[i], int(played[i]), bool(over[i]))}")
+        given_up = np.flatnonzero(seats >= 0)
+        self.returns[chosen[given_up], seats[given_up]] += FORFEITED
         points = np.zeros((len(chosen), self.game.max_players), np.int32)
         loops.points_rows(states, self.game.params, points)
         self.scores[chosen] = points[:, : self.game.num_players]
 
     def _why(self, game: int, played: int, over: bool) -> str:
         """Say why a game is not one from the deal to its end."""
-        length = self._games.lengths[game]
+        length, seat = self._games.lengths[game], self._forfeited[game]
+        if played == length and seat >= 0:
+            return f"after its {length} decisions it was not for seat {seat} to give it up"
         if played == length:
             return f"it is not over after its {length} decisions"
         if over:
@@ -262,6 +278,8 @@ class Dataset:
             "library": version("garden-envs"),
         }
         arrays = {**self.record._asdict(), "scores": self.scores}
+        if (self._forfeited < 0).all():  # as in files that earlier versions can read
+            del arrays["forfeited"]
         whole = content | {"checksum": _checksum(content, arrays)}
         array_files.write(Path(path), arrays, KEY, whole, LIMIT)
 
@@ -286,7 +304,7 @@ class Dataset:
         scores = arrays.pop("scores")
         try:
             for name, kind in record_types(played).items():
-                if arrays[name].dtype != kind:
+                if name in arrays and arrays[name].dtype != kind:
                     raise DatasetError(f"its {name} are {arrays[name].dtype}, not {kind}")
             dataset = cls(played, content.agents, Record(**arrays), content.seed)
         except DatasetError as error:
@@ -308,27 +326,33 @@ def check_names(agents: Sequence[str]) -> None:
 def record_types(game: Game) -> dict[str, np.dtype]:
     """Return the type of each array of a `Record`."""
     action = np.uint8 if game.num_actions <= 256 else np.uint16
-    kinds = {"seeds": np.uint64, "lengths": np.int32, "actions": action, "lineups": np.uint8}
-    return {name: np.dtype(kind) for name, kind in kinds.items()}
+    kinds = (np.uint64, np.int32, action, np.uint8, np.int8)
+    return {name: np.dtype(kind) for name, kind in zip(Record._fields, kinds, strict=True)}
 
 
 def _checked(game: Game, agents: int, given: Record) -> Record:
     """Return copies of the arrays in the types of `Record`, read-only, after checking that they fit together."""
+    n = np.size(given.seeds)
+    if given.forfeited is None:
+        given = given._replace(forfeited=np.full(n, -1, np.int8))
     arrays = {name: np.asarray(array) for name, array in given._asdict().items()}
-    n = arrays["seeds"].size
     shapes = {
         "seeds": (n,),
         "lengths": (n,),
         "actions": (arrays["actions"].size,),
         "lineups": (n, game.num_players),
+        "forfeited": (n,),
     }
     if not n:
         raise DatasetError("there are no games")
+    if n == np.count_nonzero(np.equal(arrays["lengths"], 0)):
+        raise DatasetError("there are no decisions")
     ranges = {
         "seeds": (0, 2**64 - 1),
-        "lengths": (1, game.max_game_length),
+        "lengths": (0 if np.any(arrays["forfeited"] != -1) else 1, game.max_game_length),
         "actions": (0, game.num_actions - 1),
         "lineups": (0, agents - 1),
+        "forfeited": (-1, game.num_players - 1),
     }
     copies = {}
     for name, kind in record_types(game).items():
@@ -360,7 +384,7 @@ def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
         found = short(content.get("format"))
         raise DatasetError(f"{path} is not a dataset of format {FORMAT!r} (found {found})")
     try:
-        if arrays.keys() != {*Record._fields, "scores"}:
+        if arrays.keys() | {"forfeited"} != {*Record._fields, "scores"}:
             raise ValueError(f"its arrays are {short(sorted(arrays))}")
         kept = {key: value for key, value in content.items() if key != "checksum"}
         if content.get("checksum") != _checksum(kept, arrays):

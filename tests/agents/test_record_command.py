@@ -25,7 +25,7 @@ def last_legal(game, seed):
     return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
 
 def forfeiting(game, seed):
-    return lambda batch, rows: [FORFEIT if row % 4 == 0 else batch.action_mask[row].argmax() for row in rows]
+    return lambda batch, rows: [FORFEIT if row % 4 == 0 and batch.states[row]['decisions'] > 3 else batch.action_mask[row].argmax() for row in rows]
 
 def forfeiting_all(game, seed):
     return lambda batch, rows: [FORFEIT] * len(rows)
@@ -109,14 +109,35 @@ def test_who_is_said_to_play_does(own_agents):
     assert (decisions.action[~own] != last_legal[~own]).any()
 
 
-def test_games_that_are_given_up_are_left_out(tmp_path, own_agents):
+def test_games_that_are_given_up_are_kept(tmp_path, own_agents):
     path = tmp_path / "games.safetensors"
-    assert recorded(path, "recorded_agents:forfeiting", games=10)[1] is None
-    assert len(Dataset.load(path)) == 7  # not those in rows 0, 4 and 8
-    assert FORFEIT not in Dataset.load(path).expand().action
-    _, message = recorded(tmp_path / "none.safetensors", "recorded_agents:forfeiting_all", games=10)
-    assert message == "error: there are no games"
-    assert not (tmp_path / "none.safetensors").exists()
+    printed, message = recorded(path, "recorded_agents:forfeiting", "random", games=10)
+    assert message is None
+    games = Dataset.load(path)
+    assert len(games) == 10
+    (given_up,) = np.nonzero(games.record.forfeited >= 0)
+    assert given_up.tolist() == [0, 4, 8]  # rows of the agent that gives up
+    seats = games.record.forfeited[given_up]
+    assert (games.record.lineups[given_up, seats] == 0).all()
+    assert "gave up 3 games" in printed.splitlines()[-2]
+    decisions = games.expand()
+    assert FORFEIT not in decisions.action
+    assert (games.returns[given_up, seats] == -1).all()
+    assert (games.returns[given_up, 1 - seats] == 0).all()
+    for game in range(10):
+        for seat in range(2):
+            own = (decisions.game == game) & (decisions.player == seat)
+            if own.any():
+                assert decisions.reward[own].sum() == games.returns[game, seat]
+                assert decisions.return_to_go[own][0] == games.returns[game, seat]
+    assert {games.replay(int(game)).ended for game in given_up} == {"running"}
+
+
+def test_games_that_are_given_up_at_once_have_no_decisions(tmp_path, own_agents):
+    path = tmp_path / "games.safetensors"
+    _, message = recorded(path, "recorded_agents:forfeiting_all", games=10)
+    assert message == "error: there are no decisions"
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

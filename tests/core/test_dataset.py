@@ -260,6 +260,66 @@ def test_a_game_that_goes_on_after_its_end():
         Dataset(game, ["a"], longer)
 
 
+# --- games that were given up ---
+
+
+@pytest.fixture
+def given_up(games):
+    """The games, of which the second is given up after 7 decisions, and the third before the first decision."""
+    record = games.record
+    starts = np.cumsum(record.lengths) - record.lengths
+    gone = np.zeros(len(record.actions), bool)
+    gone[starts[1] + 7 : starts[3]] = True
+    lengths, forfeited = record.lengths.copy(), np.full(10, -1)
+    lengths[[1, 2]] = 7, 0
+    forfeited[[1, 2]] = games.expand(1).player[7], games.expand(2).player[0]
+    return Record(record.seeds, lengths, record.actions[~gone], record.lineups, forfeited)
+
+
+def test_games_that_were_given_up_are_played_again_as_far_as_they_went(games, given_up, tmp_path):
+    path = tmp_path / "games.safetensors"
+    Dataset(games.game, games.agents, given_up).save(path)
+    found = Dataset.load(path)
+    assert (found.record.forfeited == given_up.forfeited).all()
+    assert found.num_decisions == given_up.lengths.sum()
+    paid = found.expand(1)
+    seat, whole = int(found.record.forfeited[1]), games.expand(1)
+    assert (paid.observation == whole.observation[:7]).all()
+    own = paid.player == seat
+    assert found.returns[1, seat] == paid.return_to_go[own][0] == paid.reward[own].sum() == -1
+    assert not paid.reward[~own].any()
+    assert found.returns[2].tolist() == [-1.0 * (s == found.record.forfeited[2]) for s in range(3)]
+    assert found.replay(1).ended == "running"
+    assert found.replay(1).scores == tuple(found.scores[1])
+    others = [0, *range(3, 10)]
+    assert (found.scores[others] == games.scores[others]).all()
+    assert sum(len(chunk.action) for chunk in found.chunks(size=1)) == found.num_decisions
+
+
+@pytest.mark.parametrize(
+    ("game", "seat", "message"),
+    [
+        (
+            1,
+            lambda seat: (seat + 1) % 3,
+            r"game 1: after its 7 decisions it was not for seat \d to give it up",
+        ),
+        (1, lambda seat: -1, "game 1: it is not over after its 7 decisions"),
+        (0, lambda seat: 0, r"game 0: after its \d+ decisions it was not for seat 0 to give it up"),
+        (1, lambda seat: 3, "forfeited must be whole numbers from -1 to 2"),
+    ],
+)
+def test_games_that_nobody_can_have_given_up(games, given_up, game, seat, message):
+    wrong = changed(given_up, forfeited=lambda a: put(game, seat(a[game]))(a))
+    with pytest.raises(DatasetError, match=message):
+        Dataset(games.game, games.agents, wrong)
+
+
+def test_a_file_without_such_games_is_as_before(games, tmp_path):
+    games.save(tmp_path / "games.safetensors")
+    assert "forfeited" not in load((tmp_path / "games.safetensors").read_bytes())
+
+
 @pytest.mark.parametrize("agents", [[], "random", ["a\n"], ["a" * 1001], [1], ["a"] * 257])
 def test_names_of_agents(games, agents):
     with pytest.raises(DatasetError, match=r"agents must be 1 to 256 names|an agent cannot be called"):

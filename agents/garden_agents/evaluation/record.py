@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 import tyro
-from tqdm import tqdm
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import CORES, finished
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
+from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.batch import Batch
 from garden_core.dataset import LIMIT, Dataset, Record, check_names, record_types
 from garden_core.game import Game
-from garden_core.policies import Policy
+from garden_core.policies import FORFEIT, Policy
 from garden_core.rng import bounded, game_seed, seed_rng
 
 __all__ = ["Arguments", "Job", "lineups", "main", "play_job"]
@@ -65,7 +65,7 @@ def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
 def play_job(
     game: Game, names: Sequence[str], job: Job, seed: int, allow_other_options: bool = False
 ) -> Record:
-    """Play a job with newly made agents; return its games, without those that an agent gave up.
+    """Play a job with newly made agents; return its games, those that an agent gave up among them.
 
     Sets torch to one thread, see `use_one_torch_thread`.
 
@@ -93,16 +93,13 @@ def play_job(
     ]
     use_one_torch_thread()
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
-    whole = play(game, agents, seated, seed_of("games")).forfeited < 0
+    forfeited = play(game, agents, seated, seed_of("games")).forfeited
     rows, actions = (np.concatenate(part) for part in zip(*taken, strict=True))
+    rows, actions = rows[actions != FORFEIT], actions[actions != FORFEIT]
     order = np.argsort(rows, kind="stable")
     seeds = [game_seed(np.uint64(seed_of("games")), np.uint64(row), np.uint64(0)) for row in range(job.games)]
-    games = Record(
-        np.array(seeds, np.uint64)[whole],
-        np.bincount(rows, minlength=job.games)[whole],
-        actions[order][whole[rows[order]]],
-        seated[whole],
-    )
+    lengths = np.bincount(rows, minlength=job.games)
+    games = Record(np.array(seeds, np.uint64), lengths, actions[order], seated, forfeited)
     return Record(**{name: getattr(games, name).astype(kind) for name, kind in record_types(game).items()})
 
 
@@ -168,7 +165,7 @@ def _check(arguments: Arguments, game: Game) -> None:
     if arguments.output.exists():
         raise ValueError(f"{arguments.output} is there already; choose another --output")
     for name in names:
-        load_agent(name, game, allow_other_options=arguments.allow_other_options)
+        load_agent(name, game, allow_other_options=arguments.allow_other_options, check=True)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
 
 
@@ -184,7 +181,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     size, stopped = 0, ""
     try:
         with (
-            tqdm(total=total, unit="game") as bar,
+            progress_bar(total=total, unit="game") as bar,
             contextlib.closing(
                 finished(play_one, jobs, arguments.processes, lambda _: " or ".join(names))
             ) as done,
@@ -192,7 +189,8 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
             for job, part in done:
                 parts[job] = part
                 bar.update(job.games)
-                size += sum(array.nbytes for array in part) + 4 * part.lineups.size  # which the scores take
+                size += sum(np.asarray(array).nbytes for array in part)
+                size += 4 * part.lineups.size  # which the scores take
                 if size > ROOM:
                     stopped = "the file is full"
                     break
@@ -207,8 +205,13 @@ def _summary(dataset: Dataset) -> str:
     """Return what there is, and a line for each agent, as a text table."""
     width = min(30, max(5, *map(len, dataset.agents)))
     lines = [repr(dataset), f"{'agent':<{width}}    seats   score  reward"]
+    forfeited = dataset.record.forfeited
+    assert forfeited is not None
     for index, name in enumerate(dataset.agents):
         own = dataset.record.lineups == index
         score, reward = dataset.scores[own].mean(), dataset.returns[own].mean()
         lines.append(f"{short(name, width):<{width}} {own.sum():>8} {score:>7.1f} {reward:>7.2f}")
+        gave_up = (own & (np.arange(own.shape[1]) == forfeited[:, None])).sum()
+        if gave_up:
+            lines[-1] += f", gave up {gave_up} games"
     return "\n".join(lines)
