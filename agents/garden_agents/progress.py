@@ -32,7 +32,9 @@ class _Lines:
 
     def write(self, text: str) -> None:
         """Note the latest line, and write it if it is a new one and time for it."""
-        self._latest = text.strip().removeprefix(": ") or self._latest
+        self._latest = (
+            text.strip().replace(": : ", ": ").removeprefix(": ") or self._latest
+        )  # without a total, or a name
         if self._latest != self._written and (text == "\n" or monotonic() >= self._due):
             self._written, self._due = self._latest, monotonic() + EVERY
             print(self._latest, file=sys.stderr, flush=True)
