@@ -41,18 +41,16 @@ DUEL = 1000
 EVERYWHERE = (
     "",
     "--imitation 0",
-    "--value-lambda 1",
     "--trainer sb3",
     "--method expert-iteration",
 )
 IN_GAME = {
     "mars": (
-        "--no-game-features",
         "--minibatch 1024",
         "--channels 16 --hidden 64",
         "--channels 48 --hidden 192",
     ),
-    "botanicus": ("--no-game-features", "--hidden 256", "--separate-values"),
+    "botanicus": ("--hidden 256", "--separate-values"),
 }
 ELSEWHERE = ("--hidden 256", "--separate-values")
 

@@ -43,6 +43,7 @@ from garden_agents.training.ray_workers import (
 )
 from garden_agents.training.rllib import league_config
 from garden_agents.training.run_folder import Run
+from garden_agents.training.self_play import SelfPlay
 
 from benchmarks import common
 from garden_core import make
@@ -102,9 +103,9 @@ def ppo_training(name: str, folder: Path) -> ppo.Training:
     return ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
 
 
-def games_of(training: ppo.Training) -> ppo.SelfPlay:
+def games_of(training: ppo.Training) -> SelfPlay:
     """Return games of this process."""
-    return ppo.SelfPlay(training.game, training.torch_network, training.pool, training.arguments, 0)
+    return SelfPlay(training.game, training.torch_network, training.pool, training.arguments, 0)
 
 
 class Echo:
@@ -123,7 +124,7 @@ def ppo_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     training = ppo_training(name, folder)
     games = games_of(training)
     for _ in range(3):  # compiles, and spreads the games over all phases
-        training._learn(games.rollout(with_greedy=False))
+        training.learn(games.rollout(with_greedy=False))
     play, learn, counts = [], [], []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -136,7 +137,7 @@ def ppo_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     for _ in range(repeats):
         received = ray.get(echo.rollout.remote(weights))
         start = time.perf_counter()
-        training._learn(received)
+        training.learn(received)
         learn.append((time.perf_counter() - start) / n)
     return {
         "decisions": statistics.mean(counts),
@@ -161,16 +162,16 @@ def ppo_measured(name: str, folder: Path, workers: int, seconds: float) -> dict[
     training = ppo_training(name, folder)
     training.arguments.workers = workers
     t = training
-    source = Workers(t.game, t.network, t.pool, t.arguments, ppo.SelfPlay, 0)
+    source = Workers(t.game, t.network, t.pool, t.arguments, 0)
     for _ in range(3):
-        training._learn(source.rollout(with_greedy=False))
+        training.learn(source.rollout(with_greedy=False))
 
     def sample() -> int:
         return len(source.rollout(with_greedy=False).chosen)
 
     def train() -> int:
         rollout = source.rollout(with_greedy=False)
-        training._learn(rollout)
+        training.learn(rollout)
         return len(rollout.chosen)
 
     return {"sampled": rate_of(sample, seconds), "trained": rate_of(train, seconds)}

@@ -22,6 +22,7 @@ import tyro
 from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.run_folder import Run
+from garden_agents.training.self_play import SelfPlay
 
 from benchmarks import common
 from garden_core import list_games, make
@@ -32,7 +33,7 @@ PARTS = {  # of our own trainer: what is timed, and within what
     "inference": (("games", "network"), "evaluate"),
     "features": (("games", "network", "network"), "inputs"),
     "environment": (("games", "batch"), "step"),
-    "update": (("training",), "_learn"),
+    "update": (("training",), "learn"),
 }
 
 
@@ -59,7 +60,7 @@ class Own:
         )
         game = make(name, reward="margin")
         self.training = ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
-        self.games = ppo.SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
+        self.games = SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
         self.spent: defaultdict[str, float] = defaultdict(float)
         for part, (path, function) in PARTS.items():
             self._time(part, path, function)
@@ -85,8 +86,7 @@ class Own:
         torch.set_num_threads(1)  # it has threads of its own
         before, start = self.training.decisions, time.perf_counter()
         for _ in range(rollouts):
-            self.training._learn(self.games.rollout(with_greedy=False))
-            self.training.torch_network.synchronise()
+            self.training.learn(self.games.rollout(with_greedy=False))
         spent = time.perf_counter() - start
         self.spent["all"] += spent
         return self.training.decisions - before, spent

@@ -132,7 +132,6 @@ def generated() -> dict[str, Callable[[], str]]:
         "compared": compared,
         "calibration": calibration,
         "best responses": best_responses,
-        "self play": self_play,
         "tried": tried,
         "search": search,
         "ladder": ladder,
@@ -554,22 +553,6 @@ def best_responses() -> str:
 def _rate_and_interval(result: dict[str, Any]) -> str:
     low, high = result["interval"]
     return f"{result['win_rate']:.1%} ({low:.1%} to {high:.1%})"
-
-
-def self_play() -> str:
-    """Return the table of settings of self-play: how strong networks become, and how far they can be beaten."""
-    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for found in _measurements("selfplay"):
-        runs.setdefault((found["game"], found["way"]), []).append(found)
-    rows = []
-    for (game, way), found in runs.items():
-        strength = [each["evaluations"]["mcts:50"][-1] for each in found]
-        duels = [each["against_default"] for each in found if "against_default" in each]
-        beaten = [r["win_rate"] for each in found for r in each["responses"] if r["agent"] == "best response"]
-        against_default = _mean_and_range(duels) if duels else ""
-        rows.append((game, f"`{way}`", _mean_and_range(strength), against_default, _mean_and_range(beaten)))
-    head = ("game", "training", "against mcts:50", "against the default's network", "best response wins")
-    return _table(head, rows)
 
 
 def _mean_and_range(rates: Sequence[float]) -> str:

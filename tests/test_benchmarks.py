@@ -191,13 +191,6 @@ def test_variants(tmp_path):
 
 
 @pytest.mark.slow
-def test_selfplay(tmp_path):
-    arguments = ("--seeds", "1", "--minutes", "0.02", "--response-minutes", "0.02", "--matches", "4")
-    main_of("selfplay", "cacti", *arguments, "--runs", str(tmp_path / "runs"), "--output", str(tmp_path))
-    found = json.loads((tmp_path / "selfplay-cacti.json").read_text())["measurements"]
-    assert ["against_default" in m for m in found] == [False] + [True] * 4
-
-
 @pytest.mark.slow
 def test_ladder(tmp_path):
     from benchmarks import ladder

@@ -235,26 +235,6 @@ def test_chances_and_margins_of_all_seats(n):
     np.testing.assert_allclose(expected_values(sure, "seats"), [[losers[0] if losers else -1, 1, *losers]])
 
 
-def test_a_network_may_do_without_what_the_game_adds():
-    game = Mars()
-    every, plain = (
-        new_network(game, Architecture("board", 4, 8, game_features), "seats")
-        for game_features in (True, False)
-    )
-    assert every.features == plain.features + game.board.num_features
-    batch = played(game)
-    assert plain.evaluate(batch.observation)[0].shape == every.evaluate(batch.observation)[0].shape
-    all_features, some = every.inputs(batch.observation)[0], plain.inputs(batch.observation)[0]
-    np.testing.assert_array_equal(all_features[:, :, : plain.features], some)
-    batch = played(make("botanicus"))
-    every, plain = (
-        new_network(batch.game, Architecture("flat", 4, 8, game_features), "seats")
-        for game_features in (True, False)
-    )
-    np.testing.assert_array_equal(plain.inputs(batch.observation)[0], batch.observation)
-    assert every.inputs(batch.observation)[0].shape == (8, batch.game.features.num)
-
-
 def test_network_names_are_checked():
     game = Mars(view="planes")
     with pytest.raises(ValueError, match="network must be"):

@@ -11,16 +11,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from garden_agents.networks.architecture import Architecture, new_network
-from garden_agents.networks.heads import probabilities, target_of
+from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.training import credit, ppo
+from garden_agents.training import ppo_update as update
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.pool import OpponentPool
+from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from small_runs import LEFT, SHORT, SMALL, rows_of
 from variants import shortened
 
-from garden_core import Batch, kernels, list_games, make
+from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 
@@ -28,11 +30,11 @@ def tiny(**changes) -> ppo.Arguments:
     return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
 
 
-def self_play(game, seed=0, **changes) -> ppo.SelfPlay:
+def self_play(game, seed=0, **changes) -> SelfPlay:
     arguments = tiny(**changes)
     network = TorchNetwork(new_network(game, SMALL, target_of(game)))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
-    return ppo.SelfPlay(game, network, pool, arguments, seed)
+    return SelfPlay(game, network, pool, arguments, seed)
 
 
 @pytest.fixture(scope="module")
@@ -157,46 +159,40 @@ def test_advantages_are_those_of_the_definition():
 
 
 @pytest.mark.parametrize("columns", [1, 4, 6])
-@pytest.mark.parametrize(
-    ("imitation", "entropy", "magnet"),
-    [(0.0, 0.0, 0.0), (0.0, 0.05, 0.0), (0.0, 0.05, 0.2), (0.7, 0.05, 0.2), (1.0, 0.0, 0.0)],
-)
-def test_compiled_losses_are_those_of_the_formula(columns, imitation, entropy, magnet):
-    """And so are their derivatives, which torch derives from the formula."""
+@pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
+def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
+    """And so are their derivatives."""
     rng, rows, n = np.random.default_rng(columns), 50, columns // 2
     masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
     masks[:, 4] = 1
     targets = rng.normal(size=(rows, columns)).astype(np.float32)
     targets[:, :n] = rng.dirichlet(np.ones(n), rows) if n else 0
     legal = [rng.choice(np.flatnonzero(mask), 2) for mask in masks]
-    average = np.where(masks == 1, rng.normal(size=masks.shape), ppo.ILLEGAL)
-    average -= np.log(np.exp(average).sum(1, keepdims=True))
-    about = ppo.Minibatch(
+    about = update.Minibatch(
         masks,
         np.array([first for first, _ in legal]),
         rng.normal(-1.7, 0.3, rows).astype(np.float32),
         np.array([second for _, second in legal]),
         rng.normal(size=rows).astype(np.float32),
-        average.astype(np.float32) if magnet else np.zeros((rows, 0), np.float32),
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
     )
-    weights = ppo.Weights(1.0, 0.2, entropy, magnet, imitation, 0.7)
+    weights = update.Weights(1.0, entropy, imitation)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
     raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
-    total, means = ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), weights)
+    total, means = update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), weights)
     total.backward()
     sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
     seen = [tensor.detach().numpy() for tensor in (logits, raw)]
-    ppo.compiled_loss(about, weights, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
+    update.compiled_loss(about, weights, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
     np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
     np.testing.assert_allclose(d_raw, raw.grad, atol=1e-6)
     without = weights._replace(policy=0.0)
     logits.grad = None
-    ppo.formula(logits, raw, ppo.Minibatch(*map(torch.from_numpy, about)), without)[0].backward()
-    ppo.compiled_loss(about, without, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
+    update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), without)[0].backward()
+    update.compiled_loss(about, without, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
     assert not d_logits.any()
     assert not logits.grad.any()
 
@@ -303,7 +299,7 @@ def test_same_seed_same_training(tmp_path):
 @pytest.mark.parametrize("name", ["mars", "cacti"])
 def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
     """On another device than the CPU training goes by them; here it learns from the same games."""
-    few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3, "magnet": 0.3}
+    few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3}
     runs = [ppo.train(tiny(run=tmp_path / "own", **few))]
     begin = TorchNetwork.__init__
     monkeypatch.setattr(
@@ -314,7 +310,7 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
     monkeypatch.setattr(
         ppo.Training,
         "_games",
-        lambda self, pool, seed: ppo.SelfPlay(self.game, self.torch_network, pool, self.arguments, seed),
+        lambda self, pool, seed: SelfPlay(self.game, self.torch_network, pool, self.arguments, seed),
     )
     runs.append(ppo.train(tiny(run=tmp_path / "torch", **few)))
     one, other = (NetworkAgent.load(folder, make(name)).network.parameters for folder in runs)
@@ -337,25 +333,6 @@ def test_training_for_any_game(name, num_players, options, tmp_path):
     assert rows_of(folder / "evaluations.csv")
 
 
-def test_a_magnet_holds_the_policy_near_its_average(tmp_path):
-    """Here the average is nearly the first network, as it goes over many more decisions than there are."""
-    game = make("cacti")
-    batch = Batch(game, 200)
-    batch.reset(0)
-    first = new_network(game, SMALL, "seats", 0)
-    expected = probabilities(first.evaluate(batch.flat)[0], batch.action_mask)
-    changes = []
-    for magnet in (0.0, 20.0):
-        settings = {"game": "cacti", "steps": 3000, "eval_games": 0, "imitation": 0.0, "magnet": magnet}
-        folder = ppo.train(
-            tiny(run=tmp_path / str(magnet), magnet_decisions=10**9, evaluations=1, **settings)
-        )
-        network = NetworkAgent.load(folder, game).network
-        found = probabilities(network.evaluate(batch.flat)[0], batch.action_mask)
-        changes.append(np.abs(found - expected).sum(1).mean())
-    assert 0 < changes[1] < 0.5 * changes[0]
-
-
 def test_values_alone_leave_the_policy_as_it_is(tmp_path):
     same = {"game": "cacti", "network": "flat", "separate_values": True, "eval_games": 0}
     first = ppo.train(tiny(run=tmp_path / "first", **same))
@@ -370,7 +347,7 @@ def test_values_alone_leave_the_policy_as_it_is(tmp_path):
 
 
 def test_training_begins_with_a_network(small_run, tmp_path):
-    still = {"learning_rate": 0.0, "final_learning_rate": 0.0, "eval_games": 0}
+    still = {"learning_rate": 0.0, "eval_games": 0}
     folder = ppo.train(tiny(run=tmp_path / "run", start=small_run / "network.safetensors", **still))
     one, other = (NetworkAgent.load(path, Mars()).network.parameters for path in (small_run, folder))
     np.testing.assert_array_equal(one, other)
@@ -406,7 +383,8 @@ def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
     (folder / CHECKPOINT).write_bytes(content[:-50] if name == "cut" else content)
     if name == "other pool":
         config = (folder / "config.toml").read_text()
-        (folder / "config.toml").write_text(config.replace("past_selves = 6", "past_selves = 1"))
+        agents = config.replace("pool_share = 0.0", "pool_share = 0.5")
+        (folder / "config.toml").write_text(agents.replace("pool_agents = []", 'pool_agents = ["greedy"]'))
     with pytest.raises(ValueError, match="is no checkpoint of this training: "):
         ppo.train(ppo.Arguments(resume=folder, steps=3000))
 
@@ -419,11 +397,9 @@ def test_damaged_checkpoints_are_explained(name, small_run, tmp_path):
         ({"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
         ({"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
         ({"values_only": True}, "values_only needs initial weights"),
-        ({"value_lambda": 1.5}, "value_lambda must be at most 1, not 1.5"),
-        ({"final_learning_rate": -1e-4}, "final_learning_rate must be at least 0, not -0.0001"),
-        ({"pool_agents": ("greedy",), "pool_share": 0.5}, "pool_agents and agents_share go together"),
-        ({"pool_agents": ("greedy",), "agents_share": 0.5}, "pool_agents are not drawn unless"),
-        ({"pool_share": 0.5, "random_share": 0, "greedy_share": 0, "self_share": 0}, "must be more than 0"),
+        ({"gae_lambda": 1.5}, "gae_lambda must be at most 1, not 1.5"),
+        ({"learning_rate": -1e-4}, "learning_rate must be at least 0, not -0.0001"),
+        ({"pool_agents": ("greedy",)}, "pool_agents are not drawn unless"),
     ],
 )
 def test_refuses_arguments_out_of_range(wrong, message):

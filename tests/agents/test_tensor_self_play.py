@@ -10,6 +10,8 @@ from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.training import credit, ppo
 from garden_agents.training.pool import OpponentPool
+from garden_agents.training.ppo_arguments import VALUE_LAMBDA
+from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from small_runs import SMALL
@@ -37,9 +39,9 @@ class Beside:
         for pool in pools:
             pool.freeze(network.network)
         arguments = ppo.Arguments(name, envs=ENVS, rollout=ROLLOUT, pool_share=pool_share)
-        shape = ENVS, ROLLOUT, pool_share, arguments.gae_lambda, arguments.value_lambda
+        shape = ENVS, ROLLOUT, pool_share, arguments.gae_lambda, VALUE_LAMBDA
         self.tensors = TensorSelfPlay(game, network, pools[0], 5, *shape)
-        self.arrays = ppo.SelfPlay(game, network, pools[1], arguments, 5)
+        self.arrays = SelfPlay(game, network, pools[1], arguments, 5)
         self.places = {}  # of the arrays' decisions, by their numbers
         self.tensors._link, self._link = self._noted_link, self.tensors._link
         self.tensors._pay, self._pay = self._followed_pay, self.tensors._pay
@@ -119,9 +121,9 @@ def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
         self.by_torch = True
 
     monkeypatch.setattr(TorchNetwork, "__init__", by_torch)
-    few = {"game": "cacti", "envs": 64, "rollout": 16, "minibatch": 256, "magnet": 0.01, "pool_share": 0.2}
+    few = {"game": "cacti", "envs": 64, "rollout": 16, "minibatch": 256, "pool_share": 0.2}
     settings = few | {"run": tmp_path / "run", "panel": ("random",), "panel_games": 20, "eval_games": 200}
-    folder = ppo.train(ppo.Arguments(steps=4000, snapshot_every=2000, **settings))
+    folder = ppo.train(ppo.Arguments(steps=4000, checkpoint_every=8000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=10_000))
     found = json.loads((folder / "evaluation.json").read_text())["results"]
     assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
@@ -134,7 +136,7 @@ def test_opponents_are_asked_that_somebody_plays_against():
     pool.freeze(network.network)
     pool.policies[:2] = [None, None]
     arguments = ppo.Arguments("cacti")
-    games = TensorSelfPlay(game, network, pool, 5, 8, 30, 1.0, arguments.gae_lambda, arguments.value_lambda)
+    games = TensorSelfPlay(game, network, pool, 5, 8, 30, 1.0, arguments.gae_lambda, VALUE_LAMBDA)
     games.rollout(with_greedy=False)
     ((held, parameters),) = games._parameters.values()
     assert held is pool.selves[0].network
@@ -160,11 +162,11 @@ def test_games_of_workers_are_not_played_on_the_gpu(ray):
     arguments = ppo.Arguments("cacti", envs=2, rollout=2, device="cuda", ray=ray)
     training = SimpleNamespace(game=game, torch_network=network, arguments=arguments)
     games = ppo.Training._games(training, arguments.pool(), 0)
-    assert isinstance(games, TensorSelfPlay if ray is None else ppo.SelfPlay)
+    assert isinstance(games, TensorSelfPlay if ray is None else SelfPlay)
 
 
 def test_further_agents_of_the_pool_need_the_cpu():
-    shares = {"pool_share": 0.5, "agents_share": 0.5}
+    shares = {"pool_share": 0.5}
     with pytest.raises(ValueError, match="on a GPU the pool has no further agents"):
         ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",))
     ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",), ray="local")

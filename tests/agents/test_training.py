@@ -178,10 +178,10 @@ def test_the_origin_tells_the_command(small_run, tmp_path):
     assert "--run" not in command
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_the_command_can_be_given_again(kept, tmp_path):
-    _, arguments, _, command = open_run(tiny(run=tmp_path, game_features=kept))
-    assert ("--no-game-features" in command) != kept
+@pytest.mark.parametrize("separate", [True, False])
+def test_the_command_can_be_given_again(separate, tmp_path):
+    _, arguments, _, command = open_run(tiny(run=tmp_path, separate_values=separate))
+    assert ("--separate-values" in command) == separate
     words = command.removeprefix("garden train ").replace(" --trainer sb3", "").split()
     again = tyro.cli(Arguments, args=[*words, "--run", str(tmp_path)], prog="garden train")
     assert again == arguments

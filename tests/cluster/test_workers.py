@@ -16,7 +16,6 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
-from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers
 
 from garden_core import make
@@ -28,7 +27,7 @@ SHORT = {
     "hidden": 16,
     "panel": (),
     "eval_games": 0,
-    "snapshot_every": 2000,
+    "checkpoint_every": 8000,
 }
 
 
@@ -60,9 +59,7 @@ def workers(number):
     game = make("cacti", reward="margin")
     arguments = ppo.Arguments("cacti", envs=16, hidden=16, ray="local", workers=number)
     network = new_network(game, arguments.architecture, target_of(game))
-    return Workers(
-        game, network, OpponentPool((0.1, 0.3, 0.6), arguments.past_selves), arguments, ppo.SelfPlay, 0
-    )
+    return Workers(game, network, arguments.pool(), arguments, 0)
 
 
 def process_of(actor):

@@ -48,7 +48,7 @@ def test_a_training_learns_and_is_resumed(tmp_path, network):
         "network": network,
     }
     settings = shape | {"panel": ("random",), "panel_games": 20, "eval_games": 20, "run": tmp_path / "run"}
-    folder = ppo.train(ppo.Arguments("mars", steps=50_000, snapshot_every=20_000, **settings))
+    folder = ppo.train(ppo.Arguments("mars", steps=50_000, checkpoint_every=80_000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=100_000))
     assert (folder / "evaluation.json").exists()
 

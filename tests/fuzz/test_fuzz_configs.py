@@ -97,7 +97,6 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "many threads": {"threads": 10**9},
     "many games": {"envs": 10**9},
     "long rollouts": {"rollout": 10**12},
-    "many past selves": {"past_selves": 10**9},
     "no end": {"minutes": float("inf")},
     "no number": {"learning_rate": float("nan")},
     "an unknown argument": {"\x1b[2J" * 1000: 1},

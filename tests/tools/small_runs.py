@@ -33,7 +33,6 @@ SHORT = {
     "hidden": 16,
     "eval_games": 6,
     "threads": 1,
-    "snapshot_every": 500,
     "checkpoint_every": 500,
     "panel": ("random", "greedy"),
     "panel_games": 4,
@@ -43,7 +42,7 @@ SHORT = {
 
 
 def tiny(**changes) -> Arguments:
-    return Arguments(**(SHORT | {"steps": 1024, "minibatches": 2} | changes))
+    return Arguments(**(SHORT | {"steps": 1024, "minibatches": 2, "snapshot_every": 500} | changes))
 
 
 def tiny_expert(**changes) -> expert.Arguments:

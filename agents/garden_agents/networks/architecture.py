@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -30,15 +29,12 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         kind: "board", "flat", or "auto" for "board" where the game has a board.
         channels: channels of a cell in the board network.
         hidden: width of the hidden layers.
-        game_features: whether the network reads what the game itself works out of an observation
-            (`Board.fill_features`, `Game.features`).
         separate_values: whether the flat network's values are read from hidden layers of their own.
     """
 
     kind: Kind = "auto"
     channels: Width = 32
     hidden: Width = 128
-    game_features: bool = True
     separate_values: bool = False
 
 
@@ -64,15 +60,12 @@ def empty_network(
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
     if kind == "flat" or board is None:
-        features = game.features if architecture.game_features else None
         width, separate = architecture.hidden, architecture.separate_values
-        return FlatNetwork(size, game.num_actions, values, width, features, separate)
+        return FlatNetwork(size, game.num_actions, values, width, game.features, separate)
     if architecture.separate_values:
         raise ValueError(
             f"separate_values is for the flat network, but {game.name} has a board: choose network flat"
         )
-    if not architecture.game_features:
-        board = replace(board, num_features=0, fill_features=None)
     return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)
 
 

@@ -80,8 +80,6 @@ class TrainingArguments:
     """number of channels of the board network"""
     hidden: int = 128
     """width of the hidden layers"""
-    game_features: bool = True
-    """let the network read what the game itself makes of an observation, where it does"""
     separate_values: bool = False
     """in the flat network, read the values from hidden layers of their own: twice the work, better values"""
     threads: int = 2
@@ -149,9 +147,7 @@ class TrainingArguments:
     @property
     def architecture(self) -> Architecture:
         """The network's architecture."""
-        return Architecture(
-            self.network, self.channels, self.hidden, self.game_features, self.separate_values
-        )
+        return Architecture(self.network, self.channels, self.hidden, self.separate_values)
 
 
 @dataclass

@@ -1,5 +1,5 @@
 """Losses and their derivatives by a network's outputs in one pass, compiled: torch's operations on rows so short cost
-more than what they compute. `garden_agents.training.ppo.formula` is PPO's loss in torch.
+more than what they compute. `garden_agents.training.ppo_update.torch_loss` is PPO's loss in torch.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ def policy_loss(
     before,
     greedy,
     advantages,
-    average,
     clip,
     entropy_weight,
-    magnet,
     imitation,
     size,
     d_logits,
@@ -34,9 +32,8 @@ def policy_loss(
 ):
     """Fill `d_logits` with the derivatives of the policy's part of the loss, a mean over `size` decisions.
 
-    That is 1 - imitation of (PPO's clipped loss less entropy_weight x entropy, plus magnet x the Kullback-Leibler
-    divergence from the average policy), and imitation of the cross-entropy with the greedy action. Adds to all entries of
-    `sums` but the second.
+    That is 1 - imitation of (PPO's clipped loss less entropy_weight x entropy), and imitation of the cross-entropy with the
+    greedy action. Adds to all entries of `sums` but the second.
 
     Args:
         logits, d_logits: float32 (n, actions), of some of the decisions.
@@ -44,8 +41,7 @@ def policy_loss(
         masks: int8 (N, actions).
         actions, greedy: int64 (N,).
         before, advantages: float32 (N,); `before` are the log probabilities of the actions when they were chosen.
-        average: float32 (N, actions), log probabilities of the average policy; unused if magnet is 0.
-        clip, entropy_weight, magnet, imitation: float.
+        clip, entropy_weight, imitation: float.
         size: number of decisions in the mean.
         sums: see `NAMES`.
     """
@@ -60,25 +56,21 @@ def policy_loss(
         for k in range(num_actions):
             d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[row, k] else np.float32(0)
             total += d_logits[i, k]
-        log_total, entropy, divergence = np.log(total), np.float32(0), np.float32(0)
+        log_total, entropy = np.log(total), np.float32(0)
         for k in range(num_actions):
             d_logits[i, k] /= total  # the probability
             if masks[row, k]:
                 p, log_p = d_logits[i, k], logits[i, k] - highest - log_total
                 entropy -= p * log_p
-                if magnet > 0:
-                    divergence += p * (log_p - average[row, k])
         change = logits[i, actions[row]] - highest - log_total - before[row]
         ratio, advantage = np.exp(change), advantages[row]
         clipped = ratio > 1 + clip if advantage > 0 else ratio < 1 - clip
         by_action = 0.0 if clipped else (1 - imitation) * ratio * advantage
-        by_entropy, by_magnet = (1 - imitation) * entropy_weight, (1 - imitation) * magnet
+        by_entropy = (1 - imitation) * entropy_weight
         for k in range(num_actions):
             if masks[row, k]:
                 p, log_p = d_logits[i, k], logits[i, k] - highest - log_total
                 d = p * (by_action + by_entropy * (log_p + entropy) + imitation)
-                if magnet > 0:
-                    d += p * by_magnet * (log_p - average[row, k] - divergence)
                 d -= by_action * (k == actions[row]) + imitation * (k == greedy[row])
                 d_logits[i, k] = d / size
         sums[0] -= min(max(ratio, 1 - clip), 1 + clip) * advantage if clipped else ratio * advantage

@@ -23,13 +23,14 @@ from garden_agents.networks.network import Network
 from garden_agents.registry import load_agent
 from garden_agents.training.credit import Rollout
 from garden_agents.training.pool import OpponentPool
+from garden_agents.training.ppo_arguments import Arguments
+from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
 
 if TYPE_CHECKING:
     from garden_agents.training.expert_iteration import Arguments as SearchArguments
     from garden_agents.training.expert_iteration import Games, Played
-    from garden_agents.training.ppo import Arguments, SelfPlay
 
 __all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
 
@@ -56,11 +57,10 @@ class Worker:
     Args:
         game: the game with the reward "margin".
         arguments: the training's arguments.
-        kind: the class of the games, `ppo.SelfPlay`.
         seed: seed of the games.
     """
 
-    def __init__(self, game: Game, arguments: Arguments, kind: type[SelfPlay], seed: int) -> None:
+    def __init__(self, game: Game, arguments: Arguments, seed: int) -> None:
         torch.set_num_threads(1)
         a = arguments
         agents = [load_agent(name, game, a.seed + i) for i, name in enumerate(a.pool_agents)]
@@ -68,7 +68,7 @@ class Worker:
         self.network = empty_network(game, a.architecture, target_of(game))
         self.torch_network = TorchNetwork(self.network)
         self.games: SelfPlay | None = None
-        self.made = game, arguments, kind, seed
+        self.made = game, arguments, seed
 
     def rollout(
         self,
@@ -97,8 +97,8 @@ class Worker:
             copy.parameters[:] = parameters
             self.pool.frozen = max(self.pool.frozen, place + 1)
         if self.games is None:
-            game, arguments, kind, seed = self.made
-            self.games = kind(game, self.torch_network, self.pool, arguments, seed)
+            game, arguments, seed = self.made
+            self.games = SelfPlay(game, self.torch_network, self.pool, arguments, seed)
         found = self.games.rollout(with_greedy)
         results, self.pool.results = self.pool.results, []
         return only_chosen(found), results
@@ -189,7 +189,6 @@ class Workers:
         network: the network; the workers play with its weights as they are when a rollout is asked for.
         pool: the opponent pool, which records the results.
         arguments: the training's arguments.
-        kind: the class of the workers' games, `ppo.SelfPlay`.
         seed: seed of the first worker's games; the others' follow from it.
     """
 
@@ -199,11 +198,10 @@ class Workers:
         network: Network,
         pool: OpponentPool,
         arguments: Arguments,
-        kind: type[SelfPlay],
         seed: int,
     ) -> None:
         self.network, self.pool = network, pool
-        self.actors = _Actors(arguments.num_workers, Worker, (game, arguments, kind), seed)
+        self.actors = _Actors(arguments.num_workers, Worker, (game, arguments), seed)
         self._sent: dict[Any, dict[int, Network]] = {}
         """By actor, the past selves that it has, by their place in the pool."""
 

@@ -1,4 +1,4 @@
-"""Self-play whose games and decisions are tensors, so that nothing leaves a GPU: `ppo.SelfPlay` for `--device cuda`.
+"""Self-play whose games and decisions are tensors, so that nothing leaves a GPU: `self_play.SelfPlay` for `--device cuda`.
 
 Each step has a place for a decision in every game, whether or not the network decides there; `valid` says where it did. The
 operations are torch's, over all games at once, and run on any device.
@@ -36,7 +36,7 @@ class TensorSelfPlay:
         network: the network; games are played and learned from on its device.
         pool: the opponent pool without further agents, which records the results against it.
         seed: seed of the games and of the sampled actions.
-        envs, rollout, pool_share, gae_lambda, value_lambda: see `ppo.Arguments`.
+        envs, rollout, pool_share, gae_lambda, value_lambda: see `ppo_arguments`.
 
     Attributes:
         decisions: tensors (places + 1, ...); the last place is for what is not kept.
@@ -233,7 +233,7 @@ class TensorSelfPlay:
         self.opponents = torch.where(over[:, None], torch.where(joins, drawn, -1), self.opponents)
 
     def _keep_open_decisions(self) -> None:
-        """Drop all decisions but the open ones, which go to the first places; see `ppo.SelfPlay`."""
+        """Drop all decisions but the open ones, which go to the first places; see `self_play.SelfPlay`."""
         places = (self.seats[:, None] * self.envs + self.rows).T  # (envs, seats)
         kept = self.latest >= 0
         sources = torch.where(kept, self.latest, self.nowhere).T.flatten()

@@ -1,0 +1,196 @@
+"""Self-play on the CPU: games of the network against itself and a pool, and the decisions to learn from."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
+from garden_agents.training.credit import (
+    OPEN,
+    SETTLED,
+    Decisions,
+    Rollout,
+    advantages,
+    link,
+    pay,
+    value_targets,
+)
+from garden_agents.training.pool import OpponentPool
+from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
+from garden_agents.training.torch_network import TorchNetwork
+from garden_core import loops
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.policies import GreedyPolicy, ask
+
+__all__ = ["SelfPlay", "Source"]
+
+
+class Source(Protocol):
+    """Where rollouts come from: games of this process (`SelfPlay`), or of workers."""
+
+    def rollout(self, with_greedy: bool) -> Rollout:
+        """Play with the network as it is now; return what there is to learn from, also what greedy play would do."""
+        ...
+
+
+class SelfPlay:
+    """Games of the network against itself and against the pool, and the decisions to learn from.
+
+    Args:
+        game: the game with the reward "margin".
+        network: the network.
+        pool: the opponent pool, which records the results against it.
+        arguments: the training's arguments.
+        seed: seed of the games and of the sampled actions.
+
+    Attributes:
+        decisions: the decisions; the first `count` are filled. Those that were open at the end of the last rollout come
+            first.
+        inputs: what the network reads at each decision.
+    """
+
+    def __init__(
+        self, game: Game, network: TorchNetwork, pool: OpponentPool, arguments: Arguments, seed: int
+    ) -> None:
+        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
+        n, envs = game.num_players, arguments.envs
+        self.rng = np.random.default_rng(seed)
+        self.batch = Batch(game, envs)
+        self.batch.reset(seed)
+        self.greedy = GreedyPolicy(seed)
+        size = envs * (arguments.rollout + n)
+        columns = num_values(target_of(game), n)
+        self.decisions = Decisions(
+            masks=np.zeros((size, game.num_actions), np.int8),
+            actions=np.zeros(size, np.int64),
+            log_probabilities=np.zeros(size, np.float32),
+            values=np.zeros((size, columns), np.float32),
+            rewards=np.zeros((size, columns), np.float32),
+            next=np.full(size, OPEN),
+            paid=np.zeros((size, columns), np.float32),
+            after=np.full(size, OPEN),
+            deciders=np.zeros(size, np.int64),
+            targets=np.zeros((size, columns), np.float32),
+            greedy=np.zeros(size, np.int64),
+            counted=np.zeros(size, np.float32),
+        )
+        shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
+        self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
+        self.count = 0
+        self.latest = np.full((envs, n), -1)
+        """The last decision of each seat in each game, an index into `decisions`; -1 for none."""
+        self.last = np.full(envs, -1)
+        """The last decision in each game."""
+        self.opponents = np.full((envs, n), -1)
+        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        self._standings = np.zeros((envs, game.max_players), np.int32)
+        self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
+        self._seat_opponents(np.arange(envs))
+
+    def rollout(self, with_greedy: bool) -> Rollout:
+        """Play `rollout` decisions in each game; return them, as views of memory that the next call overwrites."""
+        self.play(with_greedy)
+        chosen, found = self.advantages()
+        decisions = Decisions(*(part[: self.count] for part in self.decisions))
+        return Rollout(decisions, tuple(part[: self.count] for part in self.inputs), chosen, found)
+
+    def play(self, with_greedy: bool) -> None:
+        """Play `rollout` decisions in each game; fill `decisions` and `inputs`.
+
+        Args:
+            with_greedy: also note what greedy play would have chosen.
+        """
+        self._keep_open_decisions()
+        batch = self.batch
+        for _ in range(self.arguments.rollout):
+            actions = batch.action_mask.argmax(1)
+            deciding = batch.action_mask.sum(1, dtype=np.int64) > 1
+            opponents = self.opponents[batch.all_rows, batch.current_player]
+            own = np.flatnonzero(deciding & (opponents < 0))
+            for opponent in np.unique(opponents[deciding & (opponents >= 0)]):
+                rows = np.flatnonzero(deciding & (opponents == opponent))
+                actions[rows] = ask(self.pool.policies[opponent], batch, rows)
+            if len(own):
+                actions[own] = self._decide(own, with_greedy)
+            batch.step(actions)
+            self._pay()
+
+    def advantages(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indexes of the decisions to learn from, and the advantages of all, float32 (count, columns).
+
+        Fills `decisions.targets` too.
+        """
+        d, a = Decisions(*(part[: self.count] for part in self.decisions)), self.arguments
+        value_targets(d.after, d.deciders, d.values, d.paid, VALUE_LAMBDA, d.targets)
+        found = np.zeros_like(d.values)
+        advantages(d.next, d.values, d.rewards, a.gae_lambda, found)
+        return np.flatnonzero(d.next != OPEN), found
+
+    def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
+        """Choose the network's actions in `rows`, and add the decisions."""
+        batch, d = self.batch, self.decisions
+        new = slice(self.count, self.count + len(rows))
+        inputs = self.network.network.inputs(batch.flat[rows])
+        for kept, part in zip(self.inputs, inputs, strict=True):
+            kept[new] = part
+        logits, raw = self.network.evaluate(inputs)
+        d.masks[new] = batch.action_mask[rows]
+        d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
+        d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
+        d.rewards[new], d.paid[new], d.deciders[new] = 0, 0, batch.current_player[rows]
+        d.counted[new] = (self.opponents[rows] < 0).all(1) | (self.arguments.pool_share == 1)
+        if with_greedy:
+            d.greedy[new] = self.greedy(batch, rows)
+        link(self.latest, self.last, d.next, d.after, rows, d.deciders[new], self.count)
+        self.count += len(rows)
+        return d.actions[new]
+
+    def _pay(self) -> None:
+        """Pay the open decisions for the last step; seat opponents anew where a game ended."""
+        batch, d = self.batch, self.decisions
+        over = batch.terminated | batch.truncated
+        ended = np.flatnonzero(over)
+        if len(ended):
+            standings = np.zeros((len(ended), self.game.max_players), np.int32)
+            loops.standings_rows(batch.last_states[ended], self.game.params, standings)
+            self._standings[ended] = standings
+        chains = self.latest, self.last, d.next, d.after, d.deciders
+        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
+        if len(ended):
+            self._count_results(ended)
+            self._seat_opponents(ended)
+
+    def _seat_opponents(self, rows: np.ndarray) -> None:
+        """Draw who plays the new games of `rows`."""
+        n, a = self.game.num_players, self.arguments
+        self.opponents[rows] = -1
+        rows = rows[self.rng.random(len(rows)) < a.pool_share]
+        if len(rows) and n > 1 and not self.game.cooperative:
+            weights = self.pool.weights / self.pool.weights.sum()
+            self.opponents[rows] = self.rng.choice(len(weights), (len(rows), n), p=weights)
+            self.opponents[rows, self.rng.integers(n, size=len(rows))] = -1
+
+    def _count_results(self, rows: np.ndarray) -> None:
+        """Record finished games against the pool."""
+        for row in rows[(self.opponents[rows] >= 0).any(1)]:
+            seat = int(np.flatnonzero(self.opponents[row] < 0)[0])
+            for other in np.flatnonzero(self.opponents[row] >= 0):
+                difference = int(self._standings[row, seat]) - int(self._standings[row, other])
+                self.pool.count(int(self.opponents[row, other]), (np.sign(difference) + 1) / 2)
+
+    def _keep_open_decisions(self) -> None:
+        """Drop all decisions but the open ones; where the game has gone on, the values' targets are as they are."""
+        rows, seats = np.nonzero(self.latest >= 0)
+        order = np.argsort(self.latest[rows, seats])
+        rows, seats = rows[order], seats[order]
+        kept = self.latest[rows, seats]
+        for array in (*self.decisions, *self.inputs):
+            array[: len(kept)] = array[kept]
+        last = kept == self.last[rows]
+        self.decisions.after[: len(kept)][~last] = SETTLED
+        self.last[rows[last]] = np.flatnonzero(last)
+        self.latest[rows, seats] = np.arange(len(kept))
+        self.count = len(kept)
