@@ -32,7 +32,7 @@ import ray
 import torch
 import tyro
 from garden_agents.networks.network_agent import NetworkAgent, shipped
-from garden_agents.training import expert_iteration, ppo
+from garden_agents.training import expert_iteration, ppo, search_games
 from garden_agents.training.ray_workers import (
     MOVES,
     SearchWorker,
@@ -191,7 +191,7 @@ def expert_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
     """Return the parts of the model: seconds for a decision, and sizes in bytes."""
     t = expert_training(name, folder)
     weights = t.network.parameters
-    made_of = t.game, t.arguments, expert_iteration.Games, weights, 0
+    made_of = t.game, t.arguments, weights, 0
     worker: Any = ray.remote(num_cpus=1)(SearchWorker).remote(*made_of)
     play = learn = 0.0
     decisions, found = 0, []
@@ -207,7 +207,7 @@ def expert_parts(name: str, folder: Path, repeats: int) -> dict[str, float]:
             learn += time.perf_counter() - between
             play += between - start
             decisions += sum(played.decisions for played in received)
-    sent = expert_iteration.joined(found)
+    sent = search_games.joined(found)
     return {
         "decisions": MOVES * t.arguments.envs,
         "play": play / decisions,
@@ -227,7 +227,7 @@ def expert_measured(name: str, folder: Path, workers: int, seconds: float) -> di
     """Return the decisions per second of a training, and of its workers alone."""
     t = expert_training(name, folder)
     t.arguments.workers = workers
-    source = SearchWorkers(t.game, t.network, t.arguments, expert_iteration.Games, 0)
+    source = SearchWorkers(t.game, t.network, t.arguments, 0)
 
     def sample() -> int:
         return sum(source.play(guided=True).decisions for _ in range(MOVES))
@@ -289,7 +289,7 @@ def _play_for(trainer: str, name: str, seconds: float, folder: str, found: Any) 
         rate = rate_of(lambda: len(games.rollout(with_greedy=False).chosen), seconds)
     else:
         t = expert_training(name, Path(folder))
-        searched = expert_iteration.Games(t.game, t.arguments, t.network, 1, 0)
+        searched = search_games.Games(t.game, t.arguments, t.network, 1, 0)
         searched.compile()
         rate = rate_of(lambda: searched.play(guided=True).decisions, seconds)
     found.put(rate)

@@ -44,11 +44,11 @@ class Arguments:
 
 
 def flowers(game: Game, snapshot: dict[str, Any]) -> bool:
-    """Mars: every flower of each colour is in a stock or on the board."""
+    """Mars: every flower of each colour is in a stock or on the board; none is drawn while gardeners are placed."""
     held = np.sum(snapshot["stocks"], axis=0) + np.bincount(
         [c for _, _, c in snapshot["flowers"]], minlength=6
     )
-    return held.tolist() == [10] * 6
+    return held.tolist() == [0 if snapshot["phase"] == "place" else 10] * 6
 
 
 def cacti(game: Any, snapshot: dict[str, Any]) -> bool:

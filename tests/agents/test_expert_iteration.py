@@ -14,6 +14,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
+from garden_agents.training import search_games
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import value_loss
@@ -75,7 +76,7 @@ def at_work(folder: Path, **changes):
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
     training = expert.Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
-    return training, expert.Games(game, arguments, training.network, 1, 0)
+    return training, search_games.Games(game, arguments, training.network, 1, 0)
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
-from garden_agents.search import tree
+from garden_agents.search import halving, simulation
 from garden_agents.search.agent import MCTSAgent, Searched, _Memory
-from garden_agents.search.inference import weighed_redraws
+from garden_agents.search.beliefs import weighed_redraws
+from garden_agents.search.values import first_places, seat_values
 from processes import python
 from variants import each_table, shortened
 
@@ -187,11 +188,11 @@ def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
     states = game.new_states(1)
     states["score"][0, :players] = [5, 3, 9][:players]
     values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
-    tree.seat_values(states[0], game.params[0], values, tally)
+    seat_values(states[0], game.params[0], values, tally)
     margins = np.array([2, -2] if players == 2 else [-1, -4, 5]) / game.reward_divisor
     np.testing.assert_allclose(values[:players], margins / (1 + abs(margins)), rtol=1e-6)
     states["terminated"] = 1
-    tree.seat_values(states[0], game.params[0], values, tally)
+    seat_values(states[0], game.params[0], values, tally)
     assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
 
 
@@ -224,7 +225,7 @@ def test_finished_games_are_worth_the_first_place_alone_where_all_seats_have_val
         ([4, 4, 4], [0, 0, 0]),
     ):
         states["score"][0, :3], states["terminated"] = score, 1
-        tree.first_places(states[0], game.params[0], values, tally)
+        first_places(states[0], game.params[0], values, tally)
         np.testing.assert_allclose(values[:3], expected, atol=1e-6)
 
 
@@ -235,7 +236,7 @@ def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
     values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
     for over in (0, 1):
         states["terminated"] = over
-        tree.seat_values(states[0], game.params[0], values, tally)
+        seat_values(states[0], game.params[0], values, tally)
         x = 20 / game.reward_divisor
         np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
 
@@ -367,14 +368,14 @@ def test_values_weigh_more_the_more_visits_there_are(judged):
     trees = memory.trees.nodes, memory.trees.considered
     memory.trees.considered[0, :2] = 1
     where = state, game.params, np.array([0]), mask
-    tree.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
     shares = np.exp(scores) / np.exp(scores).sum()
     np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
     assert found.actions.tolist() == [1]
     value = shares[:3] @ [0.1, 0.2, -0.1] / shares[:3].sum()
     np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
     noise[0, 0] = 10
-    tree.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
     assert found.actions.tolist() == [0]
 
 
@@ -383,12 +384,12 @@ def test_sequential_halving_keeps_the_highest_scores(judged):
     kept, order = memory.trees.considered, np.argsort(-scores)
     where = memory.trees.nodes, kept, state, np.array([0]), mask
     for count in (4, 3, 2):
-        tree.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
+        halving.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
         assert set(np.flatnonzero(kept[0])) == set(order[:count])
     kept[:] = 0
     noise = np.zeros(mask.shape, np.float32)
     noise[0, order[-1]] = 20
-    tree.halve_rows(*where, noise, np.array([1]), 0.5, memory.scores)
+    halving.halve_rows(*where, noise, np.array([1]), 0.5, memory.scores)
     assert np.flatnonzero(kept[0]).tolist() == [order[-1]]
 
 
@@ -455,7 +456,7 @@ def test_a_search_cut_into_parts_is_one_search():
     for _ in range(6):
         if memory.trees.used[0, 0] + 16 >= memory.shape[1]:
             memory.grow()
-        tree.simulate(
+        simulation.simulate(
             *(part[0] for part in memory.trees),
             *memory.scratch,
             batch.states,

@@ -15,7 +15,7 @@ from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
-from garden_agents.training import ppo
+from garden_agents.training import ppo, search_games
 from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers
 
 from garden_core import make
@@ -122,14 +122,14 @@ def test_positions_of_one_worker_are_those_of_a_process_without_ray():
     game = make("cacti", reward="margin")
     arguments = expert.Arguments(**SEARCHED, workers=1)
     network = new_network(game, arguments.architecture, target_of(game))
-    source = SearchWorkers(game, network, arguments, expert.Games, 5)
-    own = expert.Games(game, arguments, network, 1, 5)
+    source = SearchWorkers(game, network, arguments, 5)
+    own = search_games.Games(game, arguments, network, 1, 5)
     own.compile()
     moves = 3 * MOVES
     far = [source.play(guided=True) for _ in range(moves)]
     near = [own.play(guided=True) for _ in range(moves)]
     assert sum(played.decisions for played in far) == sum(played.decisions for played in near) == 8 * moves
-    columns, expected = (expert.joined([each.positions for each in found]) for found in (far, near))
+    columns, expected = (search_games.joined([each.positions for each in found]) for found in (far, near))
     assert len(columns.values) > 8
     for column, same in zip(columns, expected, strict=True):
         np.testing.assert_array_equal(column, same)
@@ -139,7 +139,7 @@ def test_a_killed_worker_of_expert_iteration_is_replaced():
     game = make("cacti", reward="margin")
     arguments = expert.Arguments(**SEARCHED, workers=2)
     network = new_network(game, arguments.architecture, target_of(game))
-    source = SearchWorkers(game, network, arguments, expert.Games, 0)
+    source = SearchWorkers(game, network, arguments, 0)
     source.play(guided=False)
     process = killed(source.actors.all[0])
     with pytest.warns(UserWarning, match="worker 0 died and is replaced"):

@@ -37,7 +37,7 @@ def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
     """Return values from -1 to 1, from raw values (N, num_values).
 
     With the target "seats" they are those of all seats, of two or more, counted from the player to move, float32 (N,
-    num_players), on the scale of `garden_agents.search.tree.first_places`: 1 is a certain first place, and their sum is
+    num_players), on the scale of `garden_agents.search.values.first_places`: 1 is a certain first place, and their sum is
     0. With others they are those of the player to move, float32 (N,): "outcome" and "margin" are the rewards of these
     names, and of the score that a team is still to get, x, the value is `x / (1 + |x|)`.
     """

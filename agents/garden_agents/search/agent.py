@@ -8,20 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_agents.search.inference import Network, weighed_redraws
-from garden_agents.search.tree import (
-    ASKED,
-    BEGIN,
-    OTHERS,
-    PRIORS,
-    Tree,
-    back_up_rows,
-    descend_rows,
-    halve_rows,
-    node_type,
-    read_rows,
-    simulate,
-)
+from garden_agents.search.backup import back_up_rows
+from garden_agents.search.beliefs import Network, weighed_redraws
+from garden_agents.search.halving import halve_rows, read_rows
+from garden_agents.search.selection import descend_rows
+from garden_agents.search.simulation import simulate
+from garden_agents.search.tree import ASKED, BEGIN, OTHERS, PRIORS, Tree, node_type
 from garden_core.batch import Batch
 from garden_core.checks import as_rows, require_reset
 from garden_core.choices import BUILT_IN, scratch
@@ -116,7 +108,7 @@ class MCTSAgent:
         considered: number of actions at the root that sequential halving begins with: their number is halved again and
             again, each stage having as many simulations. 0 for PUCT at the root too; 16 with a network and 0 without
             if None.
-        scale: weight of values beside priors in sequential halving, see `garden_agents.search.tree`.
+        scale: weight of values beside priors in sequential halving, see `garden_agents.search.halving`.
         others: how the other seats choose: "search", each for itself, or "prior", always the action of the highest prior,
             which is what they do if they play the network itself; a network is asked for it anew in each redraw, which
             takes several passes for a simulation.

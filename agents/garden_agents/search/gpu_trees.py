@@ -1,16 +1,12 @@
-"""The loops of `garden_agents.search.tree` as kernels of a GPU: a thread for each search calls the same functions."""
+"""The loops of the search as kernels of a GPU: a thread for each search calls the same functions."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.search.tree import (
-    Descent,
-    back_up_leaf,
-    descend_search,
-    halve_search,
-    read_search,
-)
+from garden_agents.search.backup import back_up_leaf
+from garden_agents.search.halving import halve_search, read_search
+from garden_agents.search.selection import Descent, descend_search
 from garden_core.choices import scratch_of
 from garden_core.gpu_kernels import cuda, kernel
 

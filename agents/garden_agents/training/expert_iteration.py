@@ -13,114 +13,29 @@ Most moves are searched a little, only to be played; a share of them, which the 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
 from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
-from garden_agents.networks.heads import num_values, target_of
-from garden_agents.networks.network import Network
-from garden_agents.networks.network_agent import NetworkAgent, start_from
+from garden_agents.networks.heads import target_of
+from garden_agents.networks.network_agent import start_from
 from garden_agents.progress import progress_bar
-from garden_agents.search.agent import MCTSAgent
-from garden_agents.search.tree import first_places
-from garden_agents.training.arguments import WorkerArguments, in_words, open_run
+from garden_agents.training.arguments import in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.expert_arguments import Arguments
 from garden_agents.training.loss import search_loss, seat_loss, team_loss
 from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.search_games import Games, Positions, Source, room
 from garden_agents.training.torch_network import Loss, TorchNetwork, clip
-from garden_core.batch import Batch
 from garden_core.game import Game
 
 __all__ = ["Arguments", "train"]
 
 SAVE_EVERY = 60.0  # seconds of training between two checkpoints
-
-
-@dataclass
-class Arguments(WorkerArguments):
-    """Train a network by expert iteration, evaluate it, and keep everything in a folder.
-
-    The training takes 30 minutes if --minutes is not given.
-    """
-
-    trainer = "expert-iteration"
-    command = "garden train --method expert-iteration"
-
-    envs: int = 64
-    """number of games played at once"""
-    simulations: int = 48
-    """number of simulations for each move that the policy learns from"""
-    full_share: float = 0.25
-    """share of the moves that are searched with --simulations, and that the policy learns from"""
-    fast_simulations: int = 8
-    """number of simulations for each other move"""
-    considered: int = 16
-    """number of actions at the root that sequential halving begins with"""
-    scale: float = 0.3
-    """weight of values beside priors in sequential halving, and in what the policy learns"""
-    exploration: float = 0.3
-    """PUCT exploration constant below the root"""
-    warmup_share: float = 0.2
-    """share of the training time in which search uses greedy rollouts, before the network guides it; 0 with --start"""
-    start: Path | None = None
-    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
-
-    positions: int = 200_000
-    """size of the replay buffer, positions; the oldest are dropped"""
-    reuse: float = 4.0
-    """mean number of updates that each position is used in"""
-    minibatch: int = 512
-    """number of positions in an update"""
-    learning_rate: float = 2e-3
-    """initial learning rate (AdamW)"""
-    final_learning_rate: float = 2e-4
-    """final learning rate; interpolated linearly"""
-    search_value_share: float = 0.5
-    """share of the network-guided search's values at the root in the value target, but not of a team; the rest is the result"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._at_least(1, "envs", "simulations", "fast_simulations", "positions", "minibatch")
-        self._at_least(2, "considered")
-        self._at_least(0, "full_share", "warmup_share", "search_value_share", "scale", "exploration")
-        self._at_least(0, "reuse", "learning_rate", "final_learning_rate")
-        self._at_most(65_536, "envs", "minibatch")
-        self._at_most(10_000, "simulations", "fast_simulations")
-        self._at_most(1, "full_share", "warmup_share", "search_value_share")
-        self._at_most(10_000_000, "positions")
-
-
-class Positions(NamedTuple):
-    """Positions to learn from.
-
-    Attributes:
-        observation: int8 (n, *observation_shape), the observation of the player to move.
-        mask: int8 (n, num_actions), its action mask.
-        shares: float16 (n, num_actions), what the search found, see `Searched.shares`; zeros where the policy does not
-            learn from the position.
-        values: float32 (n, columns), the value targets, as `heads.num_values` counts them.
-    """
-
-    observation: np.ndarray
-    mask: np.ndarray
-    shares: np.ndarray
-    values: np.ndarray
-
-
-def _room(game: Game, n: int) -> Positions:
-    """Return zeroed positions."""
-    return Positions(
-        np.zeros((n, *game.observation_shape), np.int8),
-        np.zeros((n, game.num_actions), np.int8),
-        np.zeros((n, game.num_actions), np.float16),
-        np.zeros((n, num_values(target_of(game), game.num_players)), np.float32),
-    )
 
 
 class _Replay:
@@ -132,7 +47,7 @@ class _Replay:
     """
 
     def __init__(self, game: Game, size: int) -> None:
-        self.held = _room(game, size)
+        self.held = room(game, size)
         self.added = 0
 
     def add(self, positions: Positions) -> None:
@@ -167,132 +82,6 @@ class _Replay:
             sums[2] += np.count_nonzero(searched[rows])
 
         return observation, loss
-
-
-class _Decision(NamedTuple):
-    """A decision of an unfinished game: what a position needs, except for the result.
-
-    Attributes:
-        shares: what the search found, see `Searched.shares`; zeros where the search was short.
-        values: the search's values of all seats, counted from `player`; None where no network guided it.
-        paid: what every seat was paid in the game before, by seat.
-    """
-
-    observation: np.ndarray
-    mask: np.ndarray
-    shares: np.ndarray
-    player: int
-    values: np.ndarray | None
-    paid: np.ndarray
-
-
-class Played(NamedTuple):
-    """What games have given: the number of decisions, and the positions of the games that ended."""
-
-    decisions: int
-    positions: Positions
-
-
-class Source(Protocol):
-    """Where positions come from: games of this process (`Games`), or of workers."""
-
-    def play(self, guided: bool) -> Played:
-        """Play on, the search being guided by the network as it is now, or by greedy rollouts."""
-        ...
-
-
-class Games:
-    """Games that search plays against itself.
-
-    Args:
-        game: the game with the reward "margin".
-        arguments: the training's arguments.
-        network: the network that guides the search.
-        threads: number of threads of search by rollouts.
-        seed: seed of the games and of the search's choices.
-    """
-
-    def __init__(self, game: Game, arguments: Arguments, network: Network, threads: int, seed: int) -> None:
-        a = arguments
-        self.game, self.arguments, self.rng = game, arguments, np.random.default_rng((seed, 1))
-        own: dict[str, Any] = {
-            "exploration": a.exploration,
-            "considered": a.considered,
-            "scale": a.scale,
-            "seed": seed,
-        }
-        counts, agent = (a.simulations, a.fast_simulations), NetworkAgent(network, target_of(game))
-        self.rollout_searches = tuple(MCTSAgent(count, threads=threads, **own) for count in counts)
-        self.network_searches = tuple(MCTSAgent(count, network=agent, **own) for count in counts)
-        self.batch = Batch(game, arguments.envs, history=bool(game.held))
-        self.batch.reset(seed)
-        self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
-        """The decisions of the unfinished game in each row, without those that had only one legal action."""
-        self.paid = np.zeros((arguments.envs, game.num_players))
-        """What every seat was paid in the unfinished game of each row, margins."""
-        seats = game.max_players
-        self.final, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
-
-    def compile(self) -> None:
-        """Compile all that games need, by playing on."""
-        for guided in (False, True):
-            self.play(guided)
-        if not self.game.cooperative:
-            first_places(self.batch.states[0], self.game.params[0], self.final, self.points)
-
-    def play(self, guided: bool) -> Played:
-        """Take one action in every game, some after a full search and the others after a fast one."""
-        batch, a = self.batch, self.arguments
-        full, fast = self.network_searches if guided else self.rollout_searches
-        masks, players = batch.action_mask.copy(), batch.current_player.copy()
-        thorough = self.rng.random(a.envs) < a.full_share
-        actions, shares, values = (
-            masks.argmax(1),
-            np.zeros(masks.shape, np.float32),
-            np.zeros((a.envs, self.game.num_players)),
-        )
-        for search, rows in ((full, np.flatnonzero(thorough)), (fast, np.flatnonzero(~thorough))):
-            noise = self.rng.gumbel(size=masks[rows].shape)
-            found = search.search(batch, rows, noise)
-            actions[rows], values[rows] = found.actions, found.values
-            if search is full:
-                shares[rows] = found.shares
-        for row in np.flatnonzero(masks.sum(1) > 1):
-            judged = values[row] if guided else None
-            player, seen = int(players[row]), batch.observation[row].copy()
-            decision = _Decision(seen, masks[row], shares[row], player, judged, self.paid[row].copy())
-            self.trajectories[row].append(decision)
-        batch.step(actions)
-        self.paid += batch.rewards
-        ended = np.flatnonzero(batch.terminated | batch.truncated)
-        return Played(a.envs, joined([_room(self.game, 0), *(self._finish(int(row)) for row in ended)]))
-
-    def _finish(self, row: int) -> Positions:
-        """Return the positions of the finished game in `row`."""
-        game, n, decisions = self.game, self.game.num_players, self.trajectories[row]
-        if not game.cooperative:
-            first_places(self.batch.last_states[row], game.params[0], self.final, self.points)
-        found = _room(game, len(decisions))
-        for i, decision in enumerate(decisions):
-            to_come = np.roll(self.paid[row] - decision.paid, -decision.player)
-            if game.cooperative:
-                target = to_come[:1]
-            else:
-                values = np.roll(self.final[:n], -decision.player)
-                if decision.values is not None:
-                    values = values + self.arguments.search_value_share * (decision.values - values)
-                target = np.concatenate([((n - 1) * values + 1) / n, to_come])  # chances, margins
-            for column, value in zip(
-                found, (decision.observation, decision.mask, decision.shares, target), strict=True
-            ):
-                column[i] = value
-        self.trajectories[row], self.paid[row] = [], 0
-        return found
-
-
-def joined(positions: Sequence[Positions]) -> Positions:
-    """Return several positions as one."""
-    return Positions(*map(np.concatenate, zip(*positions, strict=True)))
 
 
 class Training:
@@ -350,7 +139,7 @@ class Training:
         from garden_agents.training import ray_workers  # loads Ray
 
         with connected(a.ray):
-            yield ray_workers.SearchWorkers(self.game, self.network, a, Games, seed)
+            yield ray_workers.SearchWorkers(self.game, self.network, a, seed)
 
     def _loop(self, source: Source) -> None:
         limit, evaluations = self.limit, self.arguments.evaluation_count(self.limit / 60)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import ray
@@ -22,15 +22,13 @@ from garden_agents.networks.heads import target_of
 from garden_agents.networks.network import Network
 from garden_agents.registry import load_agent
 from garden_agents.training.credit import Rollout
+from garden_agents.training.expert_arguments import Arguments as SearchArguments
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_arguments import Arguments
+from garden_agents.training.search_games import Games, Played
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
-
-if TYPE_CHECKING:
-    from garden_agents.training.expert_iteration import Arguments as SearchArguments
-    from garden_agents.training.expert_iteration import Games, Played
 
 __all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
 
@@ -242,17 +240,14 @@ class SearchWorker:
     Args:
         game: the game with the reward "margin".
         arguments: the training's arguments.
-        kind: the class of the games, `expert_iteration.Games`.
         weights: the network's parameters at first.
         seed: seed of the games.
     """
 
-    def __init__(
-        self, game: Game, arguments: SearchArguments, kind: type[Games], weights: np.ndarray, seed: int
-    ) -> None:
+    def __init__(self, game: Game, arguments: SearchArguments, weights: np.ndarray, seed: int) -> None:
         self.network = empty_network(game, arguments.architecture, target_of(game))
         self.network.parameters[:] = weights
-        self.games = kind(game, arguments, self.network, 1, seed)
+        self.games = Games(game, arguments, self.network, 1, seed)
         self.games.compile()
 
     def play(self, weights: np.ndarray, guided: bool) -> list[Played]:
@@ -268,15 +263,12 @@ class SearchWorkers:
         game: the game with the reward "margin".
         network: the network; a worker plays with its weights as they are when it is asked.
         arguments: the training's arguments.
-        kind: the class of the workers' games, `expert_iteration.Games`.
         seed: seed of the first worker's games; the others' follow from it.
     """
 
-    def __init__(
-        self, game: Game, network: Network, arguments: SearchArguments, kind: type[Games], seed: int
-    ) -> None:
+    def __init__(self, game: Game, network: Network, arguments: SearchArguments, seed: int) -> None:
         self.network = network
-        made_of = game, arguments, kind, network.parameters.copy()
+        made_of = game, arguments, network.parameters.copy()
         self.actors = _Actors(arguments.num_workers, SearchWorker, made_of, seed)
         self._asked: dict[Any, int] = {}
         self._received: list[Played] = []

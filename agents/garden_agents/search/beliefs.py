@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from garden_agents.search.tree import look_rows, redraw_rows
+from garden_agents.search.redraws import look_rows, redraw_rows
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
@@ -31,7 +31,7 @@ class Network(Protocol):
         """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
 
         The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
-        the player to move, on the scale of `garden_agents.search.tree.first_places`. In cooperative games they are
+        the player to move, on the scale of `garden_agents.search.values.first_places`. In cooperative games they are
         float32 (N,), `x / (1 + |x|)` for the score still to come, x times the game's reward_divisor.
         """
 

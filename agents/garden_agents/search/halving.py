@@ -1,0 +1,140 @@
+"""The root: which actions sequential halving still considers, and what a search has found."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from garden_core.jit import compiled
+
+__all__ = ["CERTAINTY", "halve_rows", "halve_search", "read_rows", "read_search"]
+
+CERTAINTY = 50
+"""In sequential halving a difference of values weighs as much as if its actions had this many visits more."""
+
+
+@compiled
+def _weigh(nodes, player, mask, scale, scores):
+    """Fill `scores`, float64 (num_actions,), for the legal actions at the root: log prior + scale x (CERTAINTY + most visits
+    of an action) x mean value for the player. An action without visits has the mean value of the others, weighted by
+    their priors.
+    """
+    here = nodes[0]
+    total, weight, most = 0.0, 0.0, 0
+    for action in range(mask.shape[0]):
+        if mask[action] and here.children[action] >= 0:
+            child = nodes[here.children[action]]
+            most = max(most, child.visits)
+            prior = max(here.priors[action], np.float32(1e-9))
+            weight += prior
+            total += prior * child.totals[player] / child.visits
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            value = total / weight if weight > 0 else 0.0
+            if here.children[action] >= 0:
+                child = nodes[here.children[action]]
+                value = child.totals[player] / child.visits
+            prior = np.float32(math.log(max(here.priors[action], np.float32(1e-9))))
+            scores[action] = prior + scale * (CERTAINTY + most) * value
+
+
+@compiled
+def halve_search(nodes, considered, state, mask, noise, count, scale, scores):
+    """Reduce the actions that are considered at the root to the `count` of the highest scores, noise included.
+
+    Where none is considered yet, all legal actions are. `scores`, float64 (num_actions,), is overwritten.
+    """
+    number = 0
+    for action in range(mask.shape[0]):
+        number += considered[action]
+    if number == 0:
+        for action in range(mask.shape[0]):
+            considered[action] = mask[action]
+            number += mask[action]
+    if number <= count:
+        return
+    _weigh(nodes, np.int64(state.current_player), mask, scale, scores)
+    while number > count:
+        worst = -1
+        for action in range(mask.shape[0]):
+            if considered[action]:
+                score = scores[action] + noise[action]
+                if worst < 0 or score <= scores[worst] + noise[worst]:
+                    worst = action
+        considered[worst] = 0
+        number -= 1
+
+
+@compiled
+def halve_rows(nodes, considered, states, rows, masks, noise, counts, scale, scores):
+    """Halve what is considered at the root of each search: see `halve_search`. `masks` and `noise` are (N, num_actions)."""
+    for i in range(rows.shape[0]):
+        root = nodes[i], considered[i], states[rows[i]], masks[i], noise[i]
+        halve_search(*root, counts[i], scale, scores)
+
+
+@compiled
+def read_search(nodes, considered, state, params, choice, scale, scores, found):
+    """Read the result of a search from its root; return the best action.
+
+    `choice` is the root's action mask and the noise. `found` is filled: as `Searched` describes them, `visits`, int32
+    (num_actions,), `values`, float64 (players,), and `shares`, float32 (num_actions,). `scores`, float64 (num_actions,), is
+    overwritten.
+    """
+    (mask, noise), (visits, values, shares) = choice, found
+    n = params[0].num_players
+    player = np.int64(state.current_player)
+    here, halving, count = nodes[0], False, 0
+    for action in range(mask.shape[0]):
+        child = here.children[action]
+        visits[action] = nodes[child].visits if child >= 0 else 0
+        count += visits[action]
+        halving |= considered[action] != 0
+    chosen, total = -1, 0.0
+    if halving:
+        _weigh(nodes, player, mask, scale, scores)
+        highest = -np.inf
+        for action in range(mask.shape[0]):
+            if mask[action]:
+                highest = max(highest, scores[action])
+        for action in range(mask.shape[0]):
+            better = chosen < 0 or scores[action] + noise[action] > scores[chosen] + noise[chosen]
+            if considered[action] and better:
+                chosen = action
+            shares[action] = math.exp(scores[action] - highest) if mask[action] else 0.0
+            total += shares[action]
+    else:
+        for action in range(mask.shape[0]):
+            if mask[action] and (chosen < 0 or visits[action] > visits[chosen]):
+                chosen = action
+            shares[action] = visits[action]
+            total += visits[action]
+    for action in range(mask.shape[0]):
+        shares[action] /= total
+    tried = 0.0
+    for p in range(n):
+        values[p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
+    if not halving:
+        return chosen
+    for action in range(mask.shape[0]):
+        if visits[action] > 0:
+            tried += shares[action]
+    for action in range(mask.shape[0]):
+        if visits[action] > 0:
+            child = nodes[here.children[action]]
+            for p in range(n):
+                mean = child.totals[(player + p) % n] / child.visits
+                values[p] += shares[action] / tried * mean
+    return chosen
+
+
+@compiled
+def read_rows(
+    nodes, considered, states, params, rows, masks, noise, scale, scores, visits, values, shares, actions
+):
+    """Read the results of searches: see `read_search`. Also fills `actions`, int64 (N,), with the best ones."""
+    for i in range(rows.shape[0]):
+        found = visits[i], values[i], shares[i]
+        state, choice = states[rows[i]], (masks[i], noise[i])
+        actions[i] = read_search(nodes[i], considered[i], state, params, choice, scale, scores, found)

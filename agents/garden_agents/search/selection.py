@@ -1,0 +1,245 @@
+"""Selection: how a simulation goes down a tree, by PUCT or at the root by sequential halving, to a leaf."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from garden_agents.search.expansion import fill_priors
+from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, DONE, NETWORK, Leaves, Tree, open_node
+from garden_core import kernels
+from garden_core.choices import Scratch
+from garden_core.jit import compiled
+from garden_core.rng import next_float, next_uint64
+
+__all__ = ["Descent", "Selection", "descend", "descend_rows", "descend_search", "look_row"]
+
+
+class Selection(NamedTuple):
+    """How a search selects actions.
+
+    Attributes:
+        player: seat that searches.
+        prior: where priors come from, one of the codes above.
+        exploration: weight of the priors in PUCT.
+        others: how the other seats choose, one of the codes of OTHERS.
+    """
+
+    player: int
+    prior: int
+    exploration: float
+    others: int
+
+
+@compiled
+def _select(nodes, node, player, mask, exploration):
+    """Return the legal action of the highest PUCT score: its mean value for the player plus an exploration bonus."""
+    here = nodes[node]
+    mean = here.totals[player] / max(here.visits - here.pending, 1)
+    total = 0.0
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            total += here.priors[action]
+    weight = exploration / total if total > 0 else 0.0
+    best, chosen = -np.inf, -1
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            index = here.children[action]
+            value, visits, available = mean, 0, here.visits
+            if index >= 0:
+                child = nodes[index]
+                child.available += 1
+                visits, available = child.visits, child.available
+                if visits > child.pending:
+                    value = child.totals[player] / (visits - child.pending)
+            score = value + weight * here.priors[action] * math.sqrt(available + 1.0) / (1 + visits)
+            if chosen < 0 or score > best:  # the first action is chosen even if all scores are NaN
+                best, chosen = score, action
+    return chosen
+
+
+@compiled
+def _likeliest(node, mask):
+    """Return the legal action of the highest prior."""
+    chosen = -1
+    for action in range(mask.shape[0]):
+        if mask[action] and (chosen < 0 or node.priors[action] > node.priors[chosen]):
+            chosen = action
+    return chosen
+
+
+@compiled
+def _least_visited(nodes, considered):
+    """Return the action with the fewest visits of those considered at the root, of equals that of the highest prior; -1 if
+    none is considered.
+    """
+    here = nodes[0]
+    fewest, chosen = 0, -1
+    for action in range(considered.shape[0]):
+        if considered[action]:
+            index = here.children[action]
+            visits = nodes[index].visits if index >= 0 else np.int32(0)
+            equal = visits == fewest and here.priors[action] > here.priors[chosen]
+            if chosen < 0 or visits < fewest or equal:
+                fewest, chosen = visits, action
+    return chosen
+
+
+@compiled
+def descend(state, params, tree, selection, scratch, rng_state, length, answer):
+    """Descend the tree by one simulation and add a node.
+
+    `state` is a redraw of the root's state; it is the new node's state in the end. Returns the number of actions taken and
+    DONE; `tree.path` holds one node more. All of these nodes have a visit more, pending until `back_up` adds its values.
+
+    Or returns ASKED where a network is to say which action another seat takes. The next call then has the number of
+    actions taken as `length` and that action as `answer`; at first they are 0 and BEGIN.
+    """
+    nodes, used, path, considered = tree
+    player, prior, exploration, others = selection
+    if used[0] == 0:
+        open_node(nodes[0])
+        used[0] = 1
+    mask = scratch.masks[2]
+    path[0] = 0
+    node, added, asked = path[length], False, False
+    visited = length + 1 if answer >= 0 else 0
+    while not added and not (state.terminated or state.truncated):
+        legal = kernels.legal_actions(state, params, mask)
+        if not nodes[node].expanded:
+            # wait for the network to evaluate this node: the root, or one where the game had ended in every
+            # earlier determinization
+            if prior == NETWORK:
+                break
+            fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
+        action = _least_visited(nodes, considered) if length == 0 else -1
+        if others == BY_PRIOR and np.int64(state.current_player) != player:
+            if prior == NETWORK and legal > 1 and answer < 0:
+                asked = True
+                break
+            action = answer if answer >= 0 else _likeliest(nodes[node], mask)
+            answer = BEGIN
+        if action < 0:
+            action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
+        child = np.int64(nodes[node].children[action])
+        if child < 0:
+            child = np.int64(used[0])
+            used[0] += 1
+            nodes[node].children[action] = child
+            open_node(nodes[child])
+            nodes[child].available = nodes[node].visits + 1  # as if its action had always been legal
+            added = True
+        kernels.apply_action(state, params, action)
+        node = child
+        length += 1
+        path[length] = node
+    for i in range(visited, length + 1):
+        nodes[path[i]].visits += 1
+        nodes[path[i]].pending += 1
+    return length, ASKED if asked else DONE
+
+
+@compiled
+def _drawn(probabilities, rng_state):
+    """Return an index drawn by probabilities that sum to 1."""
+    rest = next_float(rng_state)
+    for k in range(probabilities.shape[0] - 1):
+        rest -= probabilities[k]
+        if rest < 0:
+            return k
+    return probabilities.shape[0] - 1
+
+
+@compiled
+def look_row(state, params, observation, mask):
+    """Fill `observation` and `mask` with what the player to move sees and may do."""
+    kernels.legal_actions(state, params[0], mask)
+    kernels.observe(state, params[0], np.int64(state.current_player), observation)
+
+
+class Descent(NamedTuple):
+    """Which search is to descend, and how.
+
+    Attributes:
+        row: the row that is searched.
+        search: number of the search.
+        group: number of simulations.
+        exploration, others: see `Selection`.
+    """
+
+    row: int
+    search: int
+    group: int
+    exploration: float
+    others: int
+
+
+@compiled
+def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
+    """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches.
+
+    A leaf whose answer is DONE is left alone. Where it is ASKED afterwards, the network is to answer, and this is to be called
+    again.
+    """
+    nodes, used, paths, considered = trees
+    row, search, group, exploration, others = descent
+    player = np.int64(states[row].current_player)
+    # np.int64, so that `descend` is compiled once
+    selection = Selection(player, np.int64(NETWORK), exploration, others)
+    for i in range(search * group, (search + 1) * group):
+        answer, length = leaves.answers[i], leaves.lengths[i]
+        if answer == DONE:
+            continue
+        if answer == BEGIN:
+            length = np.int64(0)
+            if leaves.redraws.shape[1] > 0:
+                drawn = _drawn(leaves.likelihoods[search], rng_state)
+                kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
+            else:
+                kernels.copy_record(leaves.states, i, states[row])
+                kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
+        tree = Tree(nodes[search], used[search], paths[i], considered[search])
+        leaves.lengths[i], leaves.answers[i] = descend(
+            leaves.states[i], params[0], tree, selection, scratch, rng_state, length, answer
+        )
+        look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
+
+
+@compiled
+def descend_rows(
+    nodes,
+    used,
+    paths,
+    considered,
+    work,
+    masks,
+    points,
+    action_values,
+    states,
+    params,
+    rows,
+    group,
+    exploration,
+    others,
+    redraws,
+    likelihoods,
+    answers,
+    lengths,
+    leaves,
+    observations,
+    leaf_masks,
+    rng_states,
+):
+    """Descend the tree of each of `rows` `group` times: see `descend_search`.
+
+    The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
+    the next four are those of `Scratch`, and those from `redraws` to `leaf_masks` those of `Leaves`.
+    """
+    scratch = Scratch(work, masks, points, action_values)
+    places = Leaves(redraws, likelihoods, answers, lengths, leaves, observations, leaf_masks)
+    trees = Tree(nodes, used, paths, considered)
+    for search in range(rows.shape[0]):
+        descent = Descent(rows[search], np.int64(search), group, exploration, others)
+        descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])
