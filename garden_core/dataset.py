@@ -51,7 +51,7 @@ class Record(NamedTuple):
         actions: uint8, or uint16 in a game of more than 256 actions, (D,): those of all games, one game after another.
         lineups: uint8 (G, num_players), who sat where: indexes into the agents.
         forfeited: int8 (G,), the seat that gave the game up when it was to move, -1 for none. That game ends there; its
-            scores are those of the last position. None: nobody gave any up.
+            scores are those of the last position. None: no game was given up.
     """
 
     seeds: np.ndarray

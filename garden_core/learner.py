@@ -331,7 +331,8 @@ class Learner:
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        arrays = [a.view(np.uint8) for a in (*self._seats, *self.batch.arrays, self.final_action_mask)]
+        masks = [self.final_action_mask] if self.max_steps is not None else []  # which nothing else changes
+        arrays = [array.view(np.uint8) for array in (*self._seats, *self.batch.arrays, *masks)]
         if self._kept is None:
             self._kept = [array.copy() for array in arrays]
         for kept, array in zip(self._kept, arrays, strict=True):

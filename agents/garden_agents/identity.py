@@ -37,11 +37,34 @@ __all__ = ["UNSEEN", "Identity", "identity_of", "weights_digest"]
 UNSEEN = "?"
 """The first character of the digest of an agent that can change unseen."""
 OPENING = frozenset(
-    "gymnasium joblib msgspec numba numpy pettingzoo sb3_contrib scipy sklearn stable_baselines3 torch".split()  # noqa: SIM905
+    {
+        "gymnasium",
+        "joblib",
+        "msgspec",
+        "numba",
+        "numpy",
+        "pettingzoo",
+        "sb3_contrib",
+        "scipy",
+        "sklearn",
+        "stable_baselines3",
+        "torch",
+    }
 )
 """Libraries that read files by Python's `open`, apart from ELSEWHERE."""
 ELSEWHERE = frozenset(
-    "asyncio ctypes dbm http multiprocessing socket sqlite3 subprocess torch.jit urllib".split()  # noqa: SIM905
+    {
+        "asyncio",
+        "ctypes",
+        "dbm",
+        "http",
+        "multiprocessing",
+        "socket",
+        "sqlite3",
+        "subprocess",
+        "torch.jit",
+        "urllib",
+    }
 )
 """Modules that read files in other ways, or ask others."""
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/run/")

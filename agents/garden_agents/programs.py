@@ -82,7 +82,7 @@ class ProgramAgent:
             self._process = None
 
     def check(self) -> None:
-        """Start the program and ask it for a move, whatever that is, for `START` seconds at most; then end it.
+        """Start the program and ask it for a move, which may be wrong, for `START` seconds at most; then end it.
 
         Raises:
             ValueError: if it cannot be run, or ends before it answers; with what it wrote last to its standard error.

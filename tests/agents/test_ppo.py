@@ -370,7 +370,7 @@ def test_separate_values_are_not_read_from_other_layers(tmp_path):
 
 
 def test_a_team_plays_against_no_pool(tmp_path):
-    with pytest.raises(SystemExit, match="nobody plays against a pool: leave out pool_share"):
+    with pytest.raises(SystemExit, match="there are no opponents for a pool: leave out pool_share"):
         ppo.train(tiny(options={"cooperative": "true"}, pool_share=0.5, run=tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 

@@ -1,4 +1,4 @@
-"""A game of luck alone: guess what the coin will show. Whoever knows the coin's generator is always right."""
+"""A game of luck alone: guess what the coin will show. A player who knows the coin's generator is always right."""
 
 from garden_core import Game, Option, compiled
 from garden_core.kernels import Kernels

@@ -184,7 +184,7 @@ def result_of(
         names: names of the two agents.
         placed: int (G, num_players), see `places`.
         points: int (G, num_players), see `scores`.
-        forfeited: int (G,), the seat that gave the game up, -1 for none; None: nobody gave any up.
+        forfeited: int (G,), the seat that gave the game up, -1 for none; None: no game was given up.
     """
     games, n = placed.shape
     first = alone(games, n) == 0

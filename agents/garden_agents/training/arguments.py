@@ -232,7 +232,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
 def in_words(game: Game) -> str:
     """Return a game's title, its number of players, and the options that are not at their default.
 
-    The reward is left out: nobody chose it, as each trainer makes what it maximises from the margin.
+    The reward is left out, as each trainer makes what it maximises from the margin.
     """
     values = {option.name: game.shown_options[option.name] for option in game.options}
     defaults = {option.name: option.default for option in game.options} | {"num_players": game.num_players}

@@ -268,7 +268,7 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
                 raise SystemExit(f"--device cuda: {error}") from None
     torch.set_num_threads(1)  # passes of the network have threads of their own
     if game.cooperative and arguments.pool_share:
-        raise SystemExit(f"in {in_words(game)} nobody plays against a pool: leave out pool_share")
+        raise SystemExit(f"in {in_words(game)} there are no opponents for a pool: leave out pool_share")
     empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
     if arguments.start is not None and arguments.resume is None:
         start_from(arguments.start, empty, game, arguments.architecture)  # likewise
