@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 import tyro
+from garden_agents.games import hints_of
 from garden_agents.training import ppo
 
 from benchmarks import common
@@ -154,7 +155,7 @@ def main(arguments: Arguments) -> None:
                 measurements.append(found)
                 print(f"{game.name:14} {what:10} N = {size:7}: {rate:>14,.0f}", flush=True)
         for network in NETWORKS if a.minutes else ():
-            if network == "flat" or game.board is not None:
+            if network == "flat" or hints_of(game).board(game) is not None:
                 rate = trained(name, network, a)
                 measurements.append({"game": name, "what": f"trainer, {network} network", "num_envs": a.envs})
                 measurements[-1]["decisions_per_second"] = round(rate)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from botanicus_env import describing, drawing, features, rules, snapshots, tables, wording
+from botanicus_env import describing, drawing, rules, snapshots, tables, wording
 from botanicus_env.state import ASKED, PARAMS_FIELDS, STATE_FIELDS
 from botanicus_env.tables import (
     BEDS,
@@ -22,7 +22,7 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
-from garden_core.game import Features, Game, Part, Table
+from garden_core.game import Game, Part, Table
 from garden_core.options import Option
 from garden_core.svg import Look
 
@@ -135,12 +135,6 @@ class Botanicus(Game):
             Part(SPACES, "two players: place the neutral Flower on this space"),
             Part(TASKS_EACH, "assign this one of the dealt special tasks to the row at hand"),
         )
-
-    @property
-    def features(self) -> Features:
-        """An observation's entries in a small range, and the scores of all seats as things stand."""
-        num = features.num_entries(self.params) + features.NUM_SCORES
-        return Features(num, features.fill_features, self.params)
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

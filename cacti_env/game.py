@@ -32,7 +32,6 @@ class Cacti(Game):
     title = "Cacti"
     chance = "play"
     information = "imperfect"
-    held = ("bonus", "basic_in_hand")
     summary = """\
 Two players collect cacti in their Nurseries and plant them in Arrangements for points. Cacti that are left over in the
 end cost points. The higher score wins.

@@ -460,7 +460,7 @@ def tried() -> str:
 def networks() -> str:
     """Return the table of networks that come with the games, and under it the commands that made each."""
     rows, commands = [], []
-    for path in sorted(ROOT.glob("*_env/networks/*.safetensors")):
+    for path in sorted(ROOT.glob("agents/garden_agents/games/*/networks/*.safetensors")):
         with safe_open(path, "np") as file:
             config = json.loads(file.metadata()["config"])
         origin, players = config["origin"], config["options"]["num_players"]

@@ -9,7 +9,7 @@ import json
 import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -26,58 +26,10 @@ from garden_core.rewards import REWARDS
 from garden_core.rng import seed_rng
 from garden_core.svg import Look
 
-__all__ = ["Board", "Features", "Game", "Part", "Table"]
+__all__ = ["Game", "Part", "Table"]
 
 _DRAWS = 200
 """Redraws that are tried, to find out whether a description depends on hidden information."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """How the first entries of a flat observation, and the first actions, lie on a board; for networks.
-
-    Entry `plane * cells + i` of an observation is cell i of board plane `plane`, and action
-    `block * cells + i` goes to that cell. The other entries of the observation are scalars, the other actions have
-    no place.
-
-    Attributes:
-        planes: number of board planes.
-        neighbours: int8 (cells, directions), the neighbours of each cell, -1 off the board.
-        colours: the first so many planes hold pieces that form groups with neighbours of the same plane.
-        marks: planes with a single piece each that matters to decisions far from it.
-        action_blocks: number of actions for each cell.
-        num_features: number of features of a cell that the game itself adds to those that networks read of any board.
-        fill_features: the function, decorated with `compiled`, that fills them; None if there are none. Its arguments are
-            observations, int8 (N, size), working memory, int16 (work_rows, cells), and the features, float32 (N, cells, F). Of
-            these the last `num_features` columns are to be filled; the others hold the planes, by colour the size of the
-            group that a cell belongs to or a piece there would join, and the number of empty neighbours.
-        work_rows: rows of working memory, at least 4.
-    """
-
-    planes: int
-    neighbours: np.ndarray
-    colours: int
-    marks: tuple[int, ...]
-    action_blocks: int
-    num_features: int = 0
-    fill_features: Callable[..., None] | None = None
-    work_rows: int = 4
-
-
-@dataclass(frozen=True)
-class Features:
-    """What networks read in place of an observation, where they have no board.
-
-    Attributes:
-        num: number of features.
-        fill: the function, decorated with `compiled`, that fills them. Its arguments are observations, int8 (N, size),
-            `params`, and the features, float32 (N, num), which should be numbers of about 1.
-        params: the game's params, records (1,).
-    """
-
-    num: int
-    fill: Callable[..., None]
-    params: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -115,9 +67,6 @@ class Game(ABC):
     chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance comes in: nowhere, in the deal alone, or during play too."""
     information: ClassVar[Literal["perfect", "imperfect"]]
-    held: ClassVar[tuple[str, ...]] = ()
-    """Fields of the state, each with a number for every seat, that only the seat itself sees and that stay the same from the
-    deal on, except that -1 stands where it has shown them: what others may conclude from its play."""
     summary: ClassVar[str] = ""
     """The rules in short, for people: plain text in paragraphs, which the game's page in docs shows as well."""
     options: ClassVar[tuple[Option, ...]]
@@ -232,16 +181,6 @@ class Game(ABC):
     def cooperative(self) -> bool:
         """Whether all seats share one reward."""
         return False
-
-    @property
-    def board(self) -> Board | None:
-        """How observation and actions lie on a board, where the game has one and the view is flat."""
-        return None
-
-    @property
-    def features(self) -> Features | None:
-        """What networks without a board read in place of the observation; None for the observation itself."""
-        return None
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

@@ -82,7 +82,6 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
     if game.information == "imperfect":
         _check_hidden(game, played, choose)
         _check_redraws(game, choose)
-    _check_held(game, played)
     _check_batch(game, seed, choose)
     _check_aec(game, seed, choose)
     assert game.params.tobytes() == params, f"{game!r}: playing has changed params, which is read-only"
@@ -547,10 +546,6 @@ def _resampled(
     differing = _differing(other, states, "rng", "tally")
     changed = [name for name in differing if name in _CORE_FIELDS]
     assert not changed, f"{at}: {changed} must not change"
-    own_held = [
-        name for name in game.held if name in differing and other[name][0, seat] != states[name][0, seat]
-    ]
-    assert not own_held, f"{at}: {own_held}, which the seat holds, must not change"
     shown, shows = (_shown(game, each, seat, at, picture) for each in (states, other))
     for what, value in shown.items():
         assert value == shows[what], f"{at}: {what} is no longer the same: what the seat sees must not change"
@@ -769,29 +764,6 @@ def _where(game: Game, column: int) -> str:
     seat, entry = divmod(rest, game.observation_size)
     later = f", {(1 + (look - 1) % 2) * _LOOKS} decisions later" if look else ""
     return f"entry {entry} of what seat {seat} observes{later}"
-
-
-def _check_held(game: Game, played: list[_Played]) -> None:
-    """Fields of `held` have a number for every seat, from the deal on the same, or -1 once it has been shown."""
-    for name in game.held:
-        assert name in (game.state_dtype.names or ()), (
-            f"{game!r}: held names {name}, which is no field of a state"
-        )
-        field = game.state_dtype[name]
-        fits = field.shape == (game.max_players,) and field.base.kind == "i"
-        assert fits, (
-            f"{game!r}: {name}, which is held, must be an integer for each of {game.max_players} seats"
-        )
-        for one in played:
-            values = np.concatenate([states[name] for states in one.states])[:, : game.num_players]
-            shown = np.maximum.accumulate(values == -1)
-            wrong = np.argwhere(values != np.where(shown, -1, values[0]))
-            if len(wrong):
-                after, seat = wrong[0]
-                raise AssertionError(
-                    f"{one.name}, after {after} decisions: {name}, which is held, must be as at the deal or -1 for seat"
-                    f" {seat}"
-                )
 
 
 def _play_on(game: Game, states: np.ndarray, choose: np.random.Generator, at: str) -> None:

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from garden_core.game import Board, Game, Part
+from garden_core.game import Game, Part
 from garden_core.options import Option
 from garden_core.svg import Look
-from mars_env import drawing, features, rules, snapshots
-from mars_env.board import COLOURS, HEXES, MAX_DIE, NEIGHBOURS, NUM_COLOURS, NUM_HEXES, WIDTH
+from mars_env import drawing, rules, snapshots
+from mars_env.board import COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
@@ -108,24 +108,6 @@ the cooperative game all win or lose together, and the lowest score is the team'
         if self.cooperative:
             return (0.0, float("inf"))
         return super().reward_range
-
-    @property
-    def board(self) -> Board | None:
-        """14 planes on 91 hexes; the marks are the gardeners of this seat and the next, and the pending hex."""
-        if self.option_values["view"] == "planes":
-            return None
-        each = self.option_values["gardeners"]
-        first, last = rules.GARDENER_PLANES, rules.NUM_BOARD_PLANES - 1
-        return Board(
-            planes=rules.NUM_BOARD_PLANES,
-            neighbours=NEIGHBOURS,
-            colours=NUM_COLOURS,
-            marks=(*range(first, first + 2 * each), last),
-            action_blocks=each,
-            num_features=features.num_features(each),
-            fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
-            work_rows=features.NUM_ROWS,
-        )
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

@@ -14,6 +14,7 @@ pytest.importorskip("sb3_contrib")
 
 import garden_agents
 import torch
+from garden_agents.games import hints_of
 from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
@@ -73,7 +74,7 @@ def groups_by_hand(board, plane) -> dict[int, set[int]]:
 @pytest.mark.parametrize("options", [{}, {"gardeners": 2}, {"num_players": 5}])
 def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
     game = Mars(**options)
-    board = game.board
+    board = hints_of(game).board(game)
     batch = played(game, rows=12, decisions=60)
     features = cell_features(board, batch.observation)
     cells = len(board.neighbours)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
+from garden_agents.games import hints_of
 from garden_agents.search import halving, simulation
 from garden_agents.search.agent import MCTSAgent, Searched, _Memory
 from garden_agents.search.beliefs import weighed_redraws
@@ -147,7 +148,7 @@ def test_others_moves_tell_what_they_hold():
     assert (own == batch.states["bonus"][batch.all_rows, batch.current_player][:, None]).all()
 
 
-def test_nothing_is_concluded_without_a_history_or_cards_that_are_held():
+def test_nothing_is_concluded_without_a_history_or_private_fields():
     rng_states = np.ones((3, 4), np.uint64)
     for batch in (started("cacti"), Batch(make("mars"), 3, history=True)):
         batch.reset(0)
@@ -159,7 +160,7 @@ def test_conclusions_are_blind_to_what_is_hidden():
     """Whatever the others really hold now, and held at each of their decisions."""
     batch, network = told(decisions=6)
     found = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
-    for name in batch.game.held:
+    for name in hints_of(batch.game).private_fields:
         for row in batch.all_rows:
             other = 1 - batch.current_player[row]
             batch.history.states[row][name][:, other] = 0

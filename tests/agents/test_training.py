@@ -21,7 +21,7 @@ import torch
 import tyro
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import Architecture, new_network
-from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.registry import load_agent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
@@ -34,7 +34,6 @@ from own_agents import change_weights
 from processes import environment, garden_here
 from small_runs import LEFT, SHORT, SMALL, rows_of, tiny, tiny_expert
 
-import mars_env
 from garden_core.replay import Replay
 from mars_env import Mars
 
@@ -418,11 +417,8 @@ def test_ctrl_c_is_answered_during_an_evaluation(method, tmp_path):
 
 def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys):
     """Else a network would be kept, or not, by games against other opponents."""
-    shipped, other = (
-        Path(mars_env.__file__).parent / "networks" / "2.safetensors",
-        tmp_path / "other.safetensors",
-    )
-    shutil.copy(shipped, other)
+    other = tmp_path / "other.safetensors"
+    shutil.copy(shipped(Mars())[2], other)
     arguments = tiny(run=tmp_path / "run", panel=("random", str(other)))
     network = new_network(Mars(), SMALL, "outcome")
     rates = {"random": iter([0.9, 0.5, 0.4]), str(other): iter([0.9, 0.5, 0.4])}

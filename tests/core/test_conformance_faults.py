@@ -513,19 +513,6 @@ add_fault(
 add_fault("rewards_out_of_range", "but reward_range is (-0.5, 0.5)", Cards, reward_range=(-0.5, 0.5))
 
 
-add_fault("held_nothing", "held names cards, which is no field", Cards, held=("cards",))
-add_fault(
-    "held_by_nobody", "next_card, which is held, must be an integer for each", Cards, held=("next_card",)
-)
-add_fault("held_and_changed", "which is held, must be as at the deal or -1", Cards, held=("hand",))
-
-
-@faulty_rule("which the seat holds, must not change", base=Cards, held=("hand",))
-def resample__own_card(state, params, player, seed):
-    cards_resample(state, params, player, seed)
-    state.hand[player] = state.deck[0]
-
-
 class ShortView(Pig):
     observation_shape = (pig.OBSERVATION_SIZE - 1,)
 

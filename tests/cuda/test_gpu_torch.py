@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from devices import host
+from garden_agents.games import hints_of
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.flat_network import flat_features
@@ -86,11 +87,13 @@ def filled(features, observation, shape):
 
 def test_features_of_a_board_are_those_of_the_cpu():
     game, seen = observed("mars")
-    expected = cell_features(game.board, seen)
-    assert np.array_equal(filled(GpuFeatures(game.board), seen, expected.shape), expected)
+    board = hints_of(game).board(game)
+    expected = cell_features(board, seen)
+    assert np.array_equal(filled(GpuFeatures(board), seen, expected.shape), expected)
 
 
 def test_features_without_a_board_are_those_of_the_cpu():
     game, seen = observed("botanicus")
-    expected = flat_features(game.features, seen)
-    assert np.array_equal(filled(GpuFlatFeatures(game.features), seen, expected.shape), expected)
+    features = hints_of(game).features(game)
+    expected = flat_features(features, seen)
+    assert np.array_equal(filled(GpuFlatFeatures(features), seen, expected.shape), expected)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from devices import OWN
+from garden_agents.games import hints_of
 from garden_agents.networks import gpu_features
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import num_cell_features
@@ -173,7 +174,8 @@ def test_search_compiles(kernels, name):
 
 @pytest.mark.parametrize("own", [True, False])
 def test_features_of_a_board_compile(kernels, own):
-    board = make("mars").board
+    game = make("mars")
+    board = hints_of(game).board(game)
     if not own:
         board = replace(board, num_features=0, fill_features=None)
     features = gpu_features.GpuFeatures(board)
@@ -185,7 +187,8 @@ def test_features_of_a_board_compile(kernels, own):
 def test_features_without_a_board_compile(kernels):
     game = make("botanicus")
     seen = np.zeros((1224, 3), np.int8).T
-    gpu_features.GpuFlatFeatures(game.features)(seen, np.zeros((3, game.features.num), np.float32))
+    features = hints_of(game).features(game)
+    gpu_features.GpuFlatFeatures(features)(seen, np.zeros((3, features.num), np.float32))
     check(kernels)
 
 

@@ -32,6 +32,7 @@ def test_every_variant_is_played_as_on_the_cpu(part):
 def test_features_are_those_of_the_cpu():
     code = """if True:
         import numpy as np
+        from garden_agents.games import hints_of
         from garden_agents.networks import gpu_features
         from garden_agents.networks.board_features import cell_features, num_cell_features
         from garden_agents.networks.flat_network import flat_features
@@ -48,16 +49,18 @@ def test_features_are_those_of_the_cpu():
 
         gpu_features.THREADS = 4
         game, seen = played("mars")
-        out = put(np.zeros((10, len(game.board.neighbours), num_cell_features(game.board)), np.float32))
-        gpu_features.GpuFeatures(game.board)(put(seen), out)
-        expected = cell_features(game.board, seen)
+        board = hints_of(game).board(game)
+        out = put(np.zeros((10, len(board.neighbours), num_cell_features(board)), np.float32))
+        gpu_features.GpuFeatures(board)(put(seen), out)
+        expected = cell_features(board, seen)
         assert expected.std() > 0
         assert np.array_equal(out.copy_to_host(), expected)
 
         game, seen = played("botanicus")
-        out = put(np.zeros((10, game.features.num), np.float32))
-        gpu_features.GpuFlatFeatures(game.features)(put(seen), out)
-        assert np.array_equal(out.copy_to_host(), flat_features(game.features, seen))
+        features = hints_of(game).features(game)
+        out = put(np.zeros((10, features.num), np.float32))
+        gpu_features.GpuFlatFeatures(features)(put(seen), out)
+        assert np.array_equal(out.copy_to_host(), flat_features(features, seen))
     """
     python("-W", "error", "-c", code, **SIMULATED)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
@@ -16,14 +16,13 @@ from garden_core.replay import record
 def test_any_agent_by_name_is_an_opponent(name, tmp_path):
     pytest.importorskip("sb3_contrib")
     import gymnasium
+    from garden_agents.networks.network_agent import shipped
 
-    import cacti_env
     from garden_core.interfaces.gymnasium_env import VectorEnv
     from garden_core.interfaces.sb3 import GardenVecEnv
 
     if name == "run":
-        shipped = Path(cacti_env.__file__).parent / "networks" / "2.safetensors"
-        (tmp_path / "network.safetensors").write_bytes(shipped.read_bytes())
+        shutil.copy(shipped(Cacti())[2], tmp_path / "network.safetensors")
         name = str(tmp_path)
     env = gymnasium.make("garden/Cacti-v0", opponents=name)
     _, info = env.reset(seed=1)

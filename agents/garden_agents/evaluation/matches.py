@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from garden_agents.games import hints_of
 from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
@@ -64,7 +65,7 @@ def play(
     Raises:
         ValueError: if an agent answers with an illegal action; it names the agent.
     """
-    batch = Batch(game, len(lineups), autoreset=False, history=bool(game.held))
+    batch = Batch(game, len(lineups), autoreset=False, history=bool(hints_of(game).private_fields))
     batch.reset(seed)
     running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
     while len(running):

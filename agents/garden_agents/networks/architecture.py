@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
+from garden_agents.games import hints_of
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.heads import num_values
@@ -56,12 +57,13 @@ def empty_network(
         math.prod(game.observation_shape),
         num_values(value_target, num_players or game.num_players),
     )
-    kind, board = architecture.kind, game.board
+    hints = hints_of(game)
+    kind, board = architecture.kind, hints.board(game)
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
     if kind == "flat" or board is None:
         width, separate = architecture.hidden, architecture.separate_values
-        return FlatNetwork(size, game.num_actions, values, width, game.features, separate)
+        return FlatNetwork(size, game.num_actions, values, width, hints.features(game), separate)
     if architecture.separate_values:
         raise ValueError(
             f"separate_values is for the flat network, but {game.name} has a board: choose network flat"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.game import Board
+from garden_agents.games import Board
 from garden_core.jit import compiled
 
 __all__ = ["SCALE", "cell_features", "fill_one", "num_cell_features", "scale"]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from garden_agents.games import Board
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
 from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
-from garden_core.game import Board
 from garden_core.jit import compiled
 
 __all__ = ["BoardNetwork"]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from garden_agents.games import Features
 from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
-from garden_core.game import Features
 
 __all__ = ["FlatNetwork", "flat_features"]
 

@@ -6,13 +6,13 @@ the architecture, the game and the training that made it.
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
+from garden_agents.games import hints_of
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
 from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample, target_of
@@ -281,8 +281,10 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
 
 def shipped(game: Game) -> dict[int, Path]:
     """Return the network files that come with a game, by number of players."""
-    folder = Path(inspect.getfile(type(game))).parent / "networks"
-    return {int(path.stem): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    folder = hints_of(game).folder
+    return (
+        {} if folder is None else {int(p.stem): p for p in sorted((folder / "networks").glob(f"*{SUFFIX}"))}
+    )
 
 
 def load(

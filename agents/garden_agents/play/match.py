@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
+from garden_agents.games import hints_of
 from garden_agents.registry import load_agent, make_game
 from garden_agents.search.agent import MCTSAgent
 from garden_core import kernels
@@ -143,7 +144,7 @@ class Match:
         self.people = [seat for seat, agent in enumerate(agents) if agent is None]
         called = ["you" if [seat] == self.people else name for seat, name in enumerate(names)]
         self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
-        self.batch = Batch(self.game, 1, autoreset=False, history=bool(self.game.held))
+        self.batch = Batch(self.game, 1, autoreset=False, history=bool(hints_of(self.game).private_fields))
         self.batch.reset(0)
         self.batch.states[0] = next(replay.states())
         self.batch.refresh()

@@ -1,6 +1,6 @@
 """What others' moves tell about the cards that they hold: redraws, weighed by how likely they make the moves seen.
 
-A redraw gives the other seats cards at random. Where those stay the same from the deal on (`Game.held`), each earlier
+A redraw gives the other seats cards at random. Where those stay the same from the deal on (`Hints.private_fields`), each earlier
 decision of another seat can be looked at as if it had held them: the probability with which the network would then have
 done what was done says how likely these cards are (Bayes' rule, as in particle filters).
 """
@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from garden_agents.games import hints_of
 from garden_agents.search.redraws import look_rows, redraw_rows
 from garden_core.batch import Batch
 from garden_core.game import Game
@@ -45,7 +46,7 @@ def weighed_redraws(
     the batch has no history.
     """
     game, history = batch.game, batch.history
-    number = REDRAWS if game.held and history is not None else 0
+    number = REDRAWS if hints_of(game).private_fields and history is not None else 0
     redraws, weights = records((len(rows), number), game.state_dtype), np.zeros((len(rows), number))
     if history is None or not number:
         return redraws, weights
@@ -62,13 +63,14 @@ def _probabilities(
     game: Game, network: Network, states: np.ndarray, actions: np.ndarray, redraws: np.ndarray, player: int
 ) -> np.ndarray:
     """Return the probability of each redraw, float64 (number,), after what others did in earlier states."""
-    held = np.concatenate([redraws[name] for name in game.held], 1)
+    private_fields = hints_of(game).private_fields
+    held = np.concatenate([redraws[name] for name in private_fields], 1)
     _, first, same = np.unique(held, axis=0, return_index=True, return_inverse=True)
     n, hands = len(states), len(first)
     if n == 0 or hands == 1:
         return np.full(len(redraws), 1 / len(redraws))
     supposed = np.repeat(states, hands)
-    for name in game.held:
+    for name in private_fields:
         then, now = supposed[name], np.tile(redraws[first][name], (n, 1))
         known = (now < 0) | (np.arange(then.shape[1]) == player)  # -1: shown since
         supposed[name] = np.where(known, then, now)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import itertools
 import math
 import shlex
@@ -19,6 +18,7 @@ import tyro
 from garden_agents.cluster import LOCAL
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.run_files import CONFIG, read_config
+from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
@@ -40,7 +40,7 @@ __all__ = [
 
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
-DEFAULTS = "training.toml"  # a game's own defaults, beside the module of its class
+DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`
 LIMITS = ("steps", "minutes")
 """Arguments that a resumed run can have anew."""
 PLACES = ("ray", "workers", "web")
@@ -132,13 +132,14 @@ class TrainingArguments:
 
     @classmethod
     def for_game(cls, game: str, **given: Any) -> Self:
-        """Return the arguments given, and for all others the game's own defaults (`training.toml` beside its class).
+        """Return the arguments given, and for all others the game's own defaults (`training.toml` in the folder of its `Hints`).
 
         Raises:
             ValueError: if there is no such game, or its file has an argument that this trainer does not have.
         """
-        path = Path(inspect.getfile(game_class(game))).parent / DEFAULTS
-        defaults = parsed(read(path).content).get(cls.trainer, {}) if path.exists() else {}
+        folder = hints_of(game_class(game)).folder
+        path = None if folder is None else folder / DEFAULTS
+        defaults = parsed(read(path).content).get(cls.trainer, {}) if path and path.exists() else {}
         try:
             return cls(game=game, **(defaults | given))
         except TypeError as error:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from garden_agents.games import hints_of
 from garden_agents.networks.heads import num_values, target_of
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
@@ -101,7 +102,7 @@ class Games:
         counts, agent = (a.simulations, a.fast_simulations), NetworkAgent(network, target_of(game))
         self.rollout_searches = tuple(MCTSAgent(count, threads=threads, **own) for count in counts)
         self.network_searches = tuple(MCTSAgent(count, network=agent, **own) for count in counts)
-        self.batch = Batch(game, arguments.envs, history=bool(game.held))
+        self.batch = Batch(game, arguments.envs, history=bool(hints_of(game).private_fields))
         self.batch.reset(seed)
         self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
         """The decisions of the unfinished game in each row, without those that had only one legal action."""

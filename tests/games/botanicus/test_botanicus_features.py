@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from botanicus_tools import DATA
+from garden_agents.games import hints_of
+from garden_agents.games.botanicus.features import NUM_SCORES
 from garden_agents.networks.flat_network import flat_features
 
 from botanicus_env import Botanicus
-from botanicus_env.features import NUM_SCORES
 from garden_core import Batch
 from garden_core.policies import GreedyPolicy, RandomPolicy
 
@@ -23,7 +24,7 @@ def positions(num_players, greedy):
     decision = 0
     while len(rows := np.flatnonzero(~batch.terminated)):
         if decision % 7 == 0:
-            yield batch, flat_features(game.features, batch.flat)
+            yield batch, flat_features(hints_of(game).features(game), batch.flat)
         batch.step(policy(batch, rows), rows)
         decision += 1
 

@@ -4,13 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from garden_agents.games import hints_of
+from garden_agents.games.mars.features import num_features
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
 from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX
 
 from garden_core import Batch, kernels
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
-from mars_env.features import num_features
 
 OPTIONS = (
     {"num_players": 2},
@@ -32,8 +33,8 @@ def positions(options, greedy):
     policy = GreedyPolicy(1) if greedy else RandomPolicy(1)
     for decision in range(120):
         if decision % 5 == 0:
-            features = cell_features(game.board, batch.flat)
-            assert features.shape[2] == num_cell_features(game.board)
+            features = cell_features(hints_of(game).board(game), batch.flat)
+            assert features.shape[2] == num_cell_features(hints_of(game).board(game))
             yield batch, features[:, :, -num_features(options.get("gardeners", 1)) :] / SCALE
         batch.step(policy(batch, batch.all_rows))
 
@@ -57,7 +58,9 @@ def test_points_are_what_planting_and_stepping_on_flowers_bring(options, greedy)
             continue
         plant = [game.labels.index(f"plant {colour}") for colour in COLOURS]
         colours = np.flatnonzero(state["stocks"][batch.current_player[0]])
-        for action in np.flatnonzero(batch.action_mask[0, : len(HEXES) * game.board.action_blocks]):
+        for action in np.flatnonzero(
+            batch.action_mask[0, : len(HEXES) * hints_of(game).board(game).action_blocks]
+        ):
             hex_ = action % len(HEXES)
             told = features[0, hex_, : len(COLOURS) + 1]
             expected = np.zeros(len(COLOURS) + 1)

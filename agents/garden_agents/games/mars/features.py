@@ -1,16 +1,16 @@
 """What a network is told of each hex beyond the observation: points for a flower there, what lies in reach, a lookahead.
 
 Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the others
-of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
+of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, in `mars_env`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from garden_agents.games.mars.look_ahead import NUM_COLUMNS, NUM_ROWS, fill_look_ahead
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
-from mars_env.look_ahead import NUM_COLUMNS, NUM_ROWS, fill_look_ahead
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
 
 __all__ = ["NUM_ROWS", "num_features", "with_one_gardener", "with_two_gardeners"]
@@ -40,7 +40,7 @@ def with_one_gardener(observation, scratch, features):
     Args:
         observation: int8 (N, 1335).
         scratch: int16 (NUM_ROWS, 91), overwritten.
-        features: what `garden_core.game.Board` describes; the group sizes are read.
+        features: what `garden_agents.games.Board` describes; the group sizes are read.
     """
     for i in range(observation.shape[0]):
         _fill(observation[i], scratch, features[i], np.int64(1))

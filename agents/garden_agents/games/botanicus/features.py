@@ -1,8 +1,7 @@
 """What networks read in place of an observation: its numbers in a small range, and for each seat the score as things stand.
 
 In an observation what scores stands in many places: points, coins, the plants of each column. A network that is to tell
-who wins must add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md`, beside this
-file.
+who wins must add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md` in `botanicus_env`.
 """
 
 from __future__ import annotations

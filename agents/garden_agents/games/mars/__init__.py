@@ -1,0 +1,32 @@
+"""Hints for Gardens of Mars: the board of hexes, with features of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from garden_agents.games import Board, Hints, register
+from garden_agents.games.mars import features
+from garden_core.game import Game
+from mars_env.board import NEIGHBOURS, NUM_COLOURS
+from mars_env.game import Mars
+from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES
+
+
+def board(game: Game) -> Board | None:
+    """Return 14 planes on 91 hexes; the marks are the gardeners of this seat and the next, and the pending hex."""
+    if game.option_values["view"] == "planes":
+        return None
+    each = game.option_values["gardeners"]
+    return Board(
+        planes=NUM_BOARD_PLANES,
+        neighbours=NEIGHBOURS,
+        colours=NUM_COLOURS,
+        marks=(*range(GARDENER_PLANES, GARDENER_PLANES + 2 * each), NUM_BOARD_PLANES - 1),
+        action_blocks=each,
+        num_features=features.num_features(each),
+        fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
+        work_rows=features.NUM_ROWS,
+    )
+
+
+register(Mars, Hints(board=board, folder=Path(__file__).parent))

@@ -1,0 +1,60 @@
+"""What agents know of games: registered by module, found for subclasses, and true of the games."""
+
+import numpy as np
+import pytest
+from garden_agents.games import Features, Hints, hints_of, register
+from garden_agents.networks.architecture import Architecture, empty_network
+from garden_agents.training.ppo_arguments import Arguments
+from pig import Pig
+
+from cacti_env import Cacti
+from garden_core import Batch, compiled, make
+from garden_core.policies import RandomPolicy
+from mars_env import Mars
+
+
+@compiled
+def halve(observation, params, out):
+    for row in range(len(observation)):
+        out[row, 0] = observation[row, 0] / 2
+
+
+def test_a_game_of_one_file_registers_its_hints(tmp_path):
+    class OwnPig(Pig):
+        name = "own_pig"
+
+    assert hints_of(OwnPig()) == Hints()
+    (tmp_path / "training.toml").write_text("[ppo]\nenvs = 48\n")
+    register(OwnPig, Hints(features=lambda game: Features(1, halve, game.params), folder=tmp_path))
+    (inputs,) = empty_network(OwnPig(), Architecture(), "seats").inputs(np.full((2, 22), 3, np.int8))
+    np.testing.assert_array_equal(inputs, [[1.5], [1.5]])
+    assert Arguments.for_game(OwnPig).envs == 48
+    assert hints_of(Pig()) == Hints()
+
+
+def test_options_that_change_the_class_keep_the_hints():
+    assert hints_of(Cacti(memory="history")) is hints_of(Cacti)
+    assert hints_of(Mars(view="planes")).board(Mars(view="planes")) is None
+
+
+@pytest.mark.parametrize("name", ["cards", "decisions", "current_player"])
+def test_private_fields_are_integers_by_seat(name):
+    with pytest.raises(ValueError, match=f"no state field '{name}' with an integer for each of 2 seats"):
+        register(Cacti, Hints(private_fields=(name,)))
+    assert hints_of(Cacti).private_fields == ("bonus", "basic_in_hand")
+
+
+@pytest.mark.parametrize("game", ["botanicus", "cacti", "mars"])
+def test_private_fields_stay_the_same_until_they_are_revealed(game):
+    batch = Batch(make(game), 50, autoreset=False)
+    batch.reset(1)
+    names, policy, revealed = hints_of(batch.game).private_fields, RandomPolicy(1), 0
+    before = batch.states.copy()
+    while len(rows := np.flatnonzero(~batch.terminated)):
+        batch.step(policy(batch, rows), rows)
+        for name in names:
+            now = batch.states[name]
+            assert ((now == before[name]) | (now == -1)).all()
+            revealed += (now != before[name]).sum()
+        before = batch.states.copy()
+    assert (revealed > 0) == bool(names)
