@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from garden_agents.registry import load_agent
+
+from garden_core import Batch, Game
 from garden_core.files import write_atomically
+from garden_core.policies import ask
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -86,6 +91,30 @@ class OtherCores:
             return None
         everyone = (user + nice + system + interrupt + soft) / os.sysconf("SC_CLK_TCK")
         return time.perf_counter(), everyone, sum(os.times()[:4])
+
+
+# --- agents ---
+
+
+def seconds_a_move(game: Game, names: tuple[str, ...], moves: int) -> dict[str, float]:
+    """Return each agent's median time of a move of a single game, where there is more than one action.
+
+    The network plays the games on; all agents move in the same positions.
+    """
+    agents = {name: load_agent(name, game, 0, threads=1) for name in names}
+    batch, player = Batch(game, 1), load_agent("network", game, 0)
+    batch.reset(0)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for agent in agents.values():
+        ask(agent, batch, batch.all_rows)  # compile
+    while len(found[names[0]]) < moves:
+        if batch.action_mask.sum() > 1:
+            for name, agent in agents.items():
+                start = time.perf_counter()
+                ask(agent, batch, batch.all_rows)
+                found[name].append(time.perf_counter() - start)
+        batch.step(ask(player, batch, batch.all_rows))
+    return {name: float(np.median(times)) for name, times in found.items()}
 
 
 # --- timed windows ---

@@ -22,7 +22,6 @@ from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import table
 
 from benchmarks import common
-from benchmarks.ladder import seconds_a_move
 from garden_core import Game, make
 from garden_core.policies import Policy
 
@@ -91,7 +90,7 @@ def main(arguments: Arguments) -> None:
         keep = a.output / f"search-peers-{name}.games.jsonl"
         results, _ = round_robin(game, (ours, theirs), a.matches, 0, a.processes, keep)
         print(f"{name}\n{table(results)}", flush=True)
-        times = seconds_a_move(game, (ours, theirs), a.moves)
+        times = common.seconds_a_move(game, (ours, theirs), a.moves)
         about = {"matches": a.matches, "simulations": SIMULATIONS}
         found = {"game": name, "seconds_a_move": times, "results": [*map(dataclasses.asdict, results)]}
         common.save(a.output, f"search-peers-{name}", about, [found])

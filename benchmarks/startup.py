@@ -27,6 +27,8 @@ from benchmarks.common import RESULTS, OtherCores, save, spread
 INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")
 CACHES = ("empty", "warm")
+OFF = ("", "flags", "linking", "cache", "all")
+"""Private parts of Numba that are switched off."""
 
 FIRST_STEP = """
 import json, time
@@ -55,16 +57,21 @@ class Options:
 
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """names of games; all installed ones if none is given"""
+    plain_numba: bool = False
+    """measure instead what the private parts of Numba save: `env()` from an empty cache without each of them"""
     quick: bool = False
     """one run of each kind, as a test of the benchmark; its figures mean nothing"""
     output: Path = RESULTS
-    """folder for startup.json and startup.png"""
+    """folder for startup.json and startup.png, or plain-numba.json"""
 
 
 def main(options: Options) -> None:
     """Measure, print, and write the results."""
     announced = {point.name: point for point in entry_points(group="garden_core.games")}
     names = options.games or tuple(sorted(announced))
+    if options.plain_numba:
+        without_parts(announced, names, options)
+        return
     runs = dict(zip(CACHES, (1, 1) if options.quick else (2, 5), strict=True))
     measurements: list[dict[str, Any]] = []
     print(f"{'game':10} {'interface':9} {'cache':6}" + "".join(f"{part:>10}" for part in (*PARTS, "process")))
@@ -78,12 +85,33 @@ def main(options: Options) -> None:
     draw(measurements, options.output / "startup.png")
 
 
-def _measure(point: EntryPoint, interface: str, runs: dict[str, int]) -> dict[str, dict[str, Any]]:
-    """Return, for the empty and the warm cache, the seconds of every part."""
-    program = FIRST_STEP.format(
+def without_parts(announced: dict[str, EntryPoint], names: tuple[str, ...], options: Options) -> None:
+    """Measure the first step without parts of `garden_core.jit.numba_private`, alternating; print and write the results."""
+    runs = 1 if options.quick else 5
+    measurements: list[dict[str, Any]] = []
+    for name in names:
+        program, busy = _program(announced[name], "env()"), OtherCores()
+        taken: dict[str, list[dict[str, float]]] = {off: [] for off in OFF}
+        for _ in range(runs):
+            for off in OFF:
+                with tempfile.TemporaryDirectory() as folder:
+                    taken[off].append(_run(program, folder, off))
+        for off in OFF:
+            seconds = {part: spread(run[part] for run in taken[off]) for part in taken[off][0]}
+            measurements.append({"game": name, "without": off, "seconds": seconds, "other_cores": busy()})
+            print(f"{name:10} without {off or 'nothing':8} {seconds['process']['median']:8.1f} s")
+    save(options.output, "plain-numba", {"runs": runs}, measurements)
+
+
+def _program(point: EntryPoint, interface: str) -> str:
+    return FIRST_STEP.format(
         package=point.module.partition(".")[0], name=point.name, make=INTERFACES[interface]
     )
-    results = {}
+
+
+def _measure(point: EntryPoint, interface: str, runs: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """Return, for the empty and the warm cache, the seconds of every part."""
+    program, results = _program(point, interface), {}
     with tempfile.TemporaryDirectory() as folder:
         for cache in CACHES:
             busy = OtherCores()
@@ -94,8 +122,8 @@ def _measure(point: EntryPoint, interface: str, runs: dict[str, int]) -> dict[st
     return results
 
 
-def _run(program: str, cache_folder: str) -> dict[str, float]:
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache_folder}
+def _run(program: str, cache_folder: str, without: str = "") -> dict[str, float]:
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache_folder, "GARDEN_PLAIN_NUMBA": without}
     start = time.perf_counter()
     run = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True)
     whole = time.perf_counter() - start

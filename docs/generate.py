@@ -19,6 +19,7 @@ from garden_core.interfaces.registration import gymnasium_id, pettingzoo_id
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+REPORT = ROOT / "docs" / "report"
 
 
 def own_games() -> list[str]:
@@ -454,7 +455,7 @@ def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
 
 def tried() -> str:
     """Return the table of pairs of agents that docs/training.md compares in Cacti."""
-    return _table(PAIR, [_pair(r) for r in _result("tried-cacti-2")["results"]])
+    return _table(PAIR, [_pair(r) for r in _result("tried-cacti-2", REPORT)["results"]])
 
 
 def networks() -> str:
@@ -485,7 +486,7 @@ def _broken(command: str) -> str:
 def curves() -> str:
     """Return the table of the learning curves' ends: mean and range of the seeds."""
     runs: dict[tuple[str, float, str], list[dict[str, Any]]] = {}
-    for found in _measurements("learning"):
+    for found in _measurements("learning", REPORT):
         runs.setdefault((found["game"], found["minutes"], found["way"]), []).append(found)
     rows = [(game, f"{minutes:g}", *_trained(way, found)) for (game, minutes, way), found in runs.items()]
     return _table(("game", "minutes", *TRAINED), rows)
@@ -494,7 +495,7 @@ def curves() -> str:
 def compared() -> str:
     """Return the table of settings of training after equal times."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for found in _measurements("compared"):
+    for found in _measurements("compared", REPORT):
         runs.setdefault((found["game"], found["way"]), []).append(found)
     return _table(("game", *TRAINED), [(game, *_trained(way, found)) for (game, way), found in runs.items()])
 
@@ -514,7 +515,7 @@ def _trained(way: str, runs: list[dict[str, Any]]) -> tuple[str, ...]:
 def calibration() -> str:
     """Return the table of values held against outcomes: mean, and correlation by fifths of the game."""
     rows = []
-    for found in _result("calibration")["measurements"]:
+    for found in _result("calibration", REPORT)["measurements"]:
         means, outcomes = found["mean_value"], found["mean_outcome"]
         fifths = (f"{x:.2f}" for x in found["correlation"][1:])
         off = (value - outcome for value, outcome in zip(means[1:], outcomes[1:], strict=True))
@@ -541,7 +542,7 @@ def best_responses() -> str:
     Search is the same whatever the best response begins with, and stands once for each network.
     """
     rows, before = [], ()
-    for found in _measurements("exploit"):
+    for found in _measurements("exploit", REPORT):
         about = found["game"], found["num_players"], found["agent"]
         response, search = map(_rate_and_interval, found["results"])
         rows.append((*about, found["way"], response, "" if about == before else search))
@@ -571,7 +572,7 @@ def search() -> str:
 def ladder() -> str:
     """Return the table of ratings and times of a move of the agents of each game's ladder."""
     rows = []
-    for found in _measurements("ladder"):
+    for found in _measurements("ladder", REPORT):
         for agent, (rating, uncertainty) in sorted(found["ratings"].items(), key=lambda each: each[1][0]):
             seconds = found["seconds_a_move"].get(agent)
             time = "" if seconds is None else f"{1000 * seconds:.3g}"
@@ -581,7 +582,7 @@ def ladder() -> str:
 
 def ladder_pairs() -> str:
     """Return the table of the win rates of the pairs of each game's ladder."""
-    rows = [(found["game"], *_pair(r)) for found in _measurements("ladder") for r in found["results"]]
+    rows = [(found["game"], *_pair(r)) for found in _measurements("ladder", REPORT) for r in found["results"]]
     return _table(("game", *PAIR), rows)
 
 
@@ -616,13 +617,13 @@ def mutants() -> str:
     return _table(("file", "mutants tried", "noticed by a test"), rows)
 
 
-def _result(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+def _result(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
 
 
-def _measurements(name: str) -> list[dict[str, Any]]:
+def _measurements(name: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
     """Return the measurements of a benchmark that has a result file for each game."""
-    files = sorted(RESULTS.glob(f"{name}-*.json"))
+    files = sorted(folder.glob(f"{name}-*.json"))
     return [found for file in files for found in json.loads(file.read_text("utf-8"))["measurements"]]
 
 

@@ -1,4 +1,4 @@
-"""The cache on disk of kernels for a GPU, with what `garden_core.jit` adds to that of the CPU."""
+"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to that of the CPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numba.cuda.core.caching import IndexDataCacheFile
 from numba.cuda.dispatcher import CUDACache
 
 from garden_core.gpu_records import BUILD
-from garden_core.jit import SafeCache, SafeCacheFile
+from garden_core.jit.numba_private import SafeCache, SafeCacheFile
 
 __all__ = ["Cache"]
 

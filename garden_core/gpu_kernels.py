@@ -11,7 +11,8 @@ import numpy as np
 
 from garden_core import kernels
 from garden_core.choices import choose_row, scratch_of
-from garden_core.jit import cache_folder, use_cache
+from garden_core.jit import cache_folder
+from garden_core.jit.numba_private import use_cache
 from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.seats import NEVER, play_row
 

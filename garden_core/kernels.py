@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.errors import TypingError
 from numba.extending import overload
 
 from garden_core import rewards
@@ -101,7 +100,7 @@ def _of_type(state: numba.types.Type) -> Kernels:
     try:
         return _kernels_by_type[state]
     except KeyError:
-        raise TypingError(f"{state} is {_UNKNOWN}") from None
+        raise numba.TypingError(f"{state} is {_UNKNOWN}") from None
 
 
 # --- what the core adds to the rules ---

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from garden_core import kernels
 from garden_core.batch import Batch
@@ -122,7 +121,7 @@ def _check_card(game: Game) -> None:
     assert game.utility == ("identical" if game.cooperative else "zero-sum"), f"{game!r}: {game.utility=}"
     if JIT:
         for name in kernels.Kernels._fields:
-            compiled = isinstance(getattr(game.rules, name), Dispatcher)
+            compiled = hasattr(getattr(game.rules, name), "py_func")
             assert compiled, f"{game!r}: {name} must be decorated with garden_core.compiled"
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 import tyro
-from processes import python
+from processes import ROOT, python
 
 from garden_core import list_games, make
 
@@ -17,7 +17,8 @@ SPREAD = {"median", "min", "max", "all"}
 
 def main_of(module, *arguments):
     """Run a benchmark in this process, by the words of its command line."""
-    found = importlib.import_module(f"benchmarks.{module}")
+    package = "docs.report" if (ROOT / "docs" / "report" / f"{module}.py").exists() else "benchmarks"
+    found = importlib.import_module(f"{package}.{module}")
     options = tyro.cli(
         next(getattr(found, name) for name in ("Options", "Arguments") if hasattr(found, name)),
         args=arguments,
@@ -151,7 +152,7 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
 
 @pytest.mark.slow
 def test_learning_compares(tmp_path, monkeypatch):
-    from benchmarks import learning
+    from docs.report import learning
 
     monkeypatch.setattr(learning, "COMPARED_MINUTES", 0.02)
     arguments = ("--compare", "--runs", str(tmp_path / "runs"))
@@ -162,7 +163,7 @@ def test_learning_compares(tmp_path, monkeypatch):
 
 
 def test_best_responses_to_all_networks():
-    from benchmarks import exploit
+    from docs.report import exploit
 
     jobs = [job for name in list_games() for job in exploit.jobs_of(name)]
     assert all(job.path.exists() for job in jobs)
@@ -181,7 +182,7 @@ def test_exploit(tmp_path):
 
 @pytest.mark.slow
 def test_variants(tmp_path):
-    from benchmarks import variants
+    from docs.report import variants
 
     arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
     main_of("variants", "mars", *arguments, "--output", str(tmp_path))
@@ -191,9 +192,8 @@ def test_variants(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_ladder(tmp_path):
-    from benchmarks import ladder
+    from docs.report import ladder
 
     (found,) = quick("ladder", tmp_path, "--matches", "2", "--moves", "2", result="ladder-cacti")
     assert set(found["seconds_a_move"]) == set(ladder.AGENTS)

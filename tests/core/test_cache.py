@@ -166,6 +166,13 @@ value = [*points(game), int(out[0]), mine.total(3)]
 """
 
 
+@pytest.fixture(params=["", "all"], ids=["", "plain Numba"])
+def any_numba(request, monkeypatch):
+    """Numba's private parts, all used or all switched off."""
+    monkeypatch.setenv("GARDEN_PLAIN_NUMBA", request.param)
+
+
+@pytest.mark.usefixtures("any_numba")
 def test_an_edit_in_another_file_is_met_by_fresh_code(place):
     """By the rule itself, the core's loops, a user's search under Numba's own cache, and code without states."""
     third_party(place)
@@ -182,6 +189,7 @@ def test_an_edit_in_another_file_is_met_by_fresh_code(place):
     assert place.run(THIRD_PARTY)["compiled"] == 0
 
 
+@pytest.mark.usefixtures("any_numba")
 def test_an_edit_of_the_core_is_met_by_fresh_code(place):
     place.write(
         "mine.py",

@@ -26,7 +26,7 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks array_files svg display threads positions data plugins jit rng rewards options kernels game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
+        "files checks array_files svg display threads positions data plugins jit.rows jit.fingerprints jit.numba_private jit.decorator jit rng rewards options kernels game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
         "dataset torch_dataset recorder learner interfaces.common interfaces minari_export warm_up testing"
     ),
     "garden_agents": "errors progress games networks search programs cluster serve registry identity evaluation play training commands",

@@ -1,4 +1,4 @@
-"""Learning curves: `python -m benchmarks.learning [GAMES...]`; with `--compare`, what other settings would do.
+"""Learning curves: `python -m docs.report.learning [GAMES...]`; with `--compare`, what other settings would do.
 
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
 win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
@@ -73,7 +73,7 @@ class Arguments:
     """number of trainings at the same time"""
     runs: Path = Path("runs/learning")
     """folder for the runs' folders"""
-    output: Path = common.RESULTS
+    output: Path = Path(__file__).parent
     """folder for learning-GAME-MINUTES.json and .png, or compared-GAME.json"""
 
 

@@ -1,4 +1,4 @@
-"""Do values mean what they say? `python -m benchmarks.calibration [GAMES...]`.
+"""Do values mean what they say? `python -m docs.report.calibration [GAMES...]`.
 
 The network that comes with a game plays against itself, its actions drawn by their probabilities. At each decision
 between actions its value for the player to move is noted, and at the end that player's outcome, on the same scale: of n
@@ -38,7 +38,7 @@ class Arguments:
     """number of playouts of each of five decisions in a game; 0 for none"""
     seed: int = 0
     """seed of the games and of the actions"""
-    output: Path = common.RESULTS
+    output: Path = Path(__file__).parent
     """folder for calibration.json"""
 
 

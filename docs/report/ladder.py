@@ -1,4 +1,4 @@
-"""What more thought is worth: `python -m benchmarks.ladder [GAMES...]`.
+"""What more thought is worth: `python -m docs.report.ladder [GAMES...]`.
 
 Agents play against those next to them on a ladder: random and greedy play, searches of ever more simulations, the network
 that comes with the game, and searches that it guides, for two players. Beside the win rates stand ratings, and how long an
@@ -10,7 +10,6 @@ which is deleted in the end, and not played again.
 from __future__ import annotations
 
 import dataclasses
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,9 @@ import tyro
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import Result, table
 from garden_agents.evaluation.ratings import rate
-from garden_agents.registry import load_agent
 
 from benchmarks import common
-from garden_core import Batch, Game, list_games, make
-from garden_core.policies import ask
+from garden_core import list_games, make
 
 AGENTS = (
     "random",
@@ -67,29 +64,8 @@ class Arguments:
     """timed moves of each agent"""
     processes: int = 2
     """number of games' jobs at the same time"""
-    output: Path = common.RESULTS
+    output: Path = Path(__file__).parent
     """folder for ladder-GAME.json"""
-
-
-def seconds_a_move(game: Game, names: tuple[str, ...], moves: int) -> dict[str, float]:
-    """Return each agent's median time of a move of a single game, where there is more than one action.
-
-    The network plays the games on; all agents move in the same positions.
-    """
-    agents = {name: load_agent(name, game, 0, threads=1) for name in names}
-    batch, player = Batch(game, 1), load_agent("network", game, 0)
-    batch.reset(0)
-    found: dict[str, list[float]] = {name: [] for name in names}
-    for agent in agents.values():
-        ask(agent, batch, batch.all_rows)  # compile
-    while len(found[names[0]]) < moves:
-        if batch.action_mask.sum() > 1:
-            for name, agent in agents.items():
-                start = time.perf_counter()
-                ask(agent, batch, batch.all_rows)
-                found[name].append(time.perf_counter() - start)
-        batch.step(ask(player, batch, batch.all_rows))
-    return {name: float(np.median(times)) for name, times in found.items()}
 
 
 def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, float]]:
@@ -106,7 +82,7 @@ def rated(names: list[str], results: list[Result]) -> dict[str, tuple[float, flo
 def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
     """Return times, results and ratings in a game."""
     game = make(name)
-    times = seconds_a_move(game, AGENTS, arguments.moves)
+    times = common.seconds_a_move(game, AGENTS, arguments.moves)
     simulations = max(1, round(100 * times[EQUAL] / times["network-mcts:100"]))
     equal = f"network-mcts:{simulations}"
     keep = arguments.output / f"ladder-{name}.games.jsonl"

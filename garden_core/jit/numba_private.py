@@ -1,114 +1,178 @@
-"""The one decorator for compiled code, its cache on disk, and the fingerprint of what a function compiles."""
+"""What is used of Numba beyond its documented interface: three parts, each of which can be missing.
+
+Numba may change these without notice. A part of which something is missing is switched off, a warning says so once, and
+`compiled` goes on with what is left, in the end with plain `njit` and Numba's own cache. Code that is out of date is never
+run in either case. `GARDEN_PLAIN_NUMBA=flags,linking` switches parts off by name, `GARDEN_PLAIN_NUMBA=all` all of them.
+
+- **flags**: private options, which leave out what the rules do not need (wrappers for C and Python, array rewrites,
+  reference counts), or have callers take a function's code in.
+- **cache**: a cache whose keys name all that a function compiles; damaged files are compiled again, old builds pruned,
+  and two processes that save at once never take each other's file. Without it each fingerprint has a folder with Numba's
+  own cache, which has none of this.
+- **linking**: machine code is made at the first call from Python. Numba optimises every function, makes machine code of it,
+  and does both again for each function that calls it, as callers inline. Here a function that compiled code calls is
+  kept as it was written down; what Python calls is linked with all that it reaches, and optimised once. Functions whose
+  names begin with _ cannot be called from Python then. Needs "cache".
+
+Mars' first step from an empty cache takes 8.2 s; 9.1 s without flags, 11.7 s without linking, 12.6 s with plain `njit`
+(benchmarks/results/plain-numba.json).
+"""
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import copyreg
 import dis
-import enum
 import functools
 import hashlib
+import importlib
 import logging
-import operator
 import os
 import re
-import tempfile
-import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import llvmlite.binding
 import numba
-import numpy as np
-import platformdirs
-from numba._dynfunc import make_function
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
-from numba.core.dispatcher import Dispatcher
-from numba.core.environment import lookup_environment
-from numba.core.typed_passes import NativeLowering
+
+from garden_core.jit.fingerprints import fingerprint
+from garden_core.jit.rows import JIT
 
 __all__ = [
-    "JIT",
+    "NEEDED",
+    "USED",
     "SafeCache",
     "SafeCacheFile",
-    "cache_folder",
-    "compiled",
-    "fingerprint",
-    "inlined",
-    "records",
+    "compile_later",
+    "flags",
+    "keep",
+    "missing",
     "use_cache",
 ]
 
 LOG = logging.getLogger(__name__)
-JIT: bool = not numba.config.DISABLE_JIT
-"""False under `NUMBA_DISABLE_JIT=1`: everything then runs as plain Python."""
-
-F = TypeVar("F", bound=Callable[..., Any])
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written
-OPTIONS: Any = {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False, "nogil": True}
-"""Features that are switched off to compile faster; `_nrt=False` also forbids allocation, `nogil` releases the
-interpreter's lock."""
-_NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
-_inlined: set[Callable[..., Any]] = set()
-"""Functions whose callers take their code in."""
+
+NEEDED = {
+    "flags": {
+        "numba.core.cpu:CPUTargetOptions": "no_cfunc_wrapper no_rewrites _nrt forceinline",
+    },
+    "cache": {
+        "numba.core.caching:FunctionCache": "load_overload save_overload _index_key _impl _cache_file _cache_path _py_func",
+        "numba.core.caching:IndexDataCacheFile": "_save_data _load_index _save_index _data_path _index_name _source_stamp",
+        "numba.core.dispatcher:Dispatcher": "_cache",
+    },
+    "linking": {
+        "numba._dynfunc:make_function": "",
+        "numba.core.base:BaseContext": "get_executable insert_user_function",
+        "numba.core.caching:CompileResultCacheImpl": "reduce rebuild",
+        "numba.core.codegen:JITCPUCodegen": "_engine set_env",
+        "numba.core.codegen:JITCodeLibrary": (
+            "_codegen _ensure_finalized _final_module _finalize_final_module _finalized _get_compiled_object "
+            "_get_module_for_linking _linking_libraries _optimize_final_module _set_compiled_object _shared_module "
+            "enable_object_caching"
+        ),
+        "numba.core.codegen:JitEngine": "_load_defined_symbols get_global_value_address",
+        "numba.core.compiler:CompilerBase": "define_pipelines",
+        "numba.core.compiler:DefaultPassBuilder": "define_nopython_pipeline",
+        "numba.core.compiler:compile_result": "",
+        "numba.core.compiler_lock:global_compiler_lock": "",
+        "numba.core.compiler_machinery:PassManager": "finalize _finalized passes",
+        "numba.core.compiler_machinery:register_pass": "",
+        "numba.core.cpu:CPUTargetOptions": "no_cpython_wrapper",
+        "numba.core.dispatcher:Dispatcher": "_compile_for_args _insert add_overload",
+        "numba.core.environment:lookup_environment": "",
+        "numba.core.typed_passes:NativeLowering": "run_pass",
+    },
+}
+"""What each part needs: members of a class, by "module:name"."""
 
 
-def compiled(function: F) -> F:
-    """Compile `function` with Numba, keeping the machine code in the user's cache folder.
+class _Missing:
+    """Stands for what is not there, as a class to derive from or a decorator."""
 
-    The folder is `NUMBA_CACHE_DIR` where that is set, else one of the user's cache folders. Under
-    `NUMBA_DISABLE_JIT=1` the function stays plain Python (unsigned integers wrap silently there too).
-    A function whose name begins with _ is for other compiled code alone: that compiles faster, and calling it
-    from Python raises TypeError.
-    """
-    return _compiled(function)
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __call__(self, decorated: Any) -> Any:
+        return decorated
 
 
-def inlined(function: F) -> F:
-    """Compile `function` as `compiled` does, and have compiled callers take its code in.
-
-    It is for functions of many arrays that are called once for each game: to pass the arrays costs more than a tenth of a step.
-    """
-    _inlined.add(function)
-    return _compiled(function, forceinline=True)
-
-
-def _compiled(function: F, **more: bool) -> F:
-    if not JIT:
-        return np.errstate(over="ignore")(function)
-    private = function.__name__.startswith("_")
-    dispatcher = numba.njit(no_cpython_wrapper=private, **OPTIONS, **more)(function)
-    _make_code_later(dispatcher, private)
-    folder = cache_folder()
-    if folder is not None:
-        use_cache(dispatcher, _Cache, numba.config, folder)
-    return dispatcher
-
-
-def use_cache(dispatcher: Any, cache: Callable[[Any], Any], config: Any, folder: str) -> None:
-    """Give the function of a dispatcher a cache in a folder.
-
-    Numba picks the folder while the cache is made, so other packages' folders stay theirs.
-    """
-    before, config.CACHE_DIR = config.CACHE_DIR, folder
+def _find(place: str) -> Any:
+    module, _, name = place.partition(":")
     try:
-        dispatcher._cache = cache(dispatcher.py_func)
-    except RuntimeError:
-        pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
-    finally:
-        config.CACHE_DIR = before
+        return getattr(importlib.import_module(module), name, _Missing)
+    except ImportError:
+        return _Missing
 
 
-def _make_code_later(dispatcher: Any, private: bool) -> None:
-    """Have machine code made at the first call from Python, or never if the function is private."""
+def missing(part: str) -> list[str]:
+    """Return the names that a part needs and this version of Numba does not have."""
+    found = []
+    for place, members in NEEDED[part].items():
+        holder = _find(place)
+        if holder is _Missing:
+            found.append(place)
+        lacked = {name for name in members.split() if not hasattr(holder, name)}
+        methods = [each for base in getattr(holder, "__mro__", ()) for each in vars(base).values()]
+        for code in [each.__code__ for each in methods if hasattr(each, "__code__")]:
+            if lacked & set(code.co_names):  # perhaps an attribute that a method sets
+                lacked -= {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"}
+        found += [f"{place}.{name}" for name in sorted(lacked)]
+    return found
+
+
+def _used() -> set[str]:
+    """Return the parts that are there and not switched off."""
+    if not JIT:
+        return set()
+    off = set(filter(None, os.environ.get("GARDEN_PLAIN_NUMBA", "").split(",")))
+    if unknown := off - {"all", *NEEDED}:
+        raise ValueError(
+            f"GARDEN_PLAIN_NUMBA must name {', '.join(NEEDED)} or all, not {', '.join(sorted(unknown))}"
+        )
+    used = set() if "all" in off else NEEDED.keys() - off
+    gone = {part: names for part in sorted(used) if (names := missing(part))}
+    if gone:
+        words = "; ".join(f"{part} ({', '.join(names)})" for part, names in gone.items())
+        warnings.warn(
+            f"garden-envs goes on without parts of Numba {numba.__version__} that are missing: {words}. "
+            "Results are the same; first steps take longer.",
+            stacklevel=2,
+        )
+    used -= gone.keys()
+    return used if "cache" in used else used - {"linking"}
+
+
+USED = _used()
+"""The parts in use."""
+
+make_function: Any = _find("numba._dynfunc:make_function")
+CompileResultCacheImpl: Any = _find("numba.core.caching:CompileResultCacheImpl")
+FunctionCache: Any = _find("numba.core.caching:FunctionCache")
+IndexDataCacheFile: Any = _find("numba.core.caching:IndexDataCacheFile")
+JITCodeLibrary: Any = _find("numba.core.codegen:JITCodeLibrary")
+CompilerBase: Any = _find("numba.core.compiler:CompilerBase")
+DefaultPassBuilder: Any = _find("numba.core.compiler:DefaultPassBuilder")
+compile_result: Any = _find("numba.core.compiler:compile_result")
+global_compiler_lock: Any = _find("numba.core.compiler_lock:global_compiler_lock")
+register_pass: Any = _find("numba.core.compiler_machinery:register_pass")
+lookup_environment: Any = _find("numba.core.environment:lookup_environment")
+NativeLowering: Any = _find("numba.core.typed_passes:NativeLowering")
+
+
+# --- linking ---
+
+
+def compile_later(function: Callable[..., Any], options: dict[str, Any], inline: bool) -> Any:
+    """Return Numba's dispatcher of a function; `inline`: have compiled callers take its code in."""
+    if inline and "flags" in USED:
+        options = {**options, "forceinline": True}
+    if "linking" not in USED:
+        return numba.njit(**options)(function)
+    private = function.__name__.startswith("_")
+    dispatcher: Any = numba.njit(no_cpython_wrapper=private, **options)(function)
 
     def compile_for_args(*args: Any, **kwargs: Any) -> Any:
         if private:
@@ -123,149 +187,7 @@ def _make_code_later(dispatcher: Any, private: bool) -> None:
 
     dispatcher._compile_for_args = compile_for_args
     dispatcher.add_overload = add_overload
-
-
-def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeroed records of a shape, whose rows kernels can take in both modes: fields are attributes of a row."""
-    return np.zeros(shape, dtype if JIT else np.dtype((_row_class(dtype), dtype)))
-
-
-class _RowType(type):
-    """Type of the classes that `_row_class` makes, which pickle as calls of it."""
-
-    form: np.dtype
-
-
-@functools.cache
-def _row_class(dtype: np.dtype) -> _RowType:
-    """Return a class for rows of a record type, with the fields as attributes: twice as fast as `np.record`."""
-
-    def field(form: np.dtype, offset: int) -> property:
-        def write(row: np.void, value: Any) -> None:
-            row.setfield(value, form, offset)
-
-        return property(operator.methodcaller("getfield", form, offset), write)
-
-    fields = {name: field(*place[:2]) for name, place in (dtype.fields or {}).items()}
-    return _RowType("Row", (np.void,), fields | {"form": dtype})
-
-
-copyreg.pickle(_RowType, lambda row_class: (_row_class, (row_class.form,)))
-
-
-def fingerprint(*functions: Callable[..., Any]) -> str:
-    """Hex digest of everything that `functions` compile: their code, what they call, the constants they read.
-
-    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums,
-    wherever they are defined; NumPy and Numba themselves are left out.
-
-    Raises:
-        NameError: if a name that they use is not defined yet, as its change would go unseen.
-    """
-    digest = hashlib.sha256()
-    for part in _reached(list(functions)):
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def _reached(pending: list[Any]) -> Iterator[bytes]:
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop()
-        if isinstance(value, Dispatcher):
-            value = value.py_func
-        if isinstance(value, types.FunctionType):
-            value = getattr(value, "__wrapped__", value)
-            if id(value) in seen or _package(value.__module__) in _NOT_FOLLOWED:
-                continue
-            seen.add(id(value))
-            if value in _inlined:
-                yield b"inlined"
-            names: list[str] = []
-            codes = [value.__code__]
-            for code in codes:
-                codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-                names += code.co_names
-                steps, global_names = _steps(code)
-                yield steps
-                for name in global_names:
-                    if name not in value.__globals__ and not hasattr(builtins, name):
-                        raise NameError(
-                            f"{name!r}, which {value.__qualname__} uses, is not defined yet; "
-                            "a Game class must stand below everything that its rules use"
-                        )
-            for name in names:
-                held = value.__globals__.get(name)
-                pending += _in_modules(held, names) if isinstance(held, types.ModuleType) else [held]
-            pending += value.__defaults__ or ()
-            pending += (value.__kwdefaults__ or {}).values()
-            pending += [cell.cell_contents for cell in value.__closure__ or ()]
-        elif isinstance(value, np.ndarray | np.generic):
-            yield repr((value.dtype, value.shape)).encode() + value.tobytes()
-        elif isinstance(value, tuple):
-            pending += value
-        elif isinstance(value, type) and issubclass(value, enum.Enum):
-            yield repr(list(value)).encode()
-        elif isinstance(value, bool | int | float | complex | str | bytes | np.dtype | enum.Enum):
-            yield repr(value).encode()
-
-
-@functools.cache
-def _steps(code: types.CodeType) -> tuple[bytes, frozenset[str]]:
-    """Return what a function does, docstring or not (`python -OO` has none), and the global names that it uses."""
-    steps = [step for step in dis.get_instructions(code) if step.opname != "NOP"]
-    does: list[Any] = [code.co_name, code.co_names]
-    for step in steps:
-        constant = step.opcode in dis.hasconst and not isinstance(step.argval, types.CodeType)
-        does.append(
-            (step.opname, step.argval if constant else None if step.opcode in dis.hasconst else step.arg)
-        )
-    return repr(does).encode(), frozenset(step.argval for step in steps if step.opname == "LOAD_GLOBAL")
-
-
-def _in_modules(module: types.ModuleType, names: list[str]) -> list[Any]:
-    """Whatever `names` may mean in the module, and in the modules that they mean there."""
-    modules, found = [module], []
-    for holder in modules:
-        if _package(holder.__name__) in _NOT_FOLLOWED:
-            continue
-        for name in names:
-            held = getattr(holder, name, None)
-            if not isinstance(held, types.ModuleType):
-                found.append(held)
-            elif held not in modules:
-                modules.append(held)
-    return found
-
-
-def _package(module: str | None) -> str:
-    return (module or "").partition(".")[0]
-
-
-@functools.cache
-def cache_folder() -> str | None:
-    """Return the folder where compiled code is kept, or None if it cannot be written; then a warning has said so."""
-    folder = numba.config.CACHE_DIR or str(platformdirs.user_cache_path("garden-envs") / "numba")
-    if numba.config.BOUNDSCHECK:  # no part of Numba's key: unchecked code would be found and run
-        folder = os.path.join(folder, "boundscheck")
-    try:
-        os.makedirs(folder, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        warnings.warn(
-            f"compiled code cannot be kept in {folder} ({error}); every process will compile anew. "
-            "Set NUMBA_CACHE_DIR to a folder that can be written.",
-            stacklevel=3,
-        )
-        return None
-    return folder
-
-
-# --- machine code on demand ---
-#
-# Numba optimises every function and makes machine code of it, and does both again for each function that calls it,
-# as callers inline. Here a function that compiled code calls is kept as it was written down; what Python calls is
-# linked with all that it reaches, and optimised once. That halves the time of a first step.
+    return dispatcher
 
 
 class _Library(JITCodeLibrary):
@@ -276,6 +198,7 @@ class _Library(JITCodeLibrary):
     is_ready = False
     """Whether Python can call it."""
     _exported: Sequence[str] = ()
+    _shared_module: Any
     """The names that others may call."""
 
     @classmethod
@@ -415,10 +338,52 @@ class _Compiler(CompilerBase):
         return [passes]
 
 
-OPTIONS["pipeline_class"] = _Compiler
+def flags() -> dict[str, Any]:
+    """Return the private options of all compiled functions."""
+    options: dict[str, Any] = {}
+    if "flags" in USED:
+        options |= {"no_cfunc_wrapper": True, "no_rewrites": True, "_nrt": False}
+    if "linking" in USED:
+        options["pipeline_class"] = _Compiler
+    return options
 
 
-# --- the cache ---
+# --- cache ---
+
+
+def keep(dispatcher: Any, folder: str) -> None:
+    """Give a function a cache in a folder: ours, or Numba's own in a folder for its fingerprint."""
+    if "cache" in USED:
+        use_cache(dispatcher, _Cache, numba.config, folder)
+        return
+
+    def compile_kept(signature: Any) -> Any:
+        if not kept:  # not before, as names that the function uses may not have existed
+            kept.append(fingerprint(dispatcher))
+            with _keeping_in(os.path.join(folder, kept[0][:16]), numba.config):
+                dispatcher.enable_caching()
+        return type(dispatcher).compile(dispatcher, signature)
+
+    kept: list[str] = []
+    dispatcher.compile = compile_kept
+
+
+def use_cache(dispatcher: Any, cache: Callable[[Any], Any], config: Any, folder: str) -> None:
+    """Give the function of a dispatcher a cache in a folder."""
+    with _keeping_in(folder, config):
+        dispatcher._cache = cache(dispatcher.py_func)
+
+
+@contextlib.contextmanager
+def _keeping_in(folder: str, config: Any) -> Iterator[None]:
+    """Have caches made in a folder; Numba picks it while a cache is made, so other packages' folders stay theirs."""
+    before, config.CACHE_DIR = config.CACHE_DIR, folder
+    try:
+        yield
+    except RuntimeError:
+        pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
+    finally:
+        config.CACHE_DIR = before
 
 
 class _CacheImpl(CompileResultCacheImpl):
@@ -487,7 +452,7 @@ class SafeCache:
     @functools.cached_property
     def fingerprint(self) -> str:
         """What the function compiles; not while decorating, when the names that it uses may not exist."""
-        return fingerprint(self._py_func) + str(sorted(map(str, OPTIONS.items())))
+        return fingerprint(self._py_func) + str(sorted(map(str, flags().items())))
 
     def load(self, load: Callable[[], Any]) -> Any:
         """Return a compilation, as Numba's `load` does; None if there is none."""
@@ -539,7 +504,8 @@ class SafeCache:
 class _Cache(SafeCache, FunctionCache):
     """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
 
-    _impl_class = _CacheImpl
+    if "linking" in USED:
+        _impl_class = _CacheImpl
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)

@@ -1,4 +1,4 @@
-"""Networks in other variants of the games: `python -m benchmarks.variants [GAMES...]`.
+"""Networks in other variants of the games: `python -m docs.report.variants [GAMES...]`.
 
 Trains a network in each of VARIANTS by `garden train GAME … --minutes M --threads 1`, and lets it play one seat among copies
 of greedy play and of a small search; in a cooperative game a team of it is held against a team of greedy play. Where the
@@ -23,7 +23,7 @@ from garden_agents.networks.network_agent import NetworkAgent, load
 from garden_agents.registry import load_agent
 
 from benchmarks import common
-from benchmarks.learning import run
+from docs.report.learning import run
 from garden_core import Game, make
 from garden_core.policies import GreedyPolicy, Policy
 
@@ -55,7 +55,7 @@ class Arguments:
     """number of trainings at the same time"""
     runs: Path = Path("runs/variants")
     """folder for the runs' folders"""
-    output: Path = common.RESULTS
+    output: Path = Path(__file__).parent
     """folder for variants-GAME.json"""
 
 

@@ -1,0 +1,44 @@
+"""Records whose rows compiled functions can take, also when they run as plain Python."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import operator
+from typing import Any
+
+import numba
+import numpy as np
+
+__all__ = ["JIT", "records"]
+
+JIT: bool = not numba.config.DISABLE_JIT
+"""False under `NUMBA_DISABLE_JIT=1`: everything then runs as plain Python."""
+
+
+def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeroed records of a shape, whose rows kernels can take in both modes: fields are attributes of a row."""
+    return np.zeros(shape, dtype if JIT else np.dtype((_row_class(dtype), dtype)))
+
+
+class _RowType(type):
+    """Type of the classes that `_row_class` makes, which pickle as calls of it."""
+
+    form: np.dtype
+
+
+@functools.cache
+def _row_class(dtype: np.dtype) -> _RowType:
+    """Return a class for rows of a record type, with the fields as attributes: twice as fast as `np.record`."""
+
+    def field(form: np.dtype, offset: int) -> property:
+        def write(row: np.void, value: Any) -> None:
+            row.setfield(value, form, offset)
+
+        return property(operator.methodcaller("getfield", form, offset), write)
+
+    fields = {name: field(*place[:2]) for name, place in (dtype.fields or {}).items()}
+    return _RowType("Row", (np.void,), fields | {"form": dtype})
+
+
+copyreg.pickle(_RowType, lambda row_class: (_row_class, (row_class.form,)))
