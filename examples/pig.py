@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from garden_core import Batch, Game, Option, compiled
-from garden_core.kernels import Kernels
 from garden_core.rng import bounded, seed_rng
 
 ROLL, HOLD = 0, 1
@@ -77,12 +76,6 @@ def points(state, params, out):
         out[p] = state.score[p]
 
 
-@compiled
-def resample(state, params, player, seed):
-    """Redraw all that seat `player` cannot see: in Pig, the future alone."""
-    seed_rng(state.rng, seed)
-
-
 # --- the game: identity card, options, names ---
 
 
@@ -103,16 +96,6 @@ class Pig(Game):
         ("turn_sum", "i4"),  # rolled in this turn, not yet scored
     )
     params_fields = (("goal", "i4"),)
-    rules = Kernels(
-        deal=deal,
-        legal_actions=legal_actions,
-        apply_action=apply_action,
-        observe=observe,
-        points=points,
-        public_points=points,
-        standings=points,
-        resample=resample,
-    )
 
     labels = ("roll", "hold")
     observation_shape = (OBSERVATION_SIZE,)

@@ -17,23 +17,7 @@ from numba.extending import overload
 
 from garden_core import rewards
 from garden_core.jit import JIT, OPTIONS, compiled, fingerprint
-
-__all__ = [
-    "Kernels",
-    "apply_action",
-    "copy_record",
-    "deal",
-    "fingerprint_of",
-    "in_progress",
-    "is_dealt",
-    "legal_actions",
-    "observe",
-    "points",
-    "public_points",
-    "register",
-    "resample",
-    "standings",
-]
+from garden_core.rng import seed_rng
 
 
 class Kernels(NamedTuple):
@@ -42,7 +26,8 @@ class Kernels(NamedTuple):
     A game's `deal` seeds the generator and fills every field of its own; its `apply_action` is the rules'
     transition alone, and its `legal_actions` is called in games in progress alone. Counting decisions, the cap, the
     rewards and the mask of a finished game are added here, once for all games.
-    The arguments have the names that the generic functions give them.
+    The arguments have the names that the generic functions give them. Three have defaults: `public_points` and `standings`
+    are `points`, and `resample` draws a new generator alone, which fits games of perfect information.
     """
 
     deal: Callable[..., Any]
@@ -50,14 +35,37 @@ class Kernels(NamedTuple):
     apply_action: Callable[..., Any]
     observe: Callable[..., Any]
     points: Callable[..., Any]
-    public_points: Callable[..., Any]
-    standings: Callable[..., Any]
-    resample: Callable[..., Any]
+    public_points: Callable[..., Any] | None = None
+    standings: Callable[..., Any] | None = None
+    resample: Callable[..., Any] | None = None
 
 
 _UNKNOWN = "not the state of a registered game"
 _kernels: dict[np.dtype, Kernels] = {}
 _kernels_by_type: dict[numba.types.Type, Kernels] = {}
+
+
+@compiled
+def redraw_nothing(state, params, player, seed):
+    """Draw a new generator: the default of `resample`, where every seat sees everything but the future."""
+    seed_rng(state.rng, seed)
+
+
+def completed(rules: Any, game: Any) -> Kernels:
+    """Return a game's rules, a module or anything else that holds them, with the defaults.
+
+    Raises:
+        TypeError: for a function that is missing, or not compiled; it names the file.
+    """
+    found = {name: getattr(rules, name, None) for name in Kernels._fields}
+    found["public_points"] = found["public_points"] or found["points"]
+    found["standings"] = found["standings"] or found["points"]
+    if game.information == "perfect":
+        found["resample"] = found["resample"] or redraw_nothing
+    place = getattr(rules, "__file__", None) or inspect.getfile(game)
+    if lacking := [name for name, function in found.items() if function is None]:
+        raise TypeError(f"{place}: the rules of {game.__name__} lack {', '.join(lacking)}")
+    return Kernels._make(found.values())
 
 
 def register(dtype: np.dtype, kernels: Kernels) -> None:
@@ -77,7 +85,7 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
     _kernels_by_type[numba.from_dtype(dtype)] = kernels
 
 
-def fingerprint_of(rules: Kernels) -> str:
+def fingerprint_of(rules: Any) -> str:
     """Hex digest of all that is compiled for a game: its rules, what the core adds to them, the compiler's options."""
     made = (
         _make_deal(rules.deal),

@@ -26,10 +26,11 @@ from toys import (
     nim_deal,
 )
 
-from garden_core import Game, Option, compiled, testing
+from garden_core import Batch, Game, Option, compiled
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.positions import require
 from garden_core.rng import bounded, seed_rng, shuffle
-from garden_core.testing import check_game
+from garden_core.testing import check_game, interfaces
 
 # --- what does not: faulty rules, each with what the message must say ---
 
@@ -525,17 +526,17 @@ def test_writing_outside_of_an_array_is_found():
         check_game(ShortView())
 
 
-class WrongSeed(testing.Batch):
+class WrongSeed(Batch):
     def reset(self, seed):
         super().reset(seed + 1)
 
 
-class WrongSeat(testing.GardenEnv):
+class WrongSeat(GardenEnv):
     def observe(self, agent):
         return super().observe("player_0") | {"action_mask": super().observe(agent)["action_mask"]}
 
 
-class NoLastStates(testing.Batch):
+class NoLastStates(Batch):
     def step(self, actions):
         super().step(actions)
         self.last_states["score"] += 1
@@ -550,7 +551,7 @@ class NoLastStates(testing.Batch):
     ],
 )
 def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, words):
-    monkeypatch.setattr(testing, name, broken)
+    monkeypatch.setattr(interfaces, name, broken)
     with pytest.raises(AssertionError, match=words):
         check_game(Pig(goal=10), games=2)
 

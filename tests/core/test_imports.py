@@ -26,8 +26,8 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks array_files svg display threads positions data plugins jit.rows jit.fingerprints jit.numba_private jit.decorator jit rng rewards options kernels game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
-        "dataset torch_dataset recorder learner interfaces.common interfaces minari_export warm_up testing"
+        "files checks array_files svg display threads positions data plugins jit.rows jit.fingerprints jit.numba_private jit.decorator jit rng rewards options kernels field_names presentation game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
+        "dataset torch_dataset recorder learner interfaces.common interfaces minari_export warm_up testing.played testing.declarations testing.repeated testing.hidden testing.interfaces testing.check testing"
     ),
     "garden_agents": "errors progress games networks search programs cluster serve registry identity evaluation play training commands",
 }

@@ -1,5 +1,7 @@
 """Records and dispatch: every state finds the rules of its game, and what is no state or no rule is refused."""
 
+import re
+
 import numba
 import numpy as np
 import pytest
@@ -155,3 +157,57 @@ def test_a_class_above_its_rules_is_refused(monkeypatch):
 
         class Early(Pig):
             rules = Pig.rules._replace(points=points)
+
+
+@compiled
+def _helper(state):
+    return state.whose
+
+
+@compiled
+def apply_to_no_field(state, params, action):
+    state.turn_sums = _helper(state)
+
+
+@compiled
+def read_no_option(state, params, mask):
+    mask[:] = params.gaol
+    return 2
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "words"),
+    [
+        (
+            "apply_action",
+            apply_to_no_field,
+            "apply_to_no_field uses state.turn_sums, but the record has no such field; did you mean turn_sum?",
+        ),
+        ("deal", _helper, "_helper uses state.whose, but the record has no such field: rng, "),
+        (
+            "legal_actions",
+            read_no_option,
+            "read_no_option uses params.gaol, but the record has no such field; did you mean goal?",
+        ),
+    ],
+)
+def test_a_field_that_there_is_not_is_named(name, function, words):
+    with pytest.raises(TypeError, match=f"{re.escape(__file__)}:[0-9]+: {re.escape(words)}"):
+
+        class Misspelt(Pig):
+            rules = Pig.rules._replace(**{name: function})
+
+
+def test_rules_that_are_missing_are_named():
+    with pytest.raises(TypeError, match=r"test_kernels\.py: the rules of Lacking lack legal_actions, observe"):
+
+        class Lacking(Pig):
+            rules = Pig.rules._replace(legal_actions=None, observe=None)
+
+
+def test_hidden_information_needs_rules_to_redraw_it():
+    with pytest.raises(TypeError, match="the rules of Secretive lack resample"):
+
+        class Secretive(Pig):
+            information = "imperfect"
+            rules = Pig.rules._replace(resample=None)

@@ -1,0 +1,52 @@
+"""A check of rules before they compile: every field of a record that they name must exist."""
+
+from __future__ import annotations
+
+import difflib
+import dis
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def check_field_names(rules: tuple[Callable[..., Any], ...], records: dict[str, np.dtype]) -> None:
+    """Check the fields that rules, and functions of the same module that they call, name of their records.
+
+    Args:
+        rules: compiled functions.
+        records: record types by the name of the argument that holds them, such as "state".
+
+    Raises:
+        TypeError: for a field that does not exist; it names the file, line and function, and a similar field.
+    """
+    pending = [getattr(function, "py_func", function) for function in rules]
+    for function in pending:
+        code = function.__code__
+        for name in code.co_names:
+            called = function.__globals__.get(name)
+            called = getattr(called, "py_func", called)
+            if isinstance(called, types.FunctionType) and called.__module__ == function.__module__:
+                pending += [called] if called not in pending else []
+        arguments = set(code.co_varnames[: code.co_argcount]) & records.keys()
+        holder: Any = None
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_ATTR", "STORE_ATTR") and holder in arguments:
+                names = records[holder].names or ()
+                if step.argval not in names:
+                    line = step.positions.lineno if step.positions else code.co_firstlineno
+                    similar = difflib.get_close_matches(step.argval, names, 1)
+                    raise TypeError(
+                        f"{code.co_filename}:{line}: {function.__name__} uses {holder}.{step.argval}, but the record "
+                        f"has no such field"
+                        + (f"; did you mean {similar[0]}?" if similar else f": {', '.join(names)}")
+                    )
+            loads = step.opname.startswith("LOAD_FAST")
+            holder = (
+                step.argval[-1]
+                if loads and isinstance(step.argval, tuple)
+                else step.argval
+                if loads
+                else None
+            )

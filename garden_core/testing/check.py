@@ -1,0 +1,62 @@
+"""`check_game`: the checks that any game must pass, for its own tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core.game import Game
+from garden_core.rewards import REWARDS
+from garden_core.testing.declarations import (
+    check_card,
+    check_observation_parts,
+    check_options,
+    check_pickle,
+    check_records,
+    check_undealt,
+)
+from garden_core.testing.hidden import check_chance, check_hidden, check_redraws, check_resample
+from garden_core.testing.interfaces import check_aec, check_batch
+from garden_core.testing.played import play, with_options
+from garden_core.testing.repeated import check_cap, check_copies, check_deal, check_rewards
+
+
+def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
+    """Check by random play that `game` keeps what a Game promises, whatever its rules.
+
+    Reads the identity card and the options, and checks records, masks, views, snapshots, rewards, the cap,
+    copies, and that Batch and the PettingZoo environment play the same game. Redrawing what a seat does not see must
+    change nothing that the seat is shown (observation, mask, `seat_view`, text, picture), and all that `seen` hides. Both
+    kinds of reward are checked; give each variant of the rules a call of its own.
+
+    Args:
+        game: the game with its options.
+        games: random games to play; what happens seldom needs many.
+        seed: of the deals and the random play.
+
+    Raises:
+        AssertionError: says what is wrong, and in which game after how many decisions.
+    """
+    assert games >= 1, "games must be at least 1"
+    params = game.params.tobytes()
+    check_card(game)
+    check_options(game)
+    check_records(game)
+    check_pickle(game)
+    check_undealt(game)
+    choose = np.random.default_rng(seed)
+    played = [play(game, seed, number, choose) for number in range(games)]
+    for one in played:
+        check_deal(game, one)
+        check_copies(game, one, choose)
+        for reward in REWARDS:
+            check_rewards(with_options(game, reward=reward), one)
+        check_cap(game, one)
+    check_observation_parts(game, played)
+    check_chance(game, played, choose)
+    check_resample(game, played, choose)
+    if game.information == "imperfect":
+        check_hidden(game, played, choose)
+        check_redraws(game, choose)
+    check_batch(game, seed, choose)
+    check_aec(game, seed, choose)
+    assert game.params.tobytes() == params, f"{game!r}: playing has changed params, which is read-only"

@@ -1,0 +1,111 @@
+"""Checks that a batch and the PettingZoo environment play the same games as the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from garden_core import kernels
+from garden_core.batch import Batch
+from garden_core.game import Game
+from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.rng import game_seed
+from garden_core.testing.played import is_over
+
+
+class _Direct:
+    """Games one after the other by the kernels alone, as row `row` of a batch has them."""
+
+    def __init__(self, game: Game, seed: int, row: int) -> None:
+        self.game, self.seed, self.row, self.number = game, seed, row, -1
+        self.states = game.new_states(1)
+        self.deal()
+
+    def deal(self) -> None:
+        self.number += 1
+        seed = game_seed(np.uint64(self.seed), np.uint64(self.row), np.uint64(self.number))
+        kernels.deal(self.states[0], self.game.params[0], seed)
+
+    def apply(self, action: int) -> None:
+        kernels.apply_action(self.states[0], self.game.params[0], action)
+
+    @property
+    def player(self) -> int:
+        return int(self.states["current_player"][0])
+
+    @property
+    def mask(self) -> np.ndarray:
+        mask = np.zeros(self.game.num_actions, np.int8)
+        kernels.legal_actions(self.states[0], self.game.params[0], mask)
+        return mask
+
+    def view(self, seat: int) -> np.ndarray:
+        out = np.zeros(self.game.observation_size, np.int8)
+        kernels.observe(self.states[0], self.game.params[0], seat, out)
+        return out.reshape(self.game.observation_shape)
+
+
+def check_batch(game: Game, seed: int, choose: np.random.Generator) -> None:
+    rows = [_Direct(game, seed, row) for row in range(3)]
+    batch = Batch(game, len(rows))
+    batch.reset(seed=seed)
+    step = 0
+    while step < 30 or rows[0].number == 0:
+        at = f"{game!r}, Batch of seed {seed}, step {step}"
+        for row, direct in enumerate(rows):
+            same = batch.states[row].tobytes() == direct.states[0].tobytes()
+            assert same, f"{at}: the state of row {row} is not that of direct play"
+            assert batch.current_player[row] == direct.player, f"{at}: current_player of row {row} is wrong"
+            assert np.array_equal(batch.action_mask[row], direct.mask), f"{at}: mask of row {row} is wrong"
+            same = np.array_equal(batch.observation[row], direct.view(direct.player))
+            assert same, f"{at}: the observation of row {row} is wrong"
+        actions = [int(choose.choice(np.flatnonzero(mask))) for mask in batch.action_mask]
+        batch.step(actions)
+        step += 1
+        for row, direct in enumerate(rows):
+            direct.apply(actions[row])
+            paid = direct.states["rewards"][0, : game.num_players]
+            assert np.array_equal(batch.rewards[row], paid), f"{at}: the rewards of row {row} are wrong"
+            ends = bool(direct.states["terminated"][0]), bool(direct.states["truncated"][0])
+            found = bool(batch.terminated[row]), bool(batch.truncated[row])
+            assert found == ends, f"{at}: terminated, truncated of row {row} are {found}, not {ends}"
+            if any(ends):
+                same = batch.last_states[row].tobytes() == direct.states[0].tobytes()
+                assert same, f"{at}: last_states of row {row} is not the finished game"
+                direct.deal()
+
+
+def check_aec(game: Game, seed: int, choose: np.random.Generator) -> None:
+    direct = _Direct(game, seed, 0)
+    env = GardenEnv(game)
+    env.reset(seed=seed)
+    agents = env.possible_agents
+    paid, total = np.zeros(game.num_players), np.zeros(game.num_players)
+    step = 0
+    while True:
+        at = f"{game!r}, PettingZoo environment of seed {seed}, step {step}"
+        over = is_over(direct.states)
+        for seat, agent in enumerate(agents):
+            seen = env.observe(agent)
+            mask = direct.mask if seat == direct.player else np.zeros_like(direct.mask)
+            assert np.array_equal(seen["observation"], direct.view(seat)), f"{at}: {agent}'s view is wrong"
+            assert np.array_equal(seen["action_mask"], mask), f"{at}: {agent}'s mask is wrong"
+            assert abs(env.rewards[agent] - paid[seat]) < 1e-6, f"{at}: {agent}'s reward is wrong"
+            ends = env.terminations[agent], env.truncations[agent]
+            assert any(ends) == over, f"{at}: {agent}'s terminated, truncated are {ends}"
+        if over:
+            break
+        assert env.agent_selection == agents[direct.player], f"{at}: {env.agent_selection} is to move"
+        action = int(choose.choice(np.flatnonzero(direct.mask)))
+        total[direct.player] = 0  # what the mover was paid before has been handed over
+        env.step(action)
+        direct.apply(action)
+        step += 1
+        paid = direct.states["rewards"][0, : game.num_players].astype(float)
+        total += paid
+    for _ in agents:
+        agent = env.agent_selection
+        reward = env.last()[1]
+        due = total[agents.index(agent)]
+        assert abs(reward - due) < 1e-4, f"{at}: {agent} is paid {reward} in the end, not {due}"
+        env.step(None)
+    assert not env.agents, f"{at}: {env.agents} are left after all dead steps"

@@ -1,0 +1,141 @@
+"""Checks that need a game played again: the deal, copies, rewards, the cap on decisions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from garden_core import kernels
+from garden_core.game import Game
+from garden_core.testing.played import (
+    Played,
+    check_position,
+    check_snapshot,
+    differing_fields,
+    is_over,
+    with_options,
+)
+
+_REWARD_FIELDS = ("rewards", "tally", "paid")
+
+
+def check_deal(game: Game, one: Played) -> None:
+    names = game.state_dtype.names or ()
+    unused = [name for name in names if name == "spare" or name == names[-1]]
+    for fill in (0xA5, 0xFF):
+        states = game.new_states(1)
+        states.view(np.uint8)[:] = fill
+        for name in unused:
+            states[name] = 0
+        kernels.deal(states[0], game.params[0], one.seed)
+        left = differing_fields(states, one.states[0])
+        assert not left, f"{one.name}: deal must fill every field, but leaves {', '.join(left)} in part"
+
+
+def check_copies(game: Game, one: Played, choose: np.random.Generator) -> None:
+    """A state plays on alike from its bytes, a pickle and a copy; and so does the whole game from its seed."""
+    middle = int(choose.integers(len(one.states)))
+    original = one.states[middle]
+    from_bytes = game.new_states(1)
+    from_bytes[0] = np.frombuffer(original.tobytes(), game.state_dtype)[0]
+    from_row = game.new_states(2)
+    from_row[1] = original[0]
+    ways = {
+        "bytes": from_bytes,
+        "a pickle": pickle.loads(pickle.dumps(original)),
+        "a copied row": from_row[1:],
+    }
+    for way, states in ways.items():
+        assert states.tobytes() == original.tobytes(), f"{one.name}: {way} of a state differs from it"
+        for action in one.actions[middle:]:
+            kernels.apply_action(states[0], game.params[0], action)
+        played_on = states.tobytes() == one.states[-1].tobytes()
+        assert played_on, f"{one.name}: does not play on alike from {way} after {middle} decisions"
+    states = game.new_states(1)
+    kernels.deal(states[0], game.params[0], one.seed)
+    for number, action in enumerate(one.actions):
+        differing = differing_fields(states, one.states[number])
+        assert not differing, f"{one.name}: replayed, {differing} differ after {number} decisions"
+        kernels.apply_action(states[0], game.params[0], action)
+
+
+def check_rewards(game: Game, one: Played) -> None:
+    """Play the game again for the kind of reward of `game`."""
+    n, outcome = game.num_players, game.option_values["reward"] == "outcome"
+    states = game.new_states(1)
+    kernels.deal(states[0], game.params[0], one.seed)
+    before = _numbers(game, states, kernels.public_points)
+    total = np.zeros(n)
+    for number, action in enumerate(one.actions, start=1):
+        at = f"{game!r}, as {one.name}, reward of decision {number}"
+        kernels.apply_action(states[0], game.params[0], action)
+        differing = differing_fields(states, one.states[number], *_REWARD_FIELDS)
+        assert not differing, f"{at}: option reward must not change the game, but {differing} differ"
+        paid = states["rewards"][0, :n].astype(float)
+        assert np.isfinite(paid).all(), f"{at}: {paid}"
+        if outcome and number < len(one.actions):
+            assert not paid.any(), f"{at}: {paid} before the end"
+        if game.cooperative:
+            assert (paid == paid[0]).all(), f"{at}: {paid} in a cooperative game"
+        else:
+            assert abs(paid.sum()) < 1e-4, f"{at}: {paid} does not sum to zero"
+        total += paid
+    end = f"{game!r}, as {one.name}"
+    low, high = game.reward_range
+    within = (total >= low - 1e-4).all() and (total <= high + 1e-4).all()
+    assert within, f"{end}: pays {total} in all, but reward_range is {game.reward_range}"
+    points = _numbers(game, states, kernels.points)
+    if game.cooperative:
+        expected = np.full(n, (points.min() - (0 if outcome else before.min())) / game.reward_divisor)
+        if outcome:
+            level = _numbers(game, states, kernels.standings)
+            assert (level == level[0]).all(), f"{end}: standings {level} in a cooperative game"
+    elif outcome:
+        expected = _by_rank(_numbers(game, states, kernels.standings))
+    else:
+        expected = (_margins(points) - _margins(before)) / game.reward_divisor
+    fits = np.allclose(total, expected, rtol=1e-4, atol=1e-4)
+    assert fits, f"{end}: pays {total} in all, but by points or standings it is {expected}"
+
+
+def _by_rank(standings: np.ndarray) -> np.ndarray:
+    """From +1 for the first to -1 for the last, tied seats sharing the mean of their ranks."""
+    better = (standings[None, :] > standings[:, None]).sum(axis=1)
+    level = (standings[None, :] == standings[:, None]).sum(axis=1)
+    return 1 - 2 * (better + (level - 1) / 2) / (len(standings) - 1)
+
+
+def _margins(points: np.ndarray) -> np.ndarray:
+    return points - (points.sum() - points) / (len(points) - 1)
+
+
+def _numbers(game: Game, states: np.ndarray, kernel: Any) -> np.ndarray:
+    out = np.zeros(game.max_players, np.int32)
+    kernel(states[0], game.params[0], out)
+    return out[: game.num_players].astype(float)
+
+
+def check_cap(game: Game, one: Played) -> None:
+    """Cut the game one decision before its end, and exactly there."""
+    ends, length = one.states[-1], len(one.actions)
+    lowest = next(option.low for option in game.options if option.name == "max_decisions") or 1
+    for cap in (length - 1, length):
+        if cap < lowest:
+            continue
+        capped = with_options(game, max_decisions=cap)
+        assert capped.max_game_length == cap, f"{capped!r}: max_game_length is {capped.max_game_length}"
+        states = capped.new_states(1)
+        kernels.deal(states[0], capped.params[0], one.seed)
+        for action in one.actions[:cap]:
+            assert not is_over(states), f"{capped!r}, as {one.name}: over before the cap"
+            kernels.apply_action(states[0], capped.params[0], action)
+        cut = cap < length or bool(ends["truncated"][0])
+        found = bool(states["terminated"][0]), bool(states["truncated"][0])
+        assert found == (not cut, cut), f"{capped!r}, as {one.name}: terminated, truncated are {found}"
+        end = f"{capped!r}, as {one.name}, after {cap} decisions"
+        check_position(capped, states, end)
+        check_snapshot(capped, states, end)
+        differing = differing_fields(states, one.states[cap], "truncated", *_REWARD_FIELDS)
+        assert not differing, f"{capped!r}, as {one.name}: the cap must not change {differing}"
