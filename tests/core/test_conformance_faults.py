@@ -196,13 +196,13 @@ def resample__old_generator(state, params, player, seed):
 
 @faulty_rule("is no longer the same")
 def resample__own_view(state, params, player, seed):
-    pig.resample(state, params, player, seed)
+    Pig.rules.resample(state, params, player, seed)
     state.turn_sum += 1
 
 
 @faulty_rule("['current_player'] must not change")
 def resample__mover(state, params, player, seed):
-    pig.resample(state, params, player, seed)
+    Pig.rules.resample(state, params, player, seed)
     state.current_player = (state.current_player + 1) % params.num_players
 
 
