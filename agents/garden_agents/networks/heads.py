@@ -8,16 +8,6 @@ from garden_core.game import Game
 from garden_core.jit import compiled
 from garden_core.rng import next_float
 
-__all__ = [
-    "VALUE_TARGETS",
-    "chances_and_margins",
-    "expected_values",
-    "num_values",
-    "probabilities",
-    "sample",
-    "target_of",
-]
-
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the score
 that the team is still to get; or for every seat the chance to finish first and the margin."""

@@ -13,8 +13,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["Multiply", "Network", "cut", "dense", "dense_gradient", "orthogonal", "product"]
-
 
 class Multiply(Protocol):
     """A product of matrices: NumPy's (`product`) or another library's."""

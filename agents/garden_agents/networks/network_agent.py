@@ -26,8 +26,6 @@ from garden_core.game import Game
 from garden_core.policies import NETWORK_STREAM, Streams
 from garden_core.registry import make
 
-__all__ = ["NetworkAgent", "load", "save_network", "shipped", "start_from"]
-
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ from those of the training, as a network does not depend on them."""
 

@@ -21,8 +21,6 @@ from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.policies import SEARCH_STREAM, Streams
 
-__all__ = ["MCTSAgent", "Network", "Searched"]
-
 CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
 ROOTS = 64  # most searches that run in step; all their trees are in memory at once
 

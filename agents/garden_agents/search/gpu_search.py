@@ -20,8 +20,6 @@ from garden_core.gpu import launch, put, view
 from garden_core.jit import records
 from garden_core.policies import SEARCH_STREAM, Streams
 
-__all__ = ["GpuSearch"]
-
 
 class GpuSearch:
     """A search that is guided by a network, for batches on a GPU; as on the CPU, but for the rounding of floats.

@@ -27,17 +27,6 @@ from garden_core.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = [
-    "METHODS",
-    "TRAINERS",
-    "TrainingArguments",
-    "WorkerArguments",
-    "command_line",
-    "in_words",
-    "open_run",
-    "plain",
-]
-
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`

@@ -18,8 +18,6 @@ from garden_core.array_files import read, write
 from garden_core.checks import short
 from garden_core.game import Game
 
-__all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
-
 CHECKPOINT = "checkpoint.safetensors"
 _KEY = "checkpoint"
 

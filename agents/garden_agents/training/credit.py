@@ -8,18 +8,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = [
-    "OPEN",
-    "OVER",
-    "SETTLED",
-    "Decisions",
-    "Rollout",
-    "advantages",
-    "link",
-    "pay",
-    "value_targets",
-]
-
 OVER, OPEN, SETTLED = -1, -2, -3
 """In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from garden_agents.training.arguments import WorkerArguments
 
-__all__ = ["Arguments"]
-
 
 @dataclass
 class Arguments(WorkerArguments):

@@ -33,8 +33,6 @@ from garden_agents.training.search_games import Games, Positions, Source, room
 from garden_agents.training.torch_network import Loss, TorchNetwork, clip
 from garden_core.game import Game
 
-__all__ = ["Arguments", "train"]
-
 SAVE_EVERY = 60.0  # seconds of training between two checkpoints
 
 

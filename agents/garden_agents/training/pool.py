@@ -16,8 +16,6 @@ from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
 from garden_core.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
 
-__all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
-
 MEMORY = 0.98  # decay of the moving average of win rates, for each game
 
 

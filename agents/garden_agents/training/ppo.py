@@ -42,8 +42,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import Policy
 
-__all__ = ["Arguments", "train", "trained"]
-
 A = TypeVar("A", bound="Arguments")
 
 

@@ -11,16 +11,6 @@ from garden_agents.training.pool import OpponentPool
 from garden_core.checks import short
 from garden_core.policies import Policy
 
-__all__ = [
-    "CLIP",
-    "FINAL_ENTROPY",
-    "IMITATION_DECISIONS",
-    "MAX_GRADIENT",
-    "VALUE_LAMBDA",
-    "VALUE_WEIGHT",
-    "Arguments",
-]
-
 CLIP = 0.2
 """Largest change of an action's probability that an update is rewarded for, as a factor less 1."""
 FINAL_ENTROPY = 0.002

@@ -16,8 +16,6 @@ from garden_agents.training.ppo_arguments import CLIP, MAX_GRADIENT, VALUE_WEIGH
 from garden_agents.training.torch_network import Loss, TorchNetwork, clip, value_loss
 from garden_core.game import Game
 
-__all__ = ["Minibatch", "Schedule", "Update", "Weights", "compiled_loss", "torch_loss"]
-
 
 class Schedule(NamedTuple):
     """What changes in the course of a training.

@@ -30,8 +30,6 @@ from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
 
-__all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
-
 SEED_STEP = 1_000_003  # between the seeds of two workers
 REPLACED_AT_ONCE = 3  # times that a worker is replaced for one answer, before the training gives up
 MOVES = 8  # decisions in each game of a worker of expert iteration, before it is sent new weights

@@ -34,8 +34,6 @@ from garden_core.interfaces.rllib import LearnerVectorEnv
 from garden_core.policies import Policy, RandomPolicy
 from garden_core.registry import as_game
 
-__all__ = ["LeagueCallback", "LeagueEnv", "MaskedModule", "agent_of", "league_config"]
-
 Weights = dict[str, np.ndarray]
 
 

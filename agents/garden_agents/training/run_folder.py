@@ -49,8 +49,6 @@ from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, ask
 from garden_core.replay import record
 
-__all__ = ["Interrupted", "Interruption", "Run"]
-
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
 

@@ -28,8 +28,6 @@ from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 
-__all__ = ["Arguments", "new_model", "policy_of", "train"]
-
 
 @dataclass
 class Arguments(TrainingArguments):

@@ -25,8 +25,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, ask
 
-__all__ = ["SelfPlay", "Source"]
-
 
 class Source(Protocol):
     """Where rollouts come from: games of this process (`SelfPlay`), or of workers."""

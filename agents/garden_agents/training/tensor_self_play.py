@@ -25,8 +25,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
 
-__all__ = ["TensorSelfPlay"]
-
 
 class TensorSelfPlay:
     """Games of the network against itself and against the pool, and the decisions to learn from.

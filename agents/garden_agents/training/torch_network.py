@@ -13,8 +13,6 @@ from torch.nn.grad import conv2d_weight
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import forward
 
-__all__ = ["LARGE", "Loss", "TorchNetwork", "clip", "value_loss"]
-
 LARGE = 10_000_000
 """Multiplications in a product of matrices from which on it is computed as a convolution, on the CPU."""
 
