@@ -111,8 +111,6 @@ class BoardNetwork(Network):
         }
         return _Memory(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
 
-    scratch = memory
-
     def forward(
         self,
         memory: _Memory,

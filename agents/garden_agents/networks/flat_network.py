@@ -65,8 +65,6 @@ class FlatNetwork(Network):
     def memory(self, rows: int) -> dict[str, np.ndarray]:
         return {name: np.empty((rows, self.hidden), np.float32) for trunk in self.trunks for name in trunk}
 
-    scratch = memory
-
     def forward(
         self,
         memory: dict[str, np.ndarray],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -102,13 +103,8 @@ class Worker:
 
 def only_chosen(rollout: Rollout) -> Rollout:
     """Return a copy with the chosen decisions alone."""
-    chosen = rollout.chosen
-    return rollout._replace(
-        decisions=type(rollout.decisions)(*(part[chosen] for part in rollout.decisions)),
-        inputs=tuple(part[chosen] for part in rollout.inputs),
-        chosen=np.arange(len(chosen)),
-        advantages=rollout.advantages[chosen],
-    )
+    kept = rollout.map(itemgetter(rollout.chosen))
+    return kept._replace(chosen=np.arange(len(rollout.chosen)))
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:

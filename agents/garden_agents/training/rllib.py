@@ -97,8 +97,7 @@ class _Past:
 
     def become(self, weights: Weights) -> None:
         network = empty_network(self.game, self.architecture, "outcome")
-        for name, own in network.weights.items():
-            own[:] = weights[name]
+        network.set_weights(weights)
         self.policy = NetworkAgent(network, "outcome", sampled=True, seed=self.seed)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
