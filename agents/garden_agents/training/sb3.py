@@ -82,14 +82,13 @@ class Arguments(TrainingArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "envs", "rollout", "epochs", "minibatches", "snapshot_every", "checkpoint_every")
-        self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
-        self._at_least(0, "outcome", "final_outcome", "discount", "gae_lambda", "entropy", "final_entropy")
-        self._at_least(0, "learning_rate", "final_learning_rate")
-        self._at_most(65_536, "envs", "rollout")
-        self._at_most(1000, "past_selves")
-        self._at_most(1, "outcome", "final_outcome", "discount", "gae_lambda")
-        self._at_most(10**15, "steps")
+        self._within(1, 65_536, "envs", "rollout")
+        self._within(1, math.inf, "epochs", "minibatches", "snapshot_every", "checkpoint_every")
+        self._within(0, 1000, "past_selves")
+        self._within(0, 1, "outcome", "final_outcome", "discount", "gae_lambda")
+        self._within(0, math.inf, "random_share", "greedy_share", "self_share", "entropy", "final_entropy")
+        self._within(0, math.inf, "learning_rate", "final_learning_rate")
+        self._within(0, 10**15, "steps")
         rows, left = divmod(self.envs * self.rollout, self.minibatches)
         if left or rows < 2:
             raise ValueError("envs x rollout must be a multiple of minibatches, twice as much or more")
