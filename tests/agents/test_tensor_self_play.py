@@ -10,7 +10,6 @@ from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.training import credit, ppo
 from garden_agents.training.pool import OpponentPool
-from garden_agents.training.ppo_arguments import VALUE_LAMBDA
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
@@ -39,8 +38,7 @@ class Beside:
         for pool in pools:
             pool.freeze(network.network)
         arguments = ppo.Arguments(name, envs=ENVS, rollout=ROLLOUT, pool_share=pool_share)
-        shape = ENVS, ROLLOUT, pool_share, arguments.gae_lambda, VALUE_LAMBDA
-        self.tensors = TensorSelfPlay(game, network, pools[0], 5, *shape)
+        self.tensors = TensorSelfPlay(game, network, pools[0], arguments, 5)
         self.arrays = SelfPlay(game, network, pools[1], arguments, 5)
         self.places = {}  # of the arrays' decisions, by their numbers
         self.tensors._link, self._link = self._noted_link, self.tensors._link
@@ -135,8 +133,8 @@ def test_opponents_are_asked_that_somebody_plays_against():
     pool = OpponentPool((0.0, 0.0, 1.0), 2)
     pool.freeze(network.network)
     pool.policies[:2] = [None, None]
-    arguments = ppo.Arguments("cacti")
-    games = TensorSelfPlay(game, network, pool, 5, 8, 30, 1.0, arguments.gae_lambda, VALUE_LAMBDA)
+    arguments = ppo.Arguments("cacti", envs=8, rollout=30, pool_share=1.0)
+    games = TensorSelfPlay(game, network, pool, arguments, 5)
     games.rollout(with_greedy=False)
     ((held, parameters),) = games._parameters.values()
     assert held is pool.selves[0].network

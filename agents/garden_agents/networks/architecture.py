@@ -15,8 +15,6 @@ from garden_agents.networks.heads import num_values
 from garden_agents.networks.network import Network
 from garden_core.game import Game
 
-__all__ = ["WIDEST", "Architecture", "Kind", "empty_network", "new_network"]
-
 Kind = Literal["auto", "board", "flat"]
 WIDEST = 16_384
 """Largest number of channels, and largest width of a hidden layer."""

@@ -7,8 +7,6 @@ import numpy as np
 from garden_agents.games import Board
 from garden_core.jit import compiled
 
-__all__ = ["SCALE", "cell_features", "fill_one", "num_cell_features", "scale"]
-
 SCALE = 0.1  # counts up to a few tens become numbers of about 1
 
 

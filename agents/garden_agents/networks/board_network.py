@@ -12,8 +12,6 @@ from garden_agents.networks.board_features import SCALE, cell_features, num_cell
 from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
 from garden_core.jit import compiled
 
-__all__ = ["BoardNetwork"]
-
 
 class _Memory(NamedTuple):
     """Activations of n rows with C cells and c channels, float32, or the loss's derivatives by them.
@@ -112,8 +110,6 @@ class BoardNetwork(Network):
             "cell_logits": (*cells, self.board.action_blocks),
         }
         return _Memory(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
-
-    scratch = memory
 
     def forward(
         self,

@@ -9,8 +9,6 @@ import numpy as np
 from garden_agents.games import Features
 from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
 
-__all__ = ["FlatNetwork", "flat_features"]
-
 
 def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
     """Return a game's features of observations, int8 (N, size), float32 (N, num); if it has none the observations."""
@@ -66,8 +64,6 @@ class FlatNetwork(Network):
 
     def memory(self, rows: int) -> dict[str, np.ndarray]:
         return {name: np.empty((rows, self.hidden), np.float32) for trunk in self.trunks for name in trunk}
-
-    scratch = memory
 
     def forward(
         self,

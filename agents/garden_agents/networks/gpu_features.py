@@ -17,8 +17,6 @@ from garden_core.gpu import THREADS, launch, put, striped
 from garden_core.gpu_kernels import cuda, kernel
 from garden_core.jit import compiled
 
-__all__ = ["GpuFeatures", "GpuFlatFeatures", "for_network"]
-
 
 @compiled
 def nothing(observation, scratch, out):

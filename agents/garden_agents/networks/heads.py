@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import compiled
 from garden_core.rng import next_float
-
-__all__ = [
-    "VALUE_TARGETS",
-    "chances_and_margins",
-    "expected_values",
-    "num_values",
-    "probabilities",
-    "sample",
-    "target_of",
-]
 
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the score
@@ -61,6 +52,15 @@ def chances_and_margins(raw: np.ndarray) -> np.ndarray:
     out[:, :n] /= out[:, :n].sum(1, keepdims=True)
     np.subtract(raw[:, n:], raw[:, n:].mean(1, keepdims=True), out=out[:, n:])
     return out
+
+
+def best_actions(batch: Batch, row: int, value: float, shares: np.ndarray) -> str:
+    """Return the value of the position in `row` and its three best actions by their shares, (num_actions,), in words."""
+    if batch.action_mask[row].sum() == 1:
+        return "the only action"
+    order = np.argsort(-shares, kind="stable")[:3]
+    best = ", ".join(f"{batch.game.labels[a]} {shares[a]:.0%}" for a in order if shares[a] > 0)
+    return f"value {value:+.2f}; {best}"
 
 
 def probabilities(logits: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -13,8 +13,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["Multiply", "Network", "cut", "dense", "dense_gradient", "orthogonal", "product"]
-
 
 class Multiply(Protocol):
     """A product of matrices: NumPy's (`product`) or another library's."""
@@ -85,9 +83,13 @@ class Network(ABC):
         other = copy.copy(self)
         for name in ("parameters", "weights"):
             other.__dict__.pop(name, None)  # views of this network's memory
-        for name, array in (self.weights if weights is None else weights).items():
-            other.weights[name][:] = array
+        other.set_weights(self.weights if weights is None else weights)
         return other
+
+    def set_weights(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Copy weights by name to those of this network."""
+        for name, array in weights.items():
+            self.weights[name][:] = array
 
     @abstractmethod
     def initialize(self, rng: np.random.Generator) -> None:
@@ -99,11 +101,7 @@ class Network(ABC):
 
     @abstractmethod
     def memory(self, rows: int) -> Any:
-        """Return memory for the activations of up to `rows` rows."""
-
-    @abstractmethod
-    def scratch(self, rows: int) -> Any:
-        """Return memory for the derivatives of up to `rows` rows, which `backward` overwrites."""
+        """Return memory for the activations of up to `rows` rows, or for the derivatives, which `backward` overwrites."""
 
     @abstractmethod
     def forward(

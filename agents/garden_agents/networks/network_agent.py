@@ -15,7 +15,14 @@ import numpy as np
 from garden_agents.games import hints_of
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.networks.architecture import Architecture, empty_network
-from garden_agents.networks.heads import VALUE_TARGETS, expected_values, probabilities, sample, target_of
+from garden_agents.networks.heads import (
+    VALUE_TARGETS,
+    best_actions,
+    expected_values,
+    probabilities,
+    sample,
+    target_of,
+)
 from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
 from garden_core.array_files import read, write
@@ -25,8 +32,6 @@ from garden_core.files import is_folder
 from garden_core.game import Game
 from garden_core.policies import NETWORK_STREAM, Streams
 from garden_core.registry import make
-
-__all__ = ["NetworkAgent", "load", "save_network", "shipped", "start_from"]
 
 NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ from those of the training, as a network does not depend on them."""
@@ -109,8 +114,7 @@ class NetworkAgent:
             check_weights(weights, network.shapes)
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
-        for name, array in weights.items():
-            network.weights[name][:] = array
+        network.set_weights(weights)
         agent = cls(network, made.value_target, sampled, seed, config)
         agent.path = path
         return agent
@@ -160,12 +164,7 @@ class NetworkAgent:
     def estimate(self, batch: Batch, row: int) -> str:
         """Return the network's value of the position in `row` and its three most likely actions, in words."""
         chances, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
-        value = values.ravel()[0]  # of the player to move
-        if batch.action_mask[row].sum() == 1:
-            return "the only action"
-        order = np.argsort(-chances[0], kind="stable")[:3]
-        best = ", ".join(f"{batch.game.labels[a]} {chances[0, a]:.0%}" for a in order if chances[0, a] > 0)
-        return f"value {value:+.2f}; {best}"
+        return best_actions(batch, row, values.ravel()[0], chances[0])  # the value for the player to move
 
 
 def _players(made: _Description, game: Game) -> int:
@@ -275,8 +274,7 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
         )
     if first.value_target != target_of(game):
         other |= values
-    for name in network.weights.keys() - other:
-        network.weights[name][:] = first.network.weights[name]
+    network.set_weights({name: array for name, array in first.network.weights.items() if name not in other})
 
 
 def shipped(game: Game) -> dict[int, Path]:

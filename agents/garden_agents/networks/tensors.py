@@ -14,8 +14,6 @@ from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.network import Network
 
-__all__ = ["ILLEGAL", "TensorInputs", "as_tensor", "chances_and_margins", "expected_values", "forward"]
-
 ILLEGAL = -1e8  # logit of an illegal action
 
 

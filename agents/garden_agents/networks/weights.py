@@ -8,8 +8,6 @@ import numpy as np
 
 from garden_core.checks import one_line
 
-__all__ = ["check_weights"]
-
 _MOST_NAMES = 5  # names of tensors that a message lists
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from garden_agents.networks.heads import best_actions
 from garden_agents.search.backup import back_up_rows
 from garden_agents.search.beliefs import Network, weighed_redraws
 from garden_agents.search.halving import halve_rows, read_rows
@@ -20,8 +22,6 @@ from garden_core.choices import BUILT_IN, scratch
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.policies import SEARCH_STREAM, Streams
-
-__all__ = ["MCTSAgent", "Network", "Searched"]
 
 CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
 ROOTS = 64  # most searches that run in step; all their trees are in memory at once
@@ -88,11 +88,9 @@ class _Memory:
     def grow(self) -> None:
         """Double the number of nodes, keeping the trees."""
         rows, size = self.shape
-        nodes, path = (
-            records((rows, 2 * size), self.trees.nodes.dtype),
-            np.zeros((len(self.trees.path), 2 * size), np.int64),
-        )
-        nodes[:, :size], path[:, :size] = self.trees.nodes, self.trees.path
+        nodes = records((rows, 2 * size), self.trees.nodes.dtype)
+        nodes[:, :size] = self.trees.nodes
+        path = np.pad(self.trees.path, ((0, 0), (0, size)))
         self.trees = self.trees._replace(nodes=nodes, path=path)
 
 
@@ -143,14 +141,15 @@ class MCTSAgent:
             exploration = 1.0 if network is None else 0.3
         if considered is None:
             considered = 0 if network is None else 16
-        counts = {
-            "simulations": (simulations, 1),
-            "threads": (threads, 1),
-            "depth": (depth, 0),
-            "group": (group, 1),
-        }
-        numbers = {"exploration": (exploration, 0), "considered": (considered, 0), "scale": (scale, 0)}
-        for name, (number, low) in (counts | numbers).items():
+        for name, number, low in (
+            ("simulations", simulations, 1),
+            ("threads", threads, 1),
+            ("depth", depth, 0),
+            ("group", group, 1),
+            ("exploration", exploration, 0),
+            ("considered", considered, 0),
+            ("scale", scale, 0),
+        ):
             if not number >= low:
                 raise ValueError(f"{name} must be at least {low}, not {number}")
         if considered == 1:
@@ -203,9 +202,7 @@ class MCTSAgent:
         Returns:
             What was found. Where only one action is legal there is no search, but one visit and values 0.
         """
-        if noise is not None and not self.considered:
-            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
-        require_reset(batch.dealt, "a policy")
+        self.check(batch, noise)
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
         found = Searched.empty(batch.game, len(rows))
@@ -222,6 +219,12 @@ class MCTSAgent:
                 for whole, these in zip(found, results, strict=True):
                     whole[part] = these
         return found
+
+    def check(self, batch: Batch, noise: object) -> None:
+        """Raise ValueError for noise without sequential halving, and RuntimeError before the batch's first reset."""
+        if noise is not None and not self.considered:
+            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
+        require_reset(batch.dealt, "a policy")
 
     def _search_in_threads(
         self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, noise: np.ndarray, found: Searched
@@ -332,22 +335,16 @@ class MCTSAgent:
     def _take_memory(self, game: Game, rows: int) -> _Memory:
         """Return arrays that no other search writes to, with empty trees."""
         nodes = max(self.simulations + 2, 4 * CLOCK)
-        try:
+        with contextlib.suppress(IndexError):
             memory = self._free.pop()  # an atomic operation, so threads never get the same arrays
-        except IndexError:
-            return _Memory(game, rows, nodes, self.group)
-        if memory.game is not game or memory.shape[0] < rows or memory.shape[1] < nodes:
-            return _Memory(game, rows, nodes, self.group)
-        memory.trees.used[:], memory.trees.considered[:] = 0, 0
-        return memory
+            if memory.game is game and memory.shape[0] >= rows and memory.shape[1] >= nodes:
+                memory.trees.used[:], memory.trees.considered[:] = 0, 0
+                return memory
+        return _Memory(game, rows, nodes, self.group)
 
     def estimate(self, batch: Batch, row: int) -> str:
         """Return the value that the last search in `row` found and its three best actions, in words."""
         if row not in self._last:
             self(batch, np.array([row]))
-        if batch.action_mask[row].sum() == 1:
-            return "the only action"
         shares, value = self._last[row]
-        order = np.argsort(-shares, kind="stable")[:3]
-        best = ", ".join(f"{batch.game.labels[a]} {shares[a]:.0%}" for a in order if shares[a] > 0)
-        return f"value {value:+.2f}; {best}"
+        return best_actions(batch, row, value, shares)

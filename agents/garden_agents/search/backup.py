@@ -9,8 +9,6 @@ from garden_agents.search.values import first_places, seat_values
 from garden_core import kernels, rewards
 from garden_core.jit import compiled
 
-__all__ = ["back_up", "back_up_leaf", "back_up_rows"]
-
 
 @compiled
 def back_up(nodes, path, length, seats, values):

@@ -17,8 +17,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
 
-__all__ = ["REDRAWS", "Network", "weighed_redraws"]
-
 REDRAWS = 64
 """Redraws of a position."""
 DOUBT = 0.05

@@ -11,8 +11,6 @@ from garden_core.choices import LOWEST, greedy_action_values
 from garden_core.jit import compiled
 from garden_core.rng import next_uint64
 
-__all__ = ["SHARPNESS", "expand", "fill_priors"]
-
 SHARPNESS = 10.0
 """Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""
 

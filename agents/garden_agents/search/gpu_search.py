@@ -13,14 +13,11 @@ from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
 from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, Leaves, Tree, node_type
 from garden_core.batch import Batch
-from garden_core.checks import require_reset
 from garden_core.choices import Scratch
 from garden_core.game import Game
 from garden_core.gpu import launch, put, view
 from garden_core.jit import records
 from garden_core.policies import SEARCH_STREAM, Streams
-
-__all__ = ["GpuSearch"]
 
 
 class GpuSearch:
@@ -58,10 +55,7 @@ class GpuSearch:
             IndexError: for a row that does not exist.
             RuntimeError: before the batch's first reset.
         """
-        require_reset(batch.dealt, "a policy")
-        agent = self.agent
-        if noise is not None and not agent.considered:
-            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
+        self.agent.check(batch, noise)
         rows = batch.chosen(rows, "asked")
         masks = as_tensor(batch.action_mask)[as_tensor(batch.target.indexes(rows))]
         legal = masks.sum(1)

@@ -10,8 +10,6 @@ from garden_agents.search.selection import Descent, descend_search
 from garden_core.choices import scratch_of
 from garden_core.gpu_kernels import cuda, kernel
 
-__all__ = ["back_up", "descend", "halve", "read"]
-
 
 @kernel
 def descend(trees, scratches, states, params, rows, selection, leaves, rng_states):

@@ -8,8 +8,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["CERTAINTY", "halve_rows", "halve_search", "read_rows", "read_search"]
-
 CERTAINTY = 50
 """In sequential halving a difference of values weighs as much as if its actions had this many visits more."""
 

@@ -9,8 +9,6 @@ from garden_core import kernels
 from garden_core.jit import compiled
 from garden_core.rng import next_uint64
 
-__all__ = ["look_rows", "redraw_rows"]
-
 
 @compiled
 def redraw_rows(states, params, rows, rng_states, redraws):

@@ -14,8 +14,6 @@ from garden_core.choices import Scratch
 from garden_core.jit import compiled
 from garden_core.rng import next_float, next_uint64
 
-__all__ = ["Descent", "Selection", "descend", "descend_rows", "descend_search", "look_row"]
-
 
 class Selection(NamedTuple):
     """How a search selects actions.

@@ -13,8 +13,6 @@ from garden_core.choices import Scratch, choose
 from garden_core.jit import compiled
 from garden_core.rng import next_uint64
 
-__all__ = ["simulate"]
-
 
 @compiled
 def simulate(

@@ -24,23 +24,6 @@ import numpy as np
 from garden_core.game import Game
 from garden_core.jit import compiled
 
-__all__ = [
-    "ASKED",
-    "BEGIN",
-    "BY_PRIOR",
-    "BY_SEARCH",
-    "DONE",
-    "EQUAL",
-    "GREEDY",
-    "NETWORK",
-    "OTHERS",
-    "PRIORS",
-    "Leaves",
-    "Tree",
-    "node_type",
-    "open_node",
-]
-
 EQUAL, GREEDY, NETWORK = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
 BY_SEARCH, BY_PRIOR = 0, 1

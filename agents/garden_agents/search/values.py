@@ -7,8 +7,6 @@ import numpy as np
 from garden_core import kernels, rewards
 from garden_core.jit import compiled
 
-__all__ = ["first_places", "seat_values"]
-
 
 @compiled
 def seat_values(state, params, values, points):

@@ -27,17 +27,6 @@ from garden_core.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = [
-    "METHODS",
-    "TRAINERS",
-    "TrainingArguments",
-    "WorkerArguments",
-    "command_line",
-    "in_words",
-    "open_run",
-    "plain",
-]
-
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`
@@ -97,11 +86,12 @@ class TrainingArguments:
     """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
     def __post_init__(self) -> None:
-        self._at_least(1, "channels", "hidden", "threads", "panel_games")
-        self._at_least(0, "seed", "evaluations", "eval_games")
-        self._at_most(WIDEST, "channels", "hidden")
-        self._at_most(1024, "threads")
-        self._at_most(10**9, "panel_games", "evaluations", "eval_games", "minutes")
+        self._within(1, WIDEST, "channels", "hidden")
+        self._within(1, 1024, "threads")
+        self._within(1, 10**9, "panel_games")
+        self._within(0, 10**9, "evaluations", "eval_games")
+        self._within(0, math.inf, "seed")
+        self._within(None, 10**9, "minutes")
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, not {value}")
@@ -112,16 +102,15 @@ class TrainingArguments:
         if self.minutes is not None and not self.minutes > 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
 
-    def _at_least(self, low: int, *names: str) -> None:
+    def _within(self, low: float | None, high: float, *names: str) -> None:
+        """Raise ValueError for an argument below `low`, if that is not None, or above `high`."""
         for name in names:
             value = getattr(self, name)
-            if value is not None and not value >= low:
+            if value is None:
+                continue
+            if low is not None and not value >= low:
                 raise ValueError(f"{name} must be at least {low}, not {short(value)}")
-
-    def _at_most(self, high: int, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and not value <= high:
+            if not value <= high:
                 raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
 
     def evaluation_count(self, minutes: float | None) -> int:
@@ -162,8 +151,7 @@ class WorkerArguments(TrainingArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "workers")
-        self._at_most(100_000, "workers")
+        self._within(1, 100_000, "workers")
 
     @property
     def num_workers(self) -> int:

@@ -5,7 +5,8 @@ Loading one runs no code, whoever wrote it: the file holds arrays and JSON, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,6 @@ from garden_agents.networks.weights import check_weights
 from garden_core.array_files import read, write
 from garden_core.checks import short
 from garden_core.game import Game
-
-__all__ = ["CHECKPOINT", "Progress", "check", "load", "save"]
 
 CHECKPOINT = "checkpoint.safetensors"
 _KEY = "checkpoint"
@@ -86,6 +85,15 @@ def save(
     write(path, arrays, _KEY, msgspec.to_builtins(content))
 
 
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Context manager that names a checkpoint in the messages of ValueErrors about it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
+
+
 def check(path: Path, game: Game, shapes: Shapes) -> None:
     """Check that a checkpoint is of this game, and its network has weights of these names and shapes.
 
@@ -93,11 +101,9 @@ def check(path: Path, game: Game, shapes: Shapes) -> None:
         ValueError: if the file cannot be read or is damaged, is of another game or another version, options or data of it,
             or its network is another one.
     """
-    try:
+    with named(path):
         arrays, _ = _read(path, game)
         check_weights(_part(arrays, "network"), shapes)
-    except ValueError as error:
-        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
 
 
 def _read(path: Path, game: Game) -> tuple[dict[str, np.ndarray], Progress]:
@@ -130,18 +136,16 @@ def load(
     Raises:
         ValueError: as `check`; nothing has changed then.
     """
-    try:
+    with named(path):
         arrays, progress = _read(path, game)
         weights, moments = _part(arrays, "network"), _part(arrays, "optimizer")
         check_weights(weights, shapes)
-        past = [_part(arrays, f"past.{i}") for i in range(_count(arrays, "past"))]
+        past = [_part(arrays, f"past.{i}") for i in range(_num_past(arrays))]
         for other in past:
             check_weights(other, past_shapes)
         state = _optimizer_state(moments, optimizer)
         if sum(map(len, (weights, moments, *past))) != len(arrays):
             raise ValueError("it holds arrays that belong to nothing")
-    except ValueError as error:
-        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     return progress, weights, past
 
@@ -151,8 +155,8 @@ def _part(arrays: Weights, name: str) -> dict[str, np.ndarray]:
     return {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
 
 
-def _count(arrays: Weights, name: str) -> int:
-    numbers = {key.split(".")[1] for key in arrays if key.startswith(f"{name}.")}
+def _num_past(arrays: Weights) -> int:
+    numbers = {key.split(".")[0] for key in _part(arrays, "past")}
     if numbers != {str(number) for number in range(len(numbers))}:
         raise ValueError("its past selves are not numbered from 0 on")
     return len(numbers)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from garden_agents.networks.heads import num_values, target_of
+from garden_core.game import Game
 from garden_core.jit import compiled
-
-__all__ = [
-    "OPEN",
-    "OVER",
-    "SETTLED",
-    "Decisions",
-    "Rollout",
-    "advantages",
-    "link",
-    "pay",
-    "value_targets",
-]
 
 OVER, OPEN, SETTLED = -1, -2, -3
 """In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
@@ -59,6 +50,25 @@ class Decisions(NamedTuple):
     greedy: Any
     counted: Any
 
+    @classmethod
+    def empty(cls, game: Game, size: int) -> Decisions:
+        """Return room for `size` decisions, in arrays."""
+        columns = size, num_values(target_of(game), game.num_players)
+        return cls(
+            masks=np.zeros((size, game.num_actions), np.int8),
+            actions=np.zeros(size, np.int64),
+            log_probabilities=np.zeros(size, np.float32),
+            values=np.zeros(columns, np.float32),
+            rewards=np.zeros(columns, np.float32),
+            next=np.full(size, OPEN),
+            paid=np.zeros(columns, np.float32),
+            after=np.full(size, OPEN),
+            deciders=np.zeros(size, np.int64),
+            targets=np.zeros(columns, np.float32),
+            greedy=np.zeros(size, np.int64),
+            counted=np.zeros(size, np.float32),
+        )
+
 
 class Rollout(NamedTuple):
     """What there is to learn from after some decisions in each game, arrays or tensors.
@@ -74,6 +84,11 @@ class Rollout(NamedTuple):
     inputs: tuple[Any, ...]
     chosen: Any
     advantages: Any
+
+    def map(self, change: Callable[[Any], Any]) -> Rollout:
+        """Return a rollout with the same change made to all arrays but `chosen`."""
+        decisions, inputs = Decisions(*map(change, self.decisions)), tuple(map(change, self.inputs))
+        return Rollout(decisions, inputs, self.chosen, change(self.advantages))
 
 
 @compiled

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from garden_agents.training.arguments import WorkerArguments
-
-__all__ = ["Arguments"]
 
 
 @dataclass
@@ -54,11 +53,9 @@ class Arguments(WorkerArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "envs", "simulations", "fast_simulations", "positions", "minibatch")
-        self._at_least(2, "considered")
-        self._at_least(0, "full_share", "warmup_share", "search_value_share", "scale", "exploration")
-        self._at_least(0, "reuse", "learning_rate", "final_learning_rate")
-        self._at_most(65_536, "envs", "minibatch")
-        self._at_most(10_000, "simulations", "fast_simulations")
-        self._at_most(1, "full_share", "warmup_share", "search_value_share")
-        self._at_most(10_000_000, "positions")
+        self._within(1, 65_536, "envs", "minibatch")
+        self._within(1, 10_000, "simulations", "fast_simulations")
+        self._within(1, 10_000_000, "positions")
+        self._within(2, math.inf, "considered")
+        self._within(0, 1, "full_share", "warmup_share", "search_value_share")
+        self._within(0, math.inf, "scale", "exploration", "reuse", "learning_rate", "final_learning_rate")

@@ -12,29 +12,21 @@ Most moves are searched a little, only to be played; a share of them, which the 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from garden_agents.cluster import connected
-from garden_agents.networks.architecture import empty_network, new_network
-from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import start_from
-from garden_agents.progress import progress_bar
-from garden_agents.training.arguments import in_words, open_run
-from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
-from garden_agents.training.expert_arguments import Arguments
+from garden_agents.training import expert_arguments
+from garden_agents.training.arguments import open_run
+from garden_agents.training.loop import Loop, carry_out
 from garden_agents.training.loss import search_loss, seat_loss, team_loss
-from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.run_folder import Run
 from garden_agents.training.search_games import Games, Positions, Source, room
-from garden_agents.training.torch_network import Loss, TorchNetwork, clip
+from garden_agents.training.torch_network import Loss, clip
 from garden_core.game import Game
 
-__all__ = ["Arguments", "train"]
-
+Arguments = expert_arguments.Arguments
 SAVE_EVERY = 60.0  # seconds of training between two checkpoints
 
 
@@ -84,67 +76,43 @@ class _Replay:
         return observation, loss
 
 
-class Training:
+class Training(Loop):
     """The training loop: games, updates, evaluations, checkpoints."""
 
+    title = "expert iteration on"
+    arguments: Arguments
+
     def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
-        self.arguments, self.run, self.game = arguments, run, game
+        super().__init__(arguments, run, game)
         self.rng = np.random.default_rng(arguments.seed)
-        self.target = target_of(game)
-        self.network = new_network(game, run.architecture, self.target, arguments.seed)
-        if arguments.start is not None and arguments.resume is None:
-            start_from(arguments.start, self.network, game, run.architecture)
-        self.torch_network = TorchNetwork(self.network, threads=arguments.threads)
         parameters = [self.torch_network.parameters]
         self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
         self.positions = _Replay(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
-        self.decisions = 0
-        """Decisions of the games so far."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
         self.limit = (30.0 if arguments.minutes is None else arguments.minutes) * 60
         """Seconds of training in all."""
 
-    def go(self) -> None:
-        """Train until the time is over or Ctrl-C is pressed, and save a checkpoint.
+        self.bar_settings = {"total": round(self.limit), "unit": "s"}
 
-        Raises:
-            SystemExit: after Ctrl-C.
-        """
-        with progress_bar(total=round(self.limit), unit="s", desc="compiling") as self.bar:
-            self.run.report = self.bar.set_description
-            with self._source() as source:
-                self.run.warm_up(self.network, self.target)
-                with Interruption() as interruption:
-                    self.run.check = interruption.check
-                    with contextlib.suppress(Interrupted):
-                        self._loop(source)
-                    self.save()
-        if interruption.requested:
-            raise SystemExit(
-                f"stopped at {self.decisions:,} decisions; "
-                f"continue with: {self.arguments.command} --resume {self.run.folder}"
-            )
+    @property
+    def done(self) -> float:
+        return self.run.seconds / self.limit
 
-    @contextlib.contextmanager
-    def _source(self) -> Iterator[Source]:
-        """Give the games of this process, with what they need compiled, or those of workers until they are no longer needed."""
+    def source(self) -> Source:
         a, seed = self.arguments, self.arguments.seed + self.decisions
         if a.ray is None:
             games = Games(self.game, a, self.network, a.threads, seed)
             games.compile()
-            yield games
-            return
+            return games
         from garden_agents.training import ray_workers  # loads Ray
 
-        with connected(a.ray):
-            yield ray_workers.SearchWorkers(self.game, self.network, a, seed)
+        return ray_workers.SearchWorkers(self.game, self.network, a, seed)
 
-    def _loop(self, source: Source) -> None:
-        limit, evaluations = self.limit, self.arguments.evaluation_count(self.limit / 60)
-        self.run.begin()
-        evaluated = min(int(self.run.seconds / limit * evaluations), len(self.run.past))
+    def learn_from(self, source: Source) -> None:
+        limit = self.limit
+        self.run.begin(self.done, self.arguments.evaluation_count(limit / 60))
         next_log = self.run.seconds
         next_save = self.run.seconds + SAVE_EVERY
         self.bar.update(round(min(self.run.seconds, limit)))
@@ -157,10 +125,13 @@ class Training:
             losses = self._learn(now / limit)
             if losses and now >= next_log:
                 next_log = now + 10
-                self._log(losses)
-            due = int(now / limit * evaluations)
-            if evaluated < due:
-                evaluated = due
+                policy, value = losses
+                self.bar.set_postfix_str(
+                    f"{self.decisions:,} decisions, policy {policy:.3f}, value {value:.3f}"
+                )
+                counts = {"decisions": self.decisions, "seconds": self.run.seconds}
+                self.run.log(counts | {"policy_loss": policy, "value_loss": value})
+            if self.run.is_due(now / limit):
                 self.run.evaluate(self.network, self.decisions, self.target)
                 self.run.report("training")
                 next_save = now
@@ -189,43 +160,6 @@ class Training:
             losses = sums[0] / max(1, sums[2]), sums[1] / a.minibatch
         return losses
 
-    def _log(self, losses: tuple[float, float]) -> None:
-        policy, value = losses
-        self.bar.set_postfix_str(f"{self.decisions:,} decisions, policy {policy:.3f}, value {value:.3f}")
-        row = {
-            "decisions": self.decisions,
-            "seconds": self.run.seconds,
-            "policy_loss": policy,
-            "value_loss": value,
-        }
-        self.run.log(row)
-
-    def save(self) -> None:
-        """Write the checkpoint. It does not hold the replay buffer; new games fill it again."""
-        save(
-            self.run.folder / CHECKPOINT,
-            self.run.game,
-            self.network.weights,
-            self.optimizer,
-            Progress(self.decisions, self.run.seconds),
-        )
-
-    def load(self) -> None:
-        """Restore the training and the run from the checkpoint.
-
-        Raises:
-            ValueError: if the checkpoint cannot be read or is damaged, or its network is another one.
-        """
-        shapes = self.network.shapes
-        progress, weights, _ = load(
-            self.run.folder / CHECKPOINT, self.run.game, shapes, shapes, self.optimizer
-        )
-        for name, array in weights.items():
-            self.network.weights[name][:] = array
-        self.decisions = progress.decisions
-        self.run.rewind(progress.decisions, progress.seconds)
-        self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
-
 
 def train(arguments: Arguments) -> Path:
     """Train, evaluate and write the run's folder; return its path.
@@ -234,23 +168,5 @@ def train(arguments: Arguments) -> Path:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
     folder, arguments, game, command = open_run(arguments)
-    torch.set_num_threads(1)  # passes of the network have threads of their own
-    target = target_of(game)
-    empty = empty_network(game, arguments.architecture, target)  # raises before the folder is made
-    if arguments.start is not None and arguments.resume is None:
-        start_from(arguments.start, empty, game, arguments.architecture)  # likewise
-    if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, game, empty.shapes)
-    run = Run.of(folder, game, arguments, command)
-    training = Training(arguments, run, game)
-    if arguments.resume is None:
-        run.rewind(0, 0.0)
-    else:
-        training.load()
-    run.write_config(arguments)
-    training.save()
-    print(f"expert iteration on {in_words(game)}, in {folder}", flush=True)
-    if run.seconds < training.limit:
-        training.go()
-    run.finish(arguments.eval_games, training.network, training.decisions, target)
+    carry_out(Training, folder, arguments, game, command)
     return folder

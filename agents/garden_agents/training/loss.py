@@ -8,8 +8,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = ["NAMES", "policy_loss", "search_loss", "seat_loss", "team_loss"]
-
 NAMES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 """What the losses add up in `sums`, float64 (at least 5,), over the rows; in expert iteration `search_loss` is the first."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from garden_agents.networks.heads import sample
 from garden_agents.networks.network import Network
@@ -15,8 +17,6 @@ from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.learner import Opponent
 from garden_core.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
-
-__all__ = ["OpponentPool", "PastSelf", "SelfPlayVecEnv"]
 
 MEMORY = 0.98  # decay of the moving average of win rates, for each game
 
@@ -98,6 +98,18 @@ class OpponentPool:
         self.met[opponent] = True
         self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
+    def count_game(self, standings: np.ndarray, seat: int, opponents: np.ndarray) -> None:
+        """Record a finished game of the learner in `seat`, by the final standings of all seats.
+
+        Args:
+            standings: int (at least seats,).
+            seat: the learner's seat.
+            opponents: int (seats,), the opponent in each seat, or -1.
+        """
+        for other in np.flatnonzero(opponents >= 0):
+            difference = int(standings[seat]) - int(standings[other])
+            self.count(int(opponents[other]), (np.sign(difference) + 1) / 2)
+
     @property
     def weights(self) -> np.ndarray:
         """Share of the draws of each opponent, float (opponents,)."""
@@ -129,6 +141,12 @@ class OpponentPool:
             for name, group in groups.items()
             if self.met[group].any()
         }
+
+    def report(self, bar: tqdm, names: Sequence[str]) -> dict[str, float]:
+        """Show the rates on a progress bar; return those of the kinds `names` as columns of a log, NaN if not met."""
+        rates = self.rates()
+        bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
+        return {f"ahead_of_{name}": rates.get(name, math.nan) for name in names}
 
     @property
     def networks(self) -> list[Network]:
@@ -203,9 +221,7 @@ class SelfPlayVecEnv(GardenVecEnv):
             seat = learner.final_seats[row]
             rewards.outcome(standings[i], game.num_players, self._outcome)
             outcomes[i] = self._outcome[seat]
-            for other in range(game.num_players):
-                if other != seat:
-                    difference = int(standings[i, seat]) - int(standings[i, other])
-                    result = (np.sign(difference) + 1) / 2
-                    self.pool.count(int(learner.final_drawn[row, other]), result)
+            drawn = learner.final_drawn[row, : game.num_players].copy()
+            drawn[seat] = -1
+            self.pool.count_game(standings[i], seat, drawn)
         return outcomes

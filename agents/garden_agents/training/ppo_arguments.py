@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +11,6 @@ from garden_agents.training.arguments import WorkerArguments
 from garden_agents.training.pool import OpponentPool
 from garden_core.checks import short
 from garden_core.policies import Policy
-
-__all__ = [
-    "CLIP",
-    "FINAL_ENTROPY",
-    "IMITATION_DECISIONS",
-    "MAX_GRADIENT",
-    "VALUE_LAMBDA",
-    "VALUE_WEIGHT",
-    "Arguments",
-]
 
 CLIP = 0.2
 """Largest change of an action's probability that an update is rewarded for, as a factor less 1."""
@@ -89,13 +80,11 @@ class Arguments(WorkerArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "envs", "rollout", "epochs", "minibatch", "checkpoint_every")
-        self._at_least(
-            0, "steps", "imitation", "pool_share", "outcome", "gae_lambda", "entropy", "learning_rate"
-        )
-        self._at_most(65_536, "envs", "rollout", "minibatch")
-        self._at_most(1, "imitation", "pool_share", "outcome", "gae_lambda")
-        self._at_most(10**15, "steps")
+        self._within(1, 65_536, "envs", "rollout", "minibatch")
+        self._within(1, math.inf, "epochs", "checkpoint_every")
+        self._within(0, 1, "imitation", "pool_share", "outcome", "gae_lambda")
+        self._within(0, math.inf, "entropy", "learning_rate")
+        self._within(0, 10**15, "steps")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
         if self.device == "cuda" and self.pool_agents and self.ray is None:

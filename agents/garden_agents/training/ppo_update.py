@@ -10,13 +10,11 @@ import numpy as np
 import torch
 
 from garden_agents.networks.tensors import ILLEGAL
-from garden_agents.training.credit import Decisions, Rollout
+from garden_agents.training.credit import Rollout
 from garden_agents.training.loss import NAMES, policy_loss, seat_loss, team_loss
 from garden_agents.training.ppo_arguments import CLIP, MAX_GRADIENT, VALUE_WEIGHT, Arguments
 from garden_agents.training.torch_network import Loss, TorchNetwork, clip, value_loss
 from garden_core.game import Game
-
-__all__ = ["Minibatch", "Schedule", "Update", "Weights", "compiled_loss", "torch_loss"]
 
 
 class Schedule(NamedTuple):
@@ -156,8 +154,7 @@ def _on_device(rollout: Rollout, device: torch.device) -> Rollout:
     def put(array: Any) -> torch.Tensor:
         return (torch.from_numpy(array) if isinstance(array, np.ndarray) else array).to(device)
 
-    decisions, inputs = Decisions(*map(put, rollout.decisions)), tuple(map(put, rollout.inputs))
-    return Rollout(decisions, inputs, put(rollout.chosen), put(rollout.advantages))
+    return rollout.map(put)._replace(chosen=put(rollout.chosen))
 
 
 def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -29,8 +30,6 @@ from garden_agents.training.search_games import Games, Played
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
-
-__all__ = ["SearchWorker", "SearchWorkers", "Worker", "Workers", "joined", "only_chosen"]
 
 SEED_STEP = 1_000_003  # between the seeds of two workers
 REPLACED_AT_ONCE = 3  # times that a worker is replaced for one answer, before the training gives up
@@ -104,13 +103,8 @@ class Worker:
 
 def only_chosen(rollout: Rollout) -> Rollout:
     """Return a copy with the chosen decisions alone."""
-    chosen = rollout.chosen
-    return rollout._replace(
-        decisions=type(rollout.decisions)(*(part[chosen] for part in rollout.decisions)),
-        inputs=tuple(part[chosen] for part in rollout.inputs),
-        chosen=np.arange(len(chosen)),
-        advantages=rollout.advantages[chosen],
-    )
+    kept = rollout.map(itemgetter(rollout.chosen))
+    return kept._replace(chosen=np.arange(len(rollout.chosen)))
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:

@@ -34,8 +34,6 @@ from garden_core.interfaces.rllib import LearnerVectorEnv
 from garden_core.policies import Policy, RandomPolicy
 from garden_core.registry import as_game
 
-__all__ = ["LeagueCallback", "LeagueEnv", "MaskedModule", "agent_of", "league_config"]
-
 Weights = dict[str, np.ndarray]
 
 
@@ -99,8 +97,7 @@ class _Past:
 
     def become(self, weights: Weights) -> None:
         network = empty_network(self.game, self.architecture, "outcome")
-        for name, own in network.weights.items():
-            own[:] = weights[name]
+        network.set_weights(weights)
         self.policy = NetworkAgent(network, "outcome", sampled=True, seed=self.seed)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
-import functools
 import io
 import itertools
 import json
@@ -13,7 +13,7 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -21,6 +21,7 @@ from typing import Self
 
 import numpy as np
 import tomli_w
+import torch
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
@@ -43,13 +44,13 @@ from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent
 from garden_agents.training.arguments import TrainingArguments, plain
+from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named, save
+from garden_agents.training.pool import OpponentPool
 from garden_core.batch import Batch
 from garden_core.files import write_atomically
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy, ask
 from garden_core.replay import record
-
-__all__ = ["Interrupted", "Interruption", "Run"]
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
@@ -126,7 +127,7 @@ class Run:
         self.panel = (TEAM,) if game.cooperative else tuple(panel)
         self.panel_games, self.seed, self.threads = panel_games, seed, threads
         self.report: Callable[[str], object] = lambda text: None
-        self.check: Callable[[], object] = lambda: None
+        self.check: Callable[[], None] = lambda: None
         # Made here, so that an unknown name is an error now and not at the first evaluation.
         self._digests = {name: identity_of(name, game).digest for name in panel if not game.cooperative}
         folder.mkdir(parents=True, exist_ok=True)
@@ -161,9 +162,78 @@ class Run:
         places(self.game, batch.states)
         scores(self.game, batch.states)
 
-    def begin(self) -> None:
-        """Start the clock."""
+    def begin(self, done: float = 0.0, evaluations: int = 0) -> None:
+        """Start the clock of a training of which the share `done` is completed, with so many evaluations in all."""
         self._start = time.monotonic()
+        self._evaluations = evaluations
+        self._evaluated = min(int(done * evaluations), len(self.past))  # one that was interrupted is made up
+
+    def is_due(self, done: float) -> bool:
+        """Return whether the next evaluation is due when the share `done` of the training is completed, and count it.
+
+        The last evaluation is part of `finish`.
+        """
+        due = int(done * self._evaluations)
+        if not self._evaluated < due < self._evaluations:
+            return False
+        self._evaluated = due
+        return True
+
+    @contextlib.contextmanager
+    def interruptible(self, save: Callable[[], int], command: str) -> Iterator[None]:
+        """Context manager of a training: in the end or after Ctrl-C, `save` writes the checkpoint and returns the decisions.
+
+        Raises:
+            SystemExit: after Ctrl-C.
+        """
+        with Interruption() as interruption:
+            self.check = interruption.check
+            with contextlib.suppress(Interrupted):
+                yield
+            decisions = save()
+        if interruption.requested:
+            raise SystemExit(
+                f"stopped at {decisions:,} decisions; continue with: {command} --resume {self.folder}"
+            )
+
+    def save(
+        self,
+        network: Network,
+        optimizer: torch.optim.Optimizer,
+        decisions: int,
+        pool: OpponentPool | None = None,
+    ) -> int:
+        """Write the checkpoint; return the number of decisions.
+
+        Raises:
+            OSError: if the disk is full or the folder cannot be written.
+        """
+        progress, past = Progress(decisions, self.seconds), []
+        if pool is not None:
+            progress.ahead, progress.met = pool.ahead.tolist(), pool.met.tolist()
+            past = [network.weights for network in pool.networks]
+        save(self.folder / CHECKPOINT, self.game, network.weights, optimizer, progress, past)
+        return decisions
+
+    def load(
+        self, network: Network, optimizer: torch.optim.Optimizer, pool: OpponentPool | None = None
+    ) -> int:
+        """Restore network, optimizer and pool from the checkpoint, and remove what follows it in the run's files.
+
+        Raises:
+            ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
+
+        Returns:
+            The number of decisions.
+        """
+        path, shapes = self.folder / CHECKPOINT, network.shapes
+        progress, weights, past = load(path, self.game, shapes, shapes, optimizer)
+        if pool is not None:
+            with named(path):
+                pool.restore(progress.ahead, progress.met, past, network)
+        network.set_weights(weights)
+        self.rewind(progress.decisions, progress.seconds)
+        return progress.decisions
 
     @property
     def seconds(self) -> float:
@@ -275,20 +345,21 @@ class Run:
         """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""
         game, n = self.game, self.game.num_players
         games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
-        report = functools.partial(self._report_finished, name, games, [0])
+        finished = 0
+
+        def report(ended: int) -> None:
+            nonlocal finished
+            if ended:
+                finished += ended
+                self.report(f"evaluating against {name}, {finished} of {games}")
+            self.check()
+
         self.report(f"evaluating against {name}, 0 of {games}")
         if game.cooperative:
             states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, report).states
             return float(scores(game, states).min(1).mean() / game.reward_divisor)
         opponent = load_agent(name, game, self.seed + 1, threads=self.threads)
         return meet(game, ("network", name), (agent, opponent), games, self.seed, report).win_rate
-
-    def _report_finished(self, name: str, games: int, done: list[int], ended: int) -> None:
-        """Add `ended` to `done[0]`, the games against an agent of the panel that are finished, and report it."""
-        if ended:
-            done[0] += ended
-            self.report(f"evaluating against {name}, {done[0]} of {games}")
-        self.check()
 
     def _mean(self, row: dict[str, float]) -> float:
         return sum(row[name] for name in self.panel) / len(self.panel)
@@ -341,18 +412,16 @@ class Run:
         with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
             for name, colour in zip(self.panel, itertools.cycle(COLOURS), strict=False):
                 rates = [row[name] for row in self.past]
-                left.plot(
-                    [row["decisions"] for row in self.past],
-                    rates,
-                    "o-",
-                    color=colour,
-                    label=f"against {name}",
+                decisions, minutes = zip(
+                    *((row["decisions"], row["seconds"] / 60) for row in self.past), strict=True
                 )
-                right.plot([row["seconds"] / 60 for row in self.past], rates, "o-", color=colour)
+                left.plot(decisions, rates, "o-", color=colour, label=f"against {name}")
+                right.plot(minutes, rates, "o-", color=colour)
             left.set(xlabel="decisions of the learner")
-            left.set(ylabel="team score") if self.game.cooperative else left.set(
-                ylabel="win rate", ylim=(0, 1.02)
-            )
             right.set(xlabel="minutes of training")
-            if self.panel and not self.game.cooperative:
+            if self.game.cooperative:
+                left.set(ylabel="team score")
+                return
+            left.set(ylabel="win rate", ylim=(0, 1.02))
+            if self.panel:
                 left.legend(title="against")

@@ -6,7 +6,6 @@ checkpoint; `--resume FOLDER` continues from it.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +20,12 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.progress import progress_bar
 from garden_agents.training.arguments import TrainingArguments, in_words, open_run
-from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, load, save
+from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.run_folder import Interrupted, Interruption, Run
+from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
-
-__all__ = ["Arguments", "new_model", "policy_of", "train"]
 
 
 @dataclass
@@ -85,14 +82,13 @@ class Arguments(TrainingArguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._at_least(1, "envs", "rollout", "epochs", "minibatches", "snapshot_every", "checkpoint_every")
-        self._at_least(0, "steps", "random_share", "greedy_share", "self_share", "past_selves")
-        self._at_least(0, "outcome", "final_outcome", "discount", "gae_lambda", "entropy", "final_entropy")
-        self._at_least(0, "learning_rate", "final_learning_rate")
-        self._at_most(65_536, "envs", "rollout")
-        self._at_most(1000, "past_selves")
-        self._at_most(1, "outcome", "final_outcome", "discount", "gae_lambda")
-        self._at_most(10**15, "steps")
+        self._within(1, 65_536, "envs", "rollout")
+        self._within(1, math.inf, "epochs", "minibatches", "snapshot_every", "checkpoint_every")
+        self._within(0, 1000, "past_selves")
+        self._within(0, 1, "outcome", "final_outcome", "discount", "gae_lambda")
+        self._within(0, math.inf, "random_share", "greedy_share", "self_share", "entropy", "final_entropy")
+        self._within(0, math.inf, "learning_rate", "final_learning_rate")
+        self._within(0, 10**15, "steps")
         rows, left = divmod(self.envs * self.rollout, self.minibatches)
         if left or rows < 2:
             raise ValueError("envs x rollout must be a multiple of minibatches, twice as much or more")
@@ -146,22 +142,13 @@ def policy_of(model: MaskablePPO) -> NetworkPolicy:
     return model.policy
 
 
-def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
-    """Write the run's checkpoint: network, optimizer, opponent pool and progress.
+def save_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> int:
+    """Write the run's checkpoint: network, optimizer, opponent pool and progress; return the number of decisions.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
     """
-    progress = Progress(model.num_timesteps, run.seconds, pool.ahead.tolist(), pool.met.tolist())
-    past = [network.weights for network in pool.networks]
-    save(
-        run.folder / CHECKPOINT,
-        run.game,
-        policy_of(model).exported().weights,
-        model.policy.optimizer,
-        progress,
-        past,
-    )
+    return run.save(policy_of(model).exported(), model.policy.optimizer, model.num_timesteps, pool)
 
 
 def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
@@ -170,16 +157,9 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
     Raises:
         ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
     """
-    path, network = run.folder / CHECKPOINT, policy_of(model).exported()
-    shapes = network.shapes
-    progress, weights, past = load(path, run.game, shapes, shapes, model.policy.optimizer)
-    try:
-        pool.restore(progress.ahead, progress.met, past, network)
-    except ValueError as error:
-        raise ValueError(f"{path} is no checkpoint of this training: {error}") from None
-    policy_of(model).set_weights(network.copy(weights))
-    model.num_timesteps = progress.decisions
-    run.rewind(progress.decisions, progress.seconds)
+    network = policy_of(model).exported()
+    model.num_timesteps = run.load(network, model.policy.optimizer, pool)
+    policy_of(model).set_weights(network)
 
 
 class _Progress(BaseCallback):
@@ -188,12 +168,10 @@ class _Progress(BaseCallback):
     def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
-        self.evaluations = arguments.evaluation_count(arguments.minutes)
         self.bar: Any = None
         default = 2_000_000 if arguments.minutes is None else 10**12
         self.steps: int = default if arguments.steps is None else arguments.steps
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
-        self.evaluated = 0
 
     @property
     def _ppo(self) -> MaskablePPO:
@@ -229,11 +207,10 @@ class _Progress(BaseCallback):
         return min(1.0, max(by_decisions, self.run.seconds / self.limit))
 
     def _on_training_start(self) -> None:
-        self.run.begin()  # here, as the first reset, before it, may have compiled
+        # here, as the first reset, before it, may have compiled
+        self.run.begin(self._progress(), self.arguments.evaluation_count(self.arguments.minutes))
         self.next_freeze = self._next(self.arguments.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-        done = int(self._progress() * self.evaluations)
-        self.evaluated = min(done, len(self.run.past))  # one that was interrupted is made up
         self.bar.reset(None if self.arguments.minutes else self.steps)
         self.bar.update(self.num_timesteps)
         self.run.report("training")
@@ -248,9 +225,10 @@ class _Progress(BaseCallback):
         return not self.time_is_up
 
     def _on_rollout_end(self) -> None:
-        self._set_bar_length()
-        rates = self.pool.rates()
-        self.bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
+        if self.arguments.minutes is not None:  # the length that the present speed will reach
+            per_second = self.num_timesteps / self.run.seconds
+            self.bar.total = max(self.num_timesteps, min(self.steps, int(per_second * self.limit)))
+        ahead = self.pool.report(self.bar, ("random", "greedy", "self"))
         self._set_schedules()
         if self.num_timesteps >= self.next_freeze:
             self.next_freeze = self._next(self.arguments.snapshot_every)
@@ -259,12 +237,8 @@ class _Progress(BaseCallback):
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
             save_checkpoint(self.run, self._ppo, self.pool)
-        self._log(rates)
-        due = int(self._progress() * self.evaluations)
-        if (
-            self.evaluated < due < self.evaluations
-        ):  # the last evaluation follows the last update, in Run.finish
-            self.evaluated = due
+        self._log(ahead)
+        if self.run.is_due(self._progress()):
             self.run.evaluate(self.network, self.num_timesteps, self.value_target)
             save_checkpoint(self.run, self._ppo, self.pool)
             self.run.report("training")
@@ -281,22 +255,14 @@ class _Progress(BaseCallback):
         self._ppo.lr_schedule = lambda _: rate
         self._ppo.ent_coef = between(a.entropy, a.final_entropy)
 
-    def _set_bar_length(self) -> None:
-        """With a time limit, set the bar's length to the decisions that the present speed will reach."""
-        if self.arguments.minutes is not None:
-            per_second = self.num_timesteps / self.run.seconds
-            self.bar.total = max(self.num_timesteps, min(self.steps, int(per_second * self.limit)))
-
-    def _log(self, rates: dict[str, float]) -> None:
+    def _log(self, ahead: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
         self.run.log(
             {
                 "decisions": self.num_timesteps,
                 "seconds": self.run.seconds,
                 "decisions_per_second": self.num_timesteps / self.run.seconds,
-                **{
-                    f"ahead_of_{name}": rates.get(name, float("nan")) for name in ("random", "greedy", "self")
-                },
+                **ahead,
                 **{key: float(losses.get(f"train/{key}", "nan")) for key in _LOSSES},
                 "outcome_share": self.env.outcome_share,
                 "learning_rate": self._ppo.lr_schedule(1),
@@ -380,16 +346,9 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
         run.report = progress.bar.set_description
         SelfPlayVecEnv(progress.env.game, 1, progress.pool).reset()
         run.warm_up(policy_of(model).exported(), progress.value_target)
-        with Interruption() as interruption:
-            run.check = interruption.check
-            model.policy.optimizer.register_step_post_hook(lambda *_: interruption.check())
-            with contextlib.suppress(Interrupted):
-                model.learn(steps, callback=progress, reset_num_timesteps=False)
-            save_checkpoint(run, model, progress.pool)
-    if interruption.requested:
-        raise SystemExit(
-            f"stopped at {model.num_timesteps:,} decisions; continue with: {Arguments.command} --resume {run.folder}"
-        )
+        with run.interruptible(lambda: save_checkpoint(run, model, progress.pool), Arguments.command):
+            model.policy.optimizer.register_step_post_hook(lambda *_: run.check())
+            model.learn(steps, callback=progress, reset_num_timesteps=False)
 
 
 MODEL_SETTINGS = (

@@ -13,8 +13,6 @@ from torch import nn
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import ILLEGAL, TensorInputs, forward
 
-__all__ = ["NetworkPolicy"]
-
 _LOWEST = -1e7  # lowest logit of a legal action; lower ones are clamped, so that legal stays above illegal
 
 

@@ -17,8 +17,6 @@ from garden_agents.training.expert_arguments import Arguments
 from garden_core.batch import Batch
 from garden_core.game import Game
 
-__all__ = ["Games", "Played", "Positions", "Source", "joined", "room"]
-
 
 class Positions(NamedTuple):
     """Positions to learn from.

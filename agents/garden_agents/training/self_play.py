@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from garden_agents.networks.heads import chances_and_margins, num_values, sample, target_of
+from garden_agents.networks.heads import chances_and_margins, sample
 from garden_agents.training.credit import (
     OPEN,
     SETTLED,
@@ -24,8 +24,6 @@ from garden_core import loops
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, ask
-
-__all__ = ["SelfPlay", "Source"]
 
 
 class Source(Protocol):
@@ -62,21 +60,7 @@ class SelfPlay:
         self.batch.reset(seed)
         self.greedy = GreedyPolicy(seed)
         size = envs * (arguments.rollout + n)
-        columns = num_values(target_of(game), n)
-        self.decisions = Decisions(
-            masks=np.zeros((size, game.num_actions), np.int8),
-            actions=np.zeros(size, np.int64),
-            log_probabilities=np.zeros(size, np.float32),
-            values=np.zeros((size, columns), np.float32),
-            rewards=np.zeros((size, columns), np.float32),
-            next=np.full(size, OPEN),
-            paid=np.zeros((size, columns), np.float32),
-            after=np.full(size, OPEN),
-            deciders=np.zeros(size, np.int64),
-            targets=np.zeros((size, columns), np.float32),
-            greedy=np.zeros(size, np.int64),
-            counted=np.zeros(size, np.float32),
-        )
+        self.decisions = Decisions.empty(game, size)
         shapes = [part.shape[1:] for part in network.network.inputs(self.batch.flat[:1])]
         self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
         self.count = 0
@@ -177,9 +161,7 @@ class SelfPlay:
         """Record finished games against the pool."""
         for row in rows[(self.opponents[rows] >= 0).any(1)]:
             seat = int(np.flatnonzero(self.opponents[row] < 0)[0])
-            for other in np.flatnonzero(self.opponents[row] >= 0):
-                difference = int(self._standings[row, seat]) - int(self._standings[row, other])
-                self.pool.count(int(self.opponents[row, other]), (np.sign(difference) + 1) / 2)
+            self.pool.count_game(self._standings[row], seat, self.opponents[row])
 
     def _keep_open_decisions(self) -> None:
         """Drop all decisions but the open ones; where the game has gone on, the values' targets are as they are."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from garden_agents.networks.heads import num_values, target_of
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import (
     ILLEGAL,
@@ -20,12 +19,11 @@ from garden_agents.networks.tensors import (
 )
 from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollout
 from garden_agents.training.pool import OpponentPool, PastSelf
+from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
-
-__all__ = ["TensorSelfPlay"]
 
 
 class TensorSelfPlay:
@@ -35,8 +33,8 @@ class TensorSelfPlay:
         game: the game with the reward "margin".
         network: the network; games are played and learned from on its device.
         pool: the opponent pool without further agents, which records the results against it.
+        arguments: the training's arguments.
         seed: seed of the games and of the sampled actions.
-        envs, rollout, pool_share, gae_lambda, value_lambda: see `ppo_arguments`.
 
     Attributes:
         decisions: tensors (places + 1, ...); the last place is for what is not kept.
@@ -49,16 +47,11 @@ class TensorSelfPlay:
         game: Game,
         network: TorchNetwork,
         pool: OpponentPool,
+        arguments: Arguments,
         seed: int,
-        envs: int,
-        rollout: int,
-        pool_share: float,
-        gae_lambda: float,
-        value_lambda: float,
     ) -> None:
-        self.game, self.network, self.pool = game, network, pool
-        self.envs, self.steps, self.pool_share = envs, rollout, pool_share
-        self.gae_lambda, self.value_lambda = gae_lambda, value_lambda
+        self.game, self.network, self.pool, self.arguments = game, network, pool, arguments
+        envs = self.envs = arguments.envs
         n = self.num_players = game.num_players
         device = self.device = network.device
         self.batch = Batch(game, envs, device=device.type)
@@ -71,35 +64,20 @@ class TensorSelfPlay:
         )
         self.carried = n * envs
         """Places of decisions that were open at the end of the last rollout, one for each seat of each game."""
-        self.nowhere = self.carried + rollout * envs
+        self.nowhere = self.carried + arguments.rollout * envs
         """The place for what is not kept."""
-        places, columns = self.nowhere + 1, num_values(target_of(game), n)
-
-        def zeros(*shape: int, dtype: torch.dtype = torch.float32, value: int = 0) -> torch.Tensor:
-            return torch.full(shape, value, dtype=dtype, device=device)
-
-        whole = torch.int64
+        places = self.nowhere + 1
         self.decisions = Decisions(
-            masks=zeros(places, game.num_actions, dtype=torch.int8),
-            actions=zeros(places, dtype=whole),
-            log_probabilities=zeros(places),
-            values=zeros(places, columns),
-            rewards=zeros(places, columns),
-            next=zeros(places, dtype=whole, value=OPEN),
-            paid=zeros(places, columns),
-            after=zeros(places, dtype=whole, value=OPEN),
-            deciders=zeros(places, dtype=whole),
-            targets=zeros(places, columns),
-            greedy=zeros(places, dtype=whole),
-            counted=zeros(places),
+            *(torch.from_numpy(part).to(device) for part in Decisions.empty(game, places))
         )
-        self.inputs = tuple(zeros(places, *part.shape[1:]) for part in self.read(self.observation[:1]))
-        self.valid = zeros(places, dtype=torch.bool)
-        self.latest = zeros(envs, n, dtype=whole, value=-1)
+        read = self.read(self.observation[:1])
+        self.inputs = tuple(part.new_zeros(places, *part.shape[1:]) for part in read)
+        self.valid = torch.zeros(places, dtype=torch.bool, device=device)
+        self.latest = torch.full((envs, n), -1, device=device)
         """The place of each seat's last decision in each game; -1 for none."""
-        self.last = zeros(envs, dtype=whole, value=-1)
+        self.last = self.latest[:, 0].clone()
         """The place of the last decision in each game."""
-        self.opponents = zeros(envs, n, dtype=whole, value=-1)
+        self.opponents = self.latest.clone()
         """The opponent in each seat, an index into the pool; -1 for the current network."""
         self._standings = self.batch.target.zeros((envs, game.max_players), np.int32)
         self.standings = as_tensor(self._standings)
@@ -113,7 +91,7 @@ class TensorSelfPlay:
     def rollout(self, with_greedy: bool) -> Rollout:
         """Play `rollout` decisions in each game; return them, as views of memory that the next call overwrites."""
         self._keep_open_decisions()
-        for step in range(self.steps):
+        for step in range(self.arguments.rollout):
             self._play(self.carried + step * self.envs, with_greedy)
         self._count_results()
         found = self._advantages()
@@ -139,14 +117,14 @@ class TensorSelfPlay:
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)
         d.rewards[new], d.paid[new], d.next[new], d.after[new] = 0, 0, OPEN, OPEN
         d.deciders[new] = mover
-        d.counted[new] = ((self.opponents < 0).all(1) | (self.pool_share == 1)).float()
+        d.counted[new] = ((self.opponents < 0).all(1) | (self.arguments.pool_share == 1)).float()
         if with_greedy:
             d.greedy[new] = as_tensor(self.greedy(batch, batch.all_rows))
         self.valid[new] = own
         self._link(own, mover, first)
         chosen = actions[:, 0]
         asked = torch.where(deciding, opponents, -1)
-        for index in asked.unique().tolist() if self.pool_share else ():
+        for index in asked.unique().tolist() if self.arguments.pool_share else ():
             if index >= 0:
                 rows = torch.nonzero(asked == index)[:, 0]
                 chosen[rows] = self._ask(self.pool.policies[index], rows, inputs)
@@ -197,7 +175,7 @@ class TensorSelfPlay:
             closed[self._or_nowhere(places, over)] = OVER
         self.latest = torch.where(over[:, None], -1, self.latest)
         self.last = torch.where(over, -1, self.last)
-        if self.pool_share:
+        if self.arguments.pool_share:
             self._note_results(over)
             self._seat_opponents(over)
 
@@ -221,7 +199,7 @@ class TensorSelfPlay:
     def _seat_opponents(self, over: torch.Tensor) -> None:
         """Draw who plays the new games where one is over."""
         n, shape = self.num_players, (self.envs, self.num_players)
-        if not self.pool_share or n == 1 or self.game.cooperative:
+        if not self.arguments.pool_share or n == 1 or self.game.cooperative:
             return
         weights = torch.from_numpy(self.pool.weights).to(self.device)
         drawn = torch.multinomial(weights, self.envs * n, replacement=True, generator=self.generator).view(
@@ -229,7 +207,10 @@ class TensorSelfPlay:
         )
         own = torch.randint(n, (self.envs, 1), generator=self.generator, device=self.device)
         drawn = drawn.scatter(1, own, -1)
-        joins = torch.rand((self.envs, 1), generator=self.generator, device=self.device) < self.pool_share
+        joins = (
+            torch.rand((self.envs, 1), generator=self.generator, device=self.device)
+            < self.arguments.pool_share
+        )
         self.opponents = torch.where(over[:, None], torch.where(joins, drawn, -1), self.opponents)
 
     def _keep_open_decisions(self) -> None:
@@ -260,7 +241,7 @@ class TensorSelfPlay:
         for part in (*(slice(i, i + self.envs) for i in reversed(steps)), slice(0, self.carried)):
             following, values, rewards = d.next[part, None], d.values[part], d.rewards[part]
             then = following[:, 0].clamp(min=0)
-            later = d.values[then] + self.gae_lambda * found[then]
+            later = d.values[then] + self.arguments.gae_lambda * found[then]
             gained = rewards - values + torch.where(following >= 0, later, 0)
             found[part] = torch.where(following == OPEN, 0, gained)
             after, paid = d.after[part, None], d.paid[part]
@@ -270,7 +251,7 @@ class TensorSelfPlay:
                 turned = (d.deciders[part] - d.deciders[then])[:, None]
                 at = column // n * n + (column + turned) % n
             expected, target = d.values[then].gather(1, at), d.targets[then].gather(1, at)
-            learned = paid + torch.where(after >= 0, expected + self.value_lambda * (target - expected), 0)
+            learned = paid + torch.where(after >= 0, expected + VALUE_LAMBDA * (target - expected), 0)
             learned = torch.where(after == OPEN, values, learned)
             d.targets[part] = torch.where(after == SETTLED, d.targets[part], learned)
         return found

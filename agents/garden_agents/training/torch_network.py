@@ -13,8 +13,6 @@ from torch.nn.grad import conv2d_weight
 from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import forward
 
-__all__ = ["LARGE", "Loss", "TorchNetwork", "clip", "value_loss"]
-
 LARGE = 10_000_000
 """Multiplications in a product of matrices from which on it is computed as a convolution, on the CPU."""
 
@@ -132,7 +130,7 @@ class _Worker:
 
     def __init__(self, network: Network, inputs: tuple[np.ndarray, ...]) -> None:
         self.network, size = network, network.chunk
-        self.memory, self.scratch = network.memory(size), network.scratch(size)
+        self.memory, self.scratch = network.memory(size), network.memory(size)
         self.inputs = tuple(np.empty((size, *part.shape[1:]), np.float32) for part in inputs)
         widths = (network.num_actions, network.num_values) * 2
         self.outputs = [np.empty((size, width), np.float32) for width in widths]
