@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from garden_core.checks import one_line
 
-__all__ = ["one_line_errors"]
-
 
 @contextlib.contextmanager
 def one_line_errors(stopped: str = "stopped") -> Iterator[None]:

@@ -32,8 +32,6 @@ from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.policies import Policy
 
-__all__ = ["UNSEEN", "Identity", "identity_of", "weights_digest"]
-
 UNSEEN = "?"
 """The first character of the digest of an agent that can change unseen."""
 OPENING = frozenset(

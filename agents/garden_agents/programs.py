@@ -30,8 +30,6 @@ from garden_core.checks import one_line
 from garden_core.game import Game
 from garden_core.policies import FORFEIT
 
-__all__ = ["LIMIT", "SECONDS", "START", "ProgramAgent"]
-
 SECONDS = 10.0
 """Time for a move, unless another one is named."""
 START = 5.0

@@ -19,8 +19,6 @@ from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.registry import game_class
 
-__all__ = ["code_of", "is_built_in", "load_agent", "make_game"]
-
 SHIPPED = ("network", "ppo")
 """Names of the trained network that comes with a game; the second is an older one."""
 _BUILT_IN = re.compile(

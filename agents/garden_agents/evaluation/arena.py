@@ -53,18 +53,6 @@ from garden_core import checks
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 
-__all__ = [
-    "Job",
-    "Kept",
-    "Played",
-    "finished_jobs",
-    "jobs_of",
-    "joined",
-    "picture",
-    "play_job",
-    "round_robin",
-]
-
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")

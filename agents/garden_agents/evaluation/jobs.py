@@ -14,8 +14,6 @@ from typing import TypeVar
 
 from garden_agents.programs import end_all
 
-__all__ = ["CORES", "finished"]
-
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Number of cores that this process may use."""
 

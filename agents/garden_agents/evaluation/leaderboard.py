@@ -52,8 +52,6 @@ from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
 
-__all__ = ["Arguments", "Entry", "Table", "main", "rating_table", "read_tables"]
-
 SEED = 0  # of all games, and of the ratings
 GAMES = "games.jsonl"
 PAGE = "README.md"

@@ -16,22 +16,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import FORFEIT, Policy, ask, check_answer
 
-__all__ = [
-    "Finished",
-    "Result",
-    "alone",
-    "meet",
-    "named",
-    "places",
-    "play",
-    "result_of",
-    "scores",
-    "shares_of",
-    "table",
-    "use_one_torch_thread",
-    "wilson",
-]
-
 
 class Finished(NamedTuple):
     """Finished games.

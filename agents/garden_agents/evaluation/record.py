@@ -32,8 +32,6 @@ from garden_core.game import Game
 from garden_core.policies import FORFEIT, Policy
 from garden_core.rng import bounded, game_seed, seed_rng
 
-__all__ = ["Arguments", "Job", "lineups", "main", "play_job"]
-
 BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
 ROOM = (
     LIMIT - 20_000_000

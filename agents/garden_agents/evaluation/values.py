@@ -1,4 +1,4 @@
-"""What networks expect, and what comes of it: chances of the first place, values held against outcomes."""
+"""Values of networks: chances of the first place, and how well they predict outcomes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from garden_agents.search.values import first_places
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import Replay
-
-__all__ = ["FIFTHS", "Noted", "by_fifths", "chances", "fifths", "first_place_values", "noted"]
 
 FIFTHS = 5
 
@@ -106,19 +104,31 @@ def fifths(decisions: int) -> np.ndarray:
     return np.arange(decisions) * FIFTHS // max(decisions, 1)
 
 
+def parts_of(lengths: Sequence[int]) -> list[np.ndarray]:
+    """Return masks of the decisions of games one after another: all, then each fifth of the games.
+
+    Args:
+        lengths: decisions of each game, D in all.
+
+    Returns:
+        six masks, bool (D,).
+    """
+    fifth = np.concatenate([fifths(length) for length in lengths])
+    return [fifth >= 0, *(fifth == k for k in range(FIFTHS))]
+
+
 def by_fifths(values: Sequence[np.ndarray], outcomes: Sequence[np.ndarray]) -> dict[str, list[float]]:
     """Return means and correlation of values and outcomes, over all decisions and then by fifths of the game.
 
     Args:
-        values: of each game what was expected, float (D,).
-        outcomes: of each game what came of it, float (D,).
+        values: the values in each game, float (D,).
+        outcomes: the outcomes in each game, float (D,).
 
     Returns:
         "mean_value", "mean_outcome" and "correlation", each of six numbers; NaN where there is none.
     """
     value, outcome = np.concatenate(values), np.concatenate(outcomes)
-    fifth = np.concatenate([fifths(len(game)) for game in outcomes])
-    parts = [fifth >= 0, *(fifth == k for k in range(FIFTHS))]
+    parts = parts_of([len(game) for game in outcomes])
     return {
         "mean_value": [_mean(value[part]) for part in parts],
         "mean_outcome": [_mean(outcome[part]) for part in parts],
@@ -137,7 +147,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
-    """Return what a network expects in each position of a game: every seat's chance of the first place, to three digits.
+    """Return a network's estimate in each position of a game: every seat's chance of the first place, to three digits.
 
     Raises:
         ValueError: if the network does not value every seat.

@@ -27,8 +27,6 @@ from garden_core.registry import game_class
 from garden_core.replay import Replay
 from garden_core.rng import game_seed
 
-__all__ = ["PERSON", "Advice", "Arguments", "Match", "Move", "Place", "agents_of", "new_replay", "set_up"]
-
 PERSON = "human"
 """Stands for a person among the names of agents."""
 ADVISERS = ("network-mcts:100", "mcts:400")

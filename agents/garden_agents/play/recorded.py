@@ -14,8 +14,6 @@ from garden_agents.registry import load_agent
 from garden_core.film import picture, save_film, save_page
 from garden_core.replay import Replay
 
-__all__ = ["Arguments", "main"]
-
 
 @dataclass
 class Arguments:

@@ -21,8 +21,6 @@ from pathlib import Path
 
 from garden_agents.play.match import Arguments, Match, sentence, set_up
 
-__all__ = ["Table", "find", "main", "table"]
-
 MANY = 40  # if more actions than this differ only in their last word, they are counted instead of listed
 COLUMNS = 100  # widest text; narrower in a narrow terminal
 HELP = """\
