@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -38,10 +38,10 @@ from garden_agents.evaluation.arena import (
     finished_jobs,
     jobs_of,
     joined,
+    rated,
 )
-from garden_agents.evaluation.jobs import CORES
-from garden_agents.evaluation.matches import alone, result_of
-from garden_agents.evaluation.ratings import rate
+from garden_agents.evaluation.jobs import CORES, check
+from garden_agents.evaluation.matches import result_of
 from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
@@ -87,14 +87,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _CODE.fullmatch(self.agent) is not None
 
 
-class Block(NamedTuple):
-    """Which games of a pair a job has; a job of the same block may have more of them."""
-
-    agent: str
-    opponent: str
-    number: int
-
-
 class Line(Kept):
     """A line of the file of kept games.
 
@@ -115,7 +107,8 @@ class Table:
     entries: dict[str, Entry]
     files: dict[str, Path]
     """Each agent's entry."""
-    done: dict[Block, Line]
+    done: dict[tuple[str, str, int], Line]
+    """By pair and number of the block; a line of the same block may have more of its games."""
 
     @property
     def head(self) -> dict[str, Any]:
@@ -224,7 +217,7 @@ def _read_games(table: Table) -> None:
             _check(table, line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
-        table.done[Block(*line.job[:3])] = line
+        table.done[line.job[:3]] = line
 
 
 def _check(table: Table, line: Line) -> None:
@@ -240,11 +233,11 @@ def _check(table: Table, line: Line) -> None:
         raise ValueError("the results are not those of a job")
     if line.digest != table.digest(line.job, line.sources, line.played):
         raise ValueError("the digest is not that of these games: the line was changed")
-    if Block(*line.job[:3]) in table.done:
+    if line.job[:3] in table.done:
         raise ValueError(f"block {number} of {pair[0]} against {pair[1]} is there twice")
 
 
-def _outdated(table: Table) -> dict[Block, str]:
+def _outdated(table: Table) -> dict[tuple[str, str, int], str]:
     """Return, by block, an agent that was another one then than its entry is now, as far as that is known."""
     return {
         block: agent
@@ -281,13 +274,13 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
         wanted = min(games, *(table.entries[agent].games for agent in pair))
         jobs += jobs_of(pair, table.game.num_players, wanted)
     played = {block: line.job[3] for block, line in table.done.items()}
-    missing = [job for job in jobs if played.get(Block(*job[:3]), 0) < job.games]
+    missing = [job for job in jobs if played.get(job[:3], 0) < job.games]
     with (
         progress_bar(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
         contextlib.closing(finished_jobs(table.game, missing, SEED, processes, {}, None)) as finished,
     ):
         for job, results in finished:
-            table.done[Block(*job[:3])] = table.line(job, results)
+            table.done[job[:3]] = table.line(job, results)
             table.write()
             bar.update(job.games)
 
@@ -317,13 +310,7 @@ def rating_table(table: Table) -> str:
     names = sorted({agent for pair in pairs for agent in pair})
     if not pairs:
         return "No games yet.\n"
-    lineups = [
-        np.array([names.index(agent) for agent in pair])[alone(*ranks.shape)]
-        for pair, (ranks, _, _) in pairs.items()
-    ]
-    found = rate(
-        names, np.concatenate(lineups), np.concatenate([ranks for ranks, _, _ in pairs.values()]), SEED
-    )
+    found = rated(names, {pair: ranks for pair, (ranks, _, _) in pairs.items()}, SEED)
     # Rounded first: the last digits of floating-point numbers differ between machines.
     ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in found)
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
@@ -403,9 +390,7 @@ def _run(arguments: Arguments) -> None:
         raise ValueError("--check writes nothing, so it does not go with --play")
     if a.play is None and (a.num_players is not None or a.code):
         raise ValueError("--num-players and --code say what to --play")
-    for what, number in (("games", a.games), ("processes", a.processes)):
-        if number < 1:
-            raise ValueError(f"{what} must be at least 1, not {number}")
+    check(a.games, a.processes)
     tables = read_tables(a.folder)
     if a.play is not None:
         chosen = [t for t in tables if t.game.name == a.play and a.num_players in (None, t.game.num_players)]

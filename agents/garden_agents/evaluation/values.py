@@ -41,7 +41,7 @@ def noted(
     seed: int,
     on_finished: Callable[[int], object] | None = None,
 ) -> list[Noted]:
-    """Play games of the first agent against itself, and note what all agents expect.
+    """Play games of the first agent against itself; return the decisions with the values of all agents.
 
     Args:
         game: the game with its options.
@@ -55,36 +55,27 @@ def noted(
     """
     batch = Batch(game, games, autoreset=False)
     batch.reset(seed)
-    values: list[list[np.ndarray]] = [[] for _ in batch.all_rows]
-    actions: list[list[int]] = [[] for _ in batch.all_rows]
-    states: list[list[np.ndarray]] = [[batch.states[:0].copy()] for _ in batch.all_rows]
+    steps = []
     while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
         seen, masks = batch.observation[rows], batch.action_mask[rows]
         chosen, own = agents[0].decide(batch, rows)
         expected = [own, *(agent.evaluate(seen, masks)[1] for agent in agents[1:])]
-        expected = [value.reshape(len(rows), -1)[:, 0] for value in expected]
-        for i in np.flatnonzero(masks.sum(1, dtype=np.int64) > 1):
-            row = rows[i]
-            values[row].append(np.array([value[i] for value in expected]))
-            actions[row].append(int(chosen[i]))
-            states[row].append(batch.states[row : row + 1].copy())
+        values = np.stack([value.reshape(len(rows), -1)[:, 0] for value in expected], 1)
+        several = masks.sum(1, dtype=np.int64) > 1
+        states = batch.states[rows[several]]
+        steps.append(
+            (rows[several], values[several].astype(np.float32), chosen[several].astype(np.int64), states)
+        )
         batch.step(chosen, rows)
         if on_finished is not None:
             on_finished(int((batch.terminated[rows] | batch.truncated[rows]).sum()))
+    rows, *arrays = (np.concatenate(parts) for parts in zip(*steps, strict=True))
+    order, ends = np.argsort(rows, kind="stable"), np.cumsum(np.bincount(rows, minlength=games))
+    by_game = zip(*(np.split(array[order], ends[:-1]) for array in arrays), strict=True)
     found = []
-    for row in batch.all_rows:
-        before = np.concatenate(states[row])
-        outcomes = first_place_values(game, batch.states[row])[before["current_player"]]
-        shape = len(before), len(agents)
-        found.append(
-            Noted(
-                np.array(values[row], np.float32).reshape(shape),
-                outcomes,
-                np.array(actions[row], np.int64),
-                before,
-                batch.states[row : row + 1].copy(),
-            )
-        )
+    for row, (values, actions, states) in enumerate(by_game):
+        outcomes = first_place_values(game, batch.states[row])[states["current_player"]]
+        found.append(Noted(values, outcomes, actions, states, batch.states[row : row + 1].copy()))
     return found
 
 

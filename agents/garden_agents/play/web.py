@@ -459,8 +459,17 @@ class Server:
                 for each in room.pages:
                     each.moves = min(each.moves, len(match.moves))
         else:
+            action, labels = message.action, match.game.labels
+            if match.over:
+                raise _RefusedError("the game is over")
+            if page.seat != match.seat:
+                raise _RefusedError(f"it is the turn of {match.names[match.seat]}")
+            if not 0 <= action < len(labels):
+                raise _RefusedError("there is no such action")
+            if action not in match.legal:
+                raise _RefusedError(f"{labels[action]!r} is not legal now")
             async with room.still:
-                self._act(page, message.action)
+                match.act(action)
                 room.changes += 1
 
     async def _hint(self, page: _Page) -> None:
