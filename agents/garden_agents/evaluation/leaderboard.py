@@ -123,7 +123,7 @@ class Table:
 
     @functools.cached_property
     def sources(self) -> dict[str, str]:
-        """What lines hold of agents, by name; agents that are code are not loaded here, but added when they play."""
+        """By agent the digest for its lines; agents that are code are not loaded here, but added when they play."""
         found = {}
         for agent, entry in self.entries.items():
             try:
@@ -139,7 +139,7 @@ class Table:
         return Line(job, sources, played, self.digest(job, sources, played))
 
     def digest(self, job: Sequence[Any], sources: Sequence[str], played: Played) -> str:
-        """Return the digest of what a line says."""
+        """Return the digest of a line."""
         return hashlib.sha256(json.dumps([self.head, job, sources, played.kept]).encode()).hexdigest()[:16]
 
     def write(self) -> None:
@@ -238,7 +238,7 @@ def _check(table: Table, line: Line) -> None:
 
 
 def _outdated(table: Table) -> dict[tuple[str, str, int], str]:
-    """Return, by block, an agent that was another one then than its entry is now, as far as that is known."""
+    """Return, by block, an agent that has changed since, as far as that is known."""
     return {
         block: agent
         for block, line in table.done.items()
@@ -254,19 +254,21 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     """Play what is missing, and keep each job as soon as it is finished."""
     name, playing = table.folder.name, []
     for agent, entry in sorted(table.entries.items()):
-        reason = _reason_to_leave_out(table, entry, code)
-        if reason:
-            print(f"{name}: {agent} is left out: {reason}", flush=True)
-        else:
+        try:
+            if entry.is_code and agent not in code:
+                raise ValueError(f"it is code, which --code {agent} allows to run")
+            if entry.is_code:
+                table.sources[agent] = identity_of(agent, table.game).digest
             playing.append(agent)
+        except (ImportError, ValueError) as error:
+            print(f"{name}: {agent} is left out: {one_line(error)}", flush=True)
     unseen = {agent for agent, source in table.sources.items() if source.startswith(UNSEEN)}
     outdated = _outdated(table) | {block: each for block in table.done for each in unseen & {*block[:2]}}
     for block in outdated:
         del table.done[block]
     for agent in sorted({*outdated.values()}):
-        why = (
-            "it can change unseen" if agent in unseen else "they are of another version, or of one not noted"
-        )
+        why = "they are of another version, or of one not noted"
+        why = "it can change unseen" if agent in unseen else why
         print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []
@@ -283,19 +285,6 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
             table.done[job[:3]] = table.line(job, results)
             table.write()
             bar.update(job.games)
-
-
-def _reason_to_leave_out(table: Table, entry: Entry, code: Sequence[str]) -> str:
-    """Return why an agent cannot play here, "" if it can; then the table knows what it is made of."""
-    if not entry.is_code:
-        return ""
-    if entry.agent not in code:
-        return f"it is code, which --code {entry.agent} allows to run"
-    try:
-        table.sources[entry.agent] = identity_of(entry.agent, table.game).digest
-    except (ImportError, ValueError) as error:
-        return one_line(error)
-    return ""
 
 
 # --- the page ---
@@ -331,11 +320,7 @@ def rating_table(table: Table) -> str:
     for pair, results in pairs.items():
         result = result_of(pair, *results)
         gave_up.update({pair[0]: result.forfeits, pair[1]: result.opponents_forfeits})
-    lines += [
-        f"\n`{agent}` gave up {count} of these games, which it lost."
-        for agent, count in gave_up.items()
-        if count
-    ]
+    lines += [f"\n`{agent}` gave up {n} of these games, which it lost." for agent, n in gave_up.items() if n]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -350,15 +335,6 @@ def _against(pairs: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]], agent:
     else:
         return "not played"
     return f"{won:.1%} ({low:.1%} … {high:.1%}) of {result.games}"
-
-
-def _filled(page: str, tables: Sequence[Table]) -> str:
-    """Return the page with its tables computed anew."""
-    parts = [
-        f"\n## {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
-        for table in tables
-    ]
-    return _PART.sub(lambda _: "".join(parts) + "\n", page)
 
 
 # --- the command ---
@@ -411,7 +387,11 @@ def _run(arguments: Arguments) -> None:
     before = read_regular(page, PAGE_LIMIT).decode()
     if len(_PART.findall(before)) != 1:
         raise ValueError(f"{page} must have the lines <!-- begin ratings --> and <!-- end ratings --> once")
-    after = _filled(before, tables)
+    parts = [
+        f"\n## {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
+        for table in tables
+    ]
+    after = _PART.sub(lambda _: "".join(parts) + "\n", before)
     if not a.check:
         write_atomically(page, after.encode())
     elif after != before:

@@ -110,7 +110,7 @@ def _seats(game: Game, ends: np.ndarray) -> str:
     rows = []
     for seat, wins in enumerate(shares_of(places(game, ends)).sum(0)):
         low, high = wilson(float(wins), len(ends))
-        name = f"player_{seat}, who begins" if seat == 0 else f"player_{seat}"
+        name = f"player_{seat}{', who begins' if seat == 0 else ''}"
         rows.append((name, f"{wins / len(ends):.1%}", f"{low:.1%} … {high:.1%}"))
     return f"<h3>Win rate by seat</h3>{table(('seat', 'win rate', '95 % interval'), rows)}"
 
@@ -220,8 +220,8 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
     lineups = {"the network against itself": [network] * n}
     if n > 1 and not game.cooperative:
         last = "greedy begins against the network" if n == 2 else "the network comes last, against greedy"
-        lineups["the network begins against greedy"] = [network] + [greedy] * (n - 1)
-        lineups[last] = [greedy] * (n - 1) + [network]
+        lineups["the network begins against greedy"] = [network, *[greedy] * (n - 1)]
+        lineups[last] = [*[greedy] * (n - 1), network]
     try:
         return "\n".join(
             _sample(game, agent, name, seats, SEED + number, dark)

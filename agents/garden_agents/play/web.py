@@ -1,9 +1,9 @@
 """Play on a page in the browser: `garden play mars --web`.
 
 The server keeps games (`Room`), each with one secret link for every person's seat. A page holds a WebSocket to its seat and
-is sent what this seat may see, nothing else: pictures whose parts carry the numbers of actions, legal actions, moves in
-words. It answers with one of the messages below. Whoever has the server's token, which is in the address that the command
-prints, can also begin new games and sees all their links.
+receives only what this seat may see: pictures whose parts carry the numbers of actions, legal actions, moves in words. It
+answers with one of the messages below. A page with the server's token, which is in the address that the command prints,
+can also begin new games and sees all their links.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from garden_core.registry import game_class, list_games
 from garden_core.replay import Replay
 
 IDLE = 3600.0
-"""Seconds after which a game that nobody looks at is given up."""
+"""Seconds after which a game without pages is given up."""
 ROOMS = 500
 """Most games at the same time."""
 QUICK = 0.1
@@ -54,7 +54,7 @@ HERE = Path(__file__).parent
 LOG = logging.getLogger(__name__)
 
 
-# --- what a page says ---
+# --- messages of a page ---
 
 
 class _Message(msgspec.Struct, forbid_unknown_fields=True, tag_field="type"):
@@ -183,7 +183,7 @@ class Room:
         self._playing: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Have agents move until a person is to."""
+        """Have agents move until a person must."""
         idle = self._playing is None or self._playing.done()
         if idle and not self.match.over and self.match.people and self.match.seat not in self.match.people:
             self._playing = asyncio.create_task(self._play())
@@ -201,7 +201,7 @@ class Room:
         self.show()
 
     async def ask(self) -> None:
-        """Have the agent that is to move choose, and carry it out; the lock is held.
+        """Have the agent that must move choose, and carry it out; the lock is held.
 
         Only the choice is made in a thread, and changes nothing, so that the position can be shown meanwhile.
         """
@@ -220,7 +220,7 @@ class Room:
             each.show()
 
     def position(self, page: _Page) -> dict[str, Any]:
-        """Return what a page is to show, as much as its seat may know; of the moves those that it does not know yet."""
+        """Return the message for a page: as much as its seat may know, and the moves that it does not have yet."""
         match, seat = self.match, page.seat
         mine = not match.over and seat == match.seat
         choices = match.choices() if mine else []
@@ -272,10 +272,6 @@ class Room:
             return "Your turn"
         verb = "is to move" if match.seat in match.people or not match.people else "is thinking"
         return f"{match.names[match.seat]} {verb}"
-
-    def may_save(self) -> bool:
-        """Whether the game's record, which tells all that is hidden, may be had: not while several people play."""
-        return self.match.over or len(self.match.people) < 2
 
 
 # --- the server ---
@@ -335,7 +331,7 @@ class Server:
             self.free_idle()
 
     def free_idle(self) -> None:
-        """Give up the games that nobody has looked at for a while."""
+        """Give up the games that had no page for a while."""
         now = time.monotonic()
         for key, room in list(self.rooms.items()):
             if not room.pages and now - room.used > IDLE:
@@ -373,14 +369,15 @@ class Server:
     async def _replay(self, request: Request) -> Response:
         """The game's record, as a file or as a page."""
         room = self.rooms.get(request.query_params.get("seat", ""))
-        if room is None or not room.may_save():
+        # the record, which shows all that is hidden, is not sent while several people play
+        if room is None or (len(room.match.people) > 1 and not room.match.over):
             why = "no such game" if room is None else "several people play: the record can be had at the end"
             return Response(why, 403, HEADERS, "text/plain")
         async with room.still:
             replay = await run_in_threadpool(room.match.replay)
-        name = f"{replay.game.name.rpartition(':')[2]}.{request.url.path[-4:]}"
-        save = {"Content-Disposition": f'attachment; filename="{name}"'}
         if request.url.path == "/replay.json":
+            name = replay.game.name.rpartition(":")[2]
+            save = {"Content-Disposition": f'attachment; filename="{name}.json"'}
             return JSONResponse(replay.content(), headers=HEADERS | save)
         made = await run_in_threadpool(page, replay, dark=request.query_params.get("dark") == "1")
         return HTMLResponse(made, headers=OWN_SCRIPTS)
@@ -483,7 +480,7 @@ class Server:
         page.send(hint | {"shares": shares, "value": value})
 
     async def _begin(self, page: _Page, message: New) -> None:
-        """Open a new game, and tell the page where it is."""
+        """Open a new game, and send its link to the page."""
         if not page.owner:
             raise _RefusedError("only whoever started the server can begin new games")
         try:
@@ -521,7 +518,7 @@ class Server:
         return Match(replay, names, agents, self.arguments.show_estimate)
 
     def _welcome(self, page: _Page) -> dict[str, Any]:
-        """Return what does not change in the course of a game."""
+        """Return the first message to a page, about what does not change during a game."""
         room, match = page.room, page.room.match
         names = [
             f"player_{seat} (you)" if seat == page.seat else name for seat, name in enumerate(match.names)
