@@ -263,17 +263,15 @@ def _curve(name: str, line: Line) -> str:
 
 
 def _starts(n: int) -> np.ndarray:
-    """Return where the runs begin that n rows are divided into, int64 (up to 200,)."""
+    """Return the first rows of the runs into which n rows are divided, int64 (up to 200,)."""
     bins = min(n, BINS)
     return np.arange(bins) * n // bins
 
 
 def _binned(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the mean, the lowest and the highest number of each run of rows; NaN where there is none."""
-    starts, finite = _starts(len(y)), np.isfinite(y)
-    counts = np.add.reduceat(finite.astype(float), starts)
+    starts = _starts(len(y))
+    counts = np.add.reduceat(np.isfinite(y).astype(float), starts)
     counts[counts == 0] = np.nan
-    mean = np.add.reduceat(np.where(finite, y, 0), starts) / counts
-    low = np.minimum.reduceat(np.where(finite, y, np.inf), starts)
-    high = np.maximum.reduceat(np.where(finite, y, -np.inf), starts)
-    return mean, np.where(np.isnan(mean), np.nan, low), np.where(np.isnan(mean), np.nan, high)
+    mean = np.add.reduceat(np.nan_to_num(y), starts) / counts
+    return mean, np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)  # which skip NaN
