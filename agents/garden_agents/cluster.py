@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["LOCAL", "connected"]
-
 LOCAL = "local"
 """In place of an address: start a cluster on this machine."""
 

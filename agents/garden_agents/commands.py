@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -10,8 +11,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-
-__all__ = ["main"]
 
 USAGE = """\
 usage: garden COMMAND ...
@@ -54,7 +53,7 @@ def main(words: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of characters that a terminal lacks
     try:
-        with _stopped_alike():
+        with _sigterm_as_ctrl_c():
             command(words[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has gone, as in `garden replay FILE | head`
@@ -70,7 +69,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 @contextlib.contextmanager
-def _stopped_alike() -> Iterator[None]:
+def _sigterm_as_ctrl_c() -> Iterator[None]:
     """Treat SIGTERM as Ctrl-C, after which a command keeps what it has done."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -115,68 +114,20 @@ def _exploit(words: list[str]) -> None:
     arguments.command_line(exploit.exploit, exploit.Arguments, words)
 
 
-def _play(words: list[str]) -> None:
+def _run(name: str, words: list[str]) -> None:
+    """Run a command of a module with a class `Arguments` and a function `main`; with --web another module's `main`."""
+    if name in ("arena", "leaderboard", "record"):
+        # NumPy, here and in spawned processes, multiplies matrices on one thread: their number can change the last
+        # digits of a network's answers, and with them games. It must be set before NumPy is imported.
+        for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+            os.environ[library] = "1"
     import tyro
 
-    from garden_agents.play.match import Arguments
-
-    arguments = tyro.cli(Arguments, args=words, prog="garden play")
-    shown = importlib.import_module(f"garden_agents.play.{'web' if arguments.web else 'terminal'}")
-    shown.main(arguments)
-
-
-def _multiply_on_one_thread() -> None:
-    """Have NumPy multiply matrices on one thread, here and in processes that are spawned; before it is imported.
-
-    The number of threads can change the last digits of a network's answers, and with them games.
-    """
-    for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-        os.environ[library] = "1"
-
-
-def _arena(words: list[str]) -> None:
-    _multiply_on_one_thread()
-    import tyro
-
-    from garden_agents.evaluation import arena
-
-    arena.main(tyro.cli(arena.Arguments, args=words, prog="garden arena"))
-
-
-def _leaderboard(words: list[str]) -> None:
-    _multiply_on_one_thread()
-    import tyro
-
-    from garden_agents.evaluation import leaderboard
-
-    leaderboard.main(tyro.cli(leaderboard.Arguments, args=words, prog="garden leaderboard"))
-
-
-def _record(words: list[str]) -> None:
-    _multiply_on_one_thread()
-    import tyro
-
-    from garden_agents.evaluation import record
-
-    record.main(tyro.cli(record.Arguments, args=words, prog="garden record"))
-
-
-def _report(words: list[str]) -> None:
-    import tyro
-
-    from garden_agents.evaluation.report import Arguments
-
-    arguments = tyro.cli(Arguments, args=words, prog="garden report")
-    shown = importlib.import_module(f"garden_agents.evaluation.{'live' if arguments.web else 'report'}")
-    shown.main(arguments)
-
-
-def _replay(words: list[str]) -> None:
-    import tyro
-
-    from garden_agents.play import recorded
-
-    recorded.main(tyro.cli(recorded.Arguments, args=words, prog="garden replay"))
+    module, web = MODULES[name]
+    kind = importlib.import_module(f"garden_agents.{module}").Arguments
+    arguments = tyro.cli(kind, args=words, prog=f"garden {name}")
+    shown = web if web and arguments.web else module
+    importlib.import_module(f"garden_agents.{shown}").main(arguments)
 
 
 def _warm_up(words: list[str]) -> None:
@@ -193,14 +144,18 @@ def _warm_up(words: list[str]) -> None:
         raise SystemExit(f"error: {error}") from error
 
 
+MODULES = {
+    "play": ("play.terminal", "play.web"),
+    "arena": ("evaluation.arena", ""),
+    "leaderboard": ("evaluation.leaderboard", ""),
+    "record": ("evaluation.record", ""),
+    "report": ("evaluation.report", "evaluation.live"),
+    "replay": ("play.recorded", ""),
+}
+"""By command its module, and the one that serves it as a page."""
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": _train,
     "exploit": _exploit,
-    "play": _play,
-    "arena": _arena,
-    "leaderboard": _leaderboard,
-    "record": _record,
-    "report": _report,
-    "replay": _replay,
+    **{name: functools.partial(_run, name) for name in MODULES},
     "warm-up": _warm_up,
 }

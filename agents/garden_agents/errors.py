@@ -1,4 +1,4 @@
-"""How commands end when something is wrong: with one line."""
+"""Errors of commands, in one line."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterator
 
 from garden_core.checks import one_line
 
-__all__ = ["one_line_errors"]
-
 
 @contextlib.contextmanager
-def one_line_errors(stopped: str = "stopped") -> Iterator[None]:
-    """Turn what is raised for wrong arguments, files or Ctrl-C into a SystemExit with a message of one line.
+def one_line_errors(stopped: str = "stopped", *also: type[Exception]) -> Iterator[None]:
+    """Turn exceptions for wrong arguments, files or Ctrl-C into a SystemExit with a message of one line.
 
     Args:
         stopped: the message after Ctrl-C.
+        *also: other exceptions that are treated like a ValueError.
 
     Raises:
         SystemExit: in place of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
         BrokenPipeError: as it is; the command ends quietly.
     """
+    wrong: tuple[type[Exception], ...] = (ValueError, TypeError, *also)
     try:
         yield
     except BrokenPipeError:
         raise
-    except (ValueError, TypeError) as error:
+    except wrong as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error

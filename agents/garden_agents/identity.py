@@ -1,4 +1,4 @@
-"""What an agent is made of, as a digest, so that results of an agent that has changed since are not taken for its own.
+"""Digests of agents, so that results of an agent are not used after it has changed.
 
 The digest covers the weights of an agent's network and its code; of `module:attribute` the modules of its author's that
 it imports, and the files that are opened to read while it is made. A policy with an attribute `digest`, a string, vouches
@@ -32,8 +32,6 @@ from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.policies import Policy
 
-__all__ = ["UNSEEN", "Identity", "identity_of", "weights_digest"]
-
 UNSEEN = "?"
 """The first character of the digest of an agent that can change unseen."""
 OPENING = frozenset(
@@ -66,12 +64,12 @@ ELSEWHERE = frozenset(
         "urllib",
     }
 )
-"""Modules that read files in other ways, or ask others."""
+"""Modules that read files in other ways, or from elsewhere."""
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/run/")
 
 
 class Identity(NamedTuple):
-    """What is known of an agent.
+    """The identity of an agent.
 
     Attributes:
         digest: 16 hexadecimal digits, after UNSEEN if the agent can change and keep them.
@@ -93,7 +91,7 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     module, opened = _import(code) if code else (None, {})
     with _opened() as files:
         policy = load_agent(name, game, allow_other_options=allow_other_options, check=True)
-    opened.setdefault(name, set()).update(files)
+    opened[name] = files = opened.get(name, set()) | files
     network = getattr(policy, "network", None) or policy
     digest, unseen = hashlib.sha256(weights_digest(policy).encode()), ""
     for each in (policy.__module__, network.__module__):
@@ -109,7 +107,7 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
             digest.update(vouched.encode())
         else:
             unseen = unseen or ("" if IMPORT in opened else "its module was imported before it was made here")
-            sources |= _data(set().union(*(opened.get(part, ()) for part in (IMPORT, name))))
+            sources |= _data(files | opened.get(IMPORT, set()))
         for content in sorted({_digest_of(path) for path in sources}):
             digest.update(content)
     if isinstance(policy, ProgramAgent):

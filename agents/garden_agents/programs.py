@@ -1,4 +1,4 @@
-"""Agents in any language: a program that is told the position on a line of standard input, and answers on one.
+"""Agents in any language: a program that reads the position as a line of standard input, and answers with a line.
 
 The first line is `{"type": "game", "game": …, "options": {…}, "num_players": …, "labels": […], "seed": …, "seconds": …}`, which
 wants no answer. Then each `{"type": "move", "game_id": …, "view": {…}}` wants `{"action": …}` within `seconds`: the number of
@@ -29,8 +29,6 @@ from garden_core.batch import Batch
 from garden_core.checks import one_line
 from garden_core.game import Game
 from garden_core.policies import FORFEIT
-
-__all__ = ["LIMIT", "SECONDS", "START", "ProgramAgent"]
 
 SECONDS = 10.0
 """Time for a move, unless another one is named."""
@@ -66,9 +64,8 @@ class ProgramAgent:
             raise ValueError(f"program: the time for a move must be positive, not {seconds}")
         self.game, self.seed, self.seconds = game, seed, seconds
         self._process: _Process | None = None
-        self._games: dict[
-            int, tuple[int, int]
-        ] = {}  # by row the game's number, and its decisions when last asked
+        self._games: dict[int, tuple[int, int]] = {}
+        """By row the number of its game, and the decisions in it when the program was last asked."""
         self._started = 0
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
@@ -115,12 +112,18 @@ class ProgramAgent:
         view = self.game.seat_view(state, int(state["current_player"]))
         message = {"type": "move", "game_id": self._game_id(row, int(state["decisions"])), "view": view}
         try:
-            answer = self._ask(message)
-            return self._checked(answer, {one["action"] for one in view["legal"]})
+            if self._process is None:
+                self._process = self._start()
+            return _checked(
+                self._process.ask(message, self.seconds), {one["action"] for one in view["legal"]}
+            )
+        except OSError as error:
+            reason = f"it cannot be run: {error}"
         except _LostError as error:
-            self.close()
-            warnings.warn(f"program {shlex.join(self.command)} loses a game: {error}", stacklevel=2)
-            return FORFEIT
+            reason = str(error)
+        self.close()
+        warnings.warn(f"program {shlex.join(self.command)} loses a game: {reason}", stacklevel=2)
+        return FORFEIT
 
     def _game_id(self, row: int, decisions: int) -> int:
         """Return the number of the game in a row: a new one where fewer decisions are taken than before."""
@@ -129,14 +132,6 @@ class ProgramAgent:
             number, self._started = self._started, self._started + 1
         self._games[row] = number, decisions
         return number
-
-    def _ask(self, message: dict[str, Any]) -> str:
-        try:
-            if self._process is None:
-                self._process = self._start()
-            return self._process.ask(message, self.seconds)
-        except OSError as error:
-            raise _LostError(f"it cannot be run: {error}") from None
 
     def _start(self, errors: IO[bytes] | None = None) -> _Process:
         """Start the program and send it the game; `errors` is the file for its standard error, this process's if None."""
@@ -154,18 +149,19 @@ class ProgramAgent:
         )
         return process
 
-    def _checked(self, line: str, legal: set[int]) -> int:
-        """Return the action of an answer."""
-        try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError):
-            raise _LostError(f"its answer is not JSON: {one_line(line, 80)}") from None
-        action = answer.get("action") if isinstance(answer, dict) else None
-        if type(action) is not int:
-            raise _LostError(f'its answer has no whole number "action": {one_line(line, 80)}')
-        if action not in legal:
-            raise _LostError(f"its action {one_line(action, 20)} is not legal")
-        return action
+
+def _checked(line: str, legal: set[int]) -> int:
+    """Return the action of an answer."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _LostError(f"its answer is not JSON: {one_line(line, 80)}") from None
+    action = answer.get("action") if isinstance(answer, dict) else None
+    if type(action) is not int:
+        raise _LostError(f'its answer has no whole number "action": {one_line(line, 80)}')
+    if action not in legal:
+        raise _LostError(f"its action {one_line(action, 20)} is not legal")
+    return action
 
 
 def _program_seed(seed: int) -> int:
@@ -185,9 +181,14 @@ class _Process:
     """A running program and what it starts; threads of their own write its input and read its output."""
 
     def __init__(self, command: list[str], errors: IO[bytes] | None = None) -> None:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
         self.process = subprocess.Popen(
-            command, **pipes, text=True, encoding="utf-8", errors="replace", start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
         )
         self.messages: _Messages = queue.Queue()
         self.lines: queue.Queue[str] = queue.Queue(maxsize=8)
@@ -244,9 +245,8 @@ def _write(stream: Any, messages: _Messages) -> None:
     message = "…"
     while message:
         message, written = messages.get()
-        with contextlib.suppress(
-            OSError, ValueError
-        ):  # the program reads no more: its output says that it ended
+        # where the program reads no more, its output says that it ended
+        with contextlib.suppress(OSError, ValueError):
             if message:
                 stream.write(message)
                 stream.flush()

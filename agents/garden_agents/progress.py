@@ -9,8 +9,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-__all__ = ["progress_bar"]
-
 EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 

@@ -19,8 +19,6 @@ from garden_core.plugins import imported
 from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.registry import game_class
 
-__all__ = ["code_of", "is_built_in", "load_agent", "make_game"]
-
 SHIPPED = ("network", "ppo")
 """Names of the trained network that comes with a game; the second is an older one."""
 _BUILT_IN = re.compile(
@@ -71,10 +69,13 @@ def code_of(name: str) -> str:
     search = _SEARCH.fullmatch(name)
     if search:
         return code_of(search["network"] or "")
-    path = Path(name)
-    if _PROGRAM.fullmatch(name) or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
+    if _PROGRAM.fullmatch(name) or _is_network(Path(name)) or not name.partition(":")[2]:
         return ""
-    return name if name.partition(":")[2] else ""
+    return name
+
+
+def _is_network(path: Path) -> bool:
+    return is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path))
 
 
 def _value(text: str) -> object:
@@ -122,21 +123,20 @@ def load_agent(
         return GreedyPolicy(seed)
     search = _SEARCH.fullmatch(name)
     if search:
-        limit: Any = (
-            {"seconds": float(search["seconds"])}
-            if search["seconds"]
-            else {"simulations": int(search["count"])}
-        )
+        seconds, count = search["seconds"], search["count"]
+        limit: Any = {"seconds": float(seconds)} if seconds else {"simulations": int(count)}
         network: Any = None
         if search["network"]:
             network = load_agent(search["network"], game, seed, allow_other_options)
-        if network is not None and not hasattr(network, "evaluate"):
-            raise ValueError(f"{name}: only a trained network can guide search, not {search['network']!r}")
-        if network is not None and network.value_target == "margin":
-            raise ValueError(
-                f"{name}: its value head predicts margins, as its reward was mostly margin when it was kept; search "
-                "needs one that predicts outcomes: train with a higher --outcome"
-            )
+            if not hasattr(network, "evaluate"):
+                raise ValueError(
+                    f"{name}: only a trained network can guide search, not {search['network']!r}"
+                )
+            if network.value_target == "margin":
+                raise ValueError(
+                    f"{name}: its value head predicts margins, as its reward was mostly margin when it was kept; search "
+                    "needs one that predicts outcomes: train with a higher --outcome"
+                )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     program = _PROGRAM.fullmatch(name)
     if program:
@@ -145,13 +145,12 @@ def load_agent(
             agent.check()
         return agent
     path = Path(name)
-    if name in SHIPPED or is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path)):
+    if name in SHIPPED or _is_network(path):
         from garden_agents.networks import network_agent
 
-        other = {"allow_other_options": allow_other_options}
         if name in SHIPPED:
-            return network_agent.load(game, seed=seed, **other)
-        return network_agent.NetworkAgent.load(path, game, seed, **other)
+            return network_agent.load(game, seed=seed, allow_other_options=allow_other_options)
+        return network_agent.NetworkAgent.load(path, game, seed, allow_other_options=allow_other_options)
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     if path.suffix or len(path.parts) > 1:

@@ -1,4 +1,4 @@
-"""Local web servers: the address, the secret token in it, and what all answers say to browsers."""
+"""Local web servers: the address, the secret token in it, and the headers of all answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import BaseRoute
 
-__all__ = ["HEADERS", "LOCAL", "LONGEST", "announce", "application", "holds", "listen", "runner"]
-
 LOCAL = ("127.0.0.1", "localhost")
 """Names of this machine for itself."""
 LONGEST = 4_000_000
@@ -29,6 +27,10 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Of every answer: pages run the server's own scripts alone, load nothing from elsewhere, and leave no trace."""
+OWN_SCRIPTS = HEADERS | {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+}
+"""Of pages that contain their scripts and need nothing else."""
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from colours import contrast
 from garden_agents.evaluation import report_games
-from garden_agents.evaluation.charts import Line, bars, count, line_chart, number, percent
+from garden_agents.evaluation.charts import Line, count, line_chart, number, percent
 from garden_agents.evaluation.matches import wilson
 from garden_agents.evaluation.plots import COLOURS
 from garden_agents.evaluation.report import TEMPLATE, page, save
@@ -379,11 +379,15 @@ def test_a_level_line_has_room(value):
     assert min(ticks) < value < max(ticks)
 
 
-def test_bars_have_the_heights_of_their_numbers():
-    chart = bars(np.array([1.0, 4, 0]), ["a", "b<", "c"], (-1, 1), "value", count)
-    heights = [float(height) for height in re.findall(r'height="([\d.]+)" class="bar', chart)]
-    assert heights[0] * 4 == pytest.approx(heights[1], abs=0.1)
-    assert heights[2] == 0
+def test_marks_have_the_places_and_sizes_of_their_numbers():
+    heights, notes, sizes = np.array([1.0, 4, 0]), ["a", "b<", "c"], np.array([2.0, 4, 3])
+    line = Line(np.array([-1.0, 0, 1]), heights, notes=notes, radii=sizes)
+    chart = line_chart([line], "value", number, count, (0, 5), x_range=(-1, 1))
+    marks = re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', chart)
+    x, y, radii = np.array(marks, float).T
+    assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.1)
+    assert (y[2] - y[0]) * 4 == pytest.approx(y[2] - y[1], abs=0.4)
+    assert radii.tolist() == [2, 4, 3]
     assert "<title>b&lt;</title>" in chart
 
 

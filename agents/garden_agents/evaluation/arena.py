@@ -31,7 +31,7 @@ import tyro
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import CORES, finished
+from garden_agents.evaluation.jobs import CORES, blocks, check, finished
 from garden_agents.evaluation.matches import (
     Result,
     alone,
@@ -52,18 +52,6 @@ from garden_agents.registry import load_agent, make_game
 from garden_core import checks
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-
-__all__ = [
-    "Job",
-    "Kept",
-    "Played",
-    "finished_jobs",
-    "jobs_of",
-    "joined",
-    "picture",
-    "play_job",
-    "round_robin",
-]
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
@@ -148,12 +136,8 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     pairs = list(itertools.combinations(names, 2))
     if num_players > 2:
         pairs += [(b, a) for a, b in pairs]  # one A among Bs is another game than one B among As
-    total, block = (-(-number // num_players) * num_players for number in (games, BLOCK))
-    return [
-        Job(*pair, start // block, min(block, total - start))
-        for pair in pairs
-        for start in range(0, total, block)
-    ]
+    parts = blocks(games, BLOCK, num_players)
+    return [Job(*pair, *part) for pair in pairs for part in parts]
 
 
 def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> Played:
@@ -166,12 +150,11 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
     """
     digest = hashlib.sha256(json.dumps([seed, job.agent, job.opponent, job.block]).encode()).digest()
     seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
-    names = (job.agent, job.opponent)
-    agents = []
-    for name, other, agent_seed in zip(names, reversed(names), seeds, strict=True):
-        agents.append(
-            named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
-        )
+    pair = (job.agent, job.opponent)
+    agents = [
+        named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
+        for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
+    ]
     use_one_torch_thread()
     ended = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
     forfeits = tuple((int(i), int(ended.forfeited[i])) for i in np.flatnonzero(ended.forfeited >= 0))
@@ -181,18 +164,14 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
 def finished_jobs(
     game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any], address: str | None
 ) -> Generator[tuple[Job, Played], None, None]:
-    """Yield each job with its results when it is finished. Closing the generator stops the processes."""
-    if address is not None:
-        yield from _finished_on_ray(game, jobs, seed, settings, address)
+    """Yield each job with its results when it is finished. Closing the generator stops the processes.
+
+    With `address` they are played on a Ray cluster, again where a worker died.
+    """
+    if address is None:
+        play_one = functools.partial(play_job, game, seed=seed, **settings)
+        yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
         return
-    play_one = functools.partial(play_job, game, seed=seed, **settings)
-    yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
-
-
-def _finished_on_ray(
-    game: Game, jobs: Sequence[Job], seed: int, settings: dict[str, Any], address: str
-) -> Generator[tuple[Job, Played], None, None]:
-    """Yield each job with its results when it is finished on a Ray cluster; jobs of workers that died are played again."""
     with connected(address):
         import ray
 
@@ -208,6 +187,14 @@ def _finished_on_ray(
         finally:
             for reference in running:
                 ray.cancel(reference, force=True)
+
+
+def rated(names: Sequence[str], placed: Mapping[tuple[str, str], np.ndarray], seed: int) -> list[Rating]:
+    """Return ratings from each pair's places, see `joined`."""
+    lineups = [
+        np.array([names.index(name) for name in pair])[alone(*ranks.shape)] for pair, ranks in placed.items()
+    ]
+    return rate(names, np.concatenate(lineups), np.concatenate([*placed.values()]), seed)
 
 
 def round_robin(
@@ -247,12 +234,7 @@ def round_robin(
         raise ValueError("the arena needs a game of at least two players against each other")
     if len(names) < 2:
         raise ValueError("the arena needs at least two agents")
-    if len(set(names)) < len(names):
-        raise ValueError(f"an agent is named twice: {' '.join(names)}")
-    for what, number in (("games", games), ("processes", processes)):
-        if number < 1:
-            raise ValueError(f"{what} must be at least 1, not {number}")
-    checks.as_seed(seed)
+    check(games, processes, names, seed)
     if not set(unchanged) <= set(names):
         raise ValueError(
             f"unchanged names an agent that does not play: {' '.join(set(unchanged) - set(names))}"
@@ -277,13 +259,11 @@ def round_robin(
                 file.flush()
             bar.update(job.games)
 
-    results, lineups, placed = [], [], []
+    results, placed = [], {}
     for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
-        ranks, points, forfeited = joined(done[job] for job in of_pair)
-        results.append(result_of(pair, ranks, points, forfeited))
-        lineups.append(np.array([names.index(name) for name in pair])[alone(*ranks.shape)])
-        placed.append(ranks)
-    return results, rate(names, np.concatenate(lineups), np.concatenate(placed), seed)
+        placed[pair], points, forfeited = joined(done[job] for job in of_pair)
+        results.append(result_of(pair, placed[pair], points, forfeited))
+    return results, rated(names, placed, seed)
 
 
 def _kept(
@@ -302,23 +282,17 @@ def _kept(
         "seed": seed,
         "garden-envs": version("garden-envs"),
     }
-    try:
-        text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
-    except ValueError:
-        text = "damaged\n"
-    lines = text.split("\n")[:-1] or [
-        json.dumps(here)
-    ]  # without an incomplete last line, as a crash leaves it
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
     try:
-        there, *rest = map(json.loads, lines)
-        kept = msgspec.convert(rest, list[Kept])
+        text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
+        lines = text.split("\n")[:-1]  # without an incomplete last line, as a crash leaves it
+        lines = lines or [json.dumps(here)]
+        first, *rest = map(json.loads, lines)
+        there, kept = msgspec.convert(first, dict[str, Any]), msgspec.convert(rest, list[Kept])
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError):
         raise damaged from None
-    if not isinstance(there, dict):
-        raise damaged
     differ = [
         f"{key} is {checks.short(there.get(key))}, not {here[key]!r}"
         for key in here
@@ -356,11 +330,10 @@ def _kept(
 
 
 def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], title: str) -> None:
-    """Draw the win rates of all pairs as a table, and beside it the ratings; one line for each agent, best first."""
+    """Draw the win rates of all pairs as a table, and next to it the ratings; one line for each agent, best first."""
     from matplotlib.colors import TwoSlopeNorm
 
     n, fair = len(ratings), 1 / len(results[0].by_seat)
-    width = 0.8 * max(n, 3)
     row = {r.agent: i for i, r in enumerate(ratings)}
     cells = {(row[r.agent], row[r.opponent]): (r.win_rate, *r.interval) for r in results}
     if fair == 1 / 2:
@@ -369,6 +342,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
     for cell, (won, _, _) in cells.items():
         rates[cell] = won
     names = [short(r.agent, 26) for r in ratings]
+    width = 0.8 * max(n, 3)
     shape = {"sharey": True, "width_ratios": (width, 3.5)}
     with plot(path, 2, (6 + width, 2.6 + 0.5 * n), **shape) as (left, right):
         image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
@@ -382,19 +356,16 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         left.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
         left.grid(False)
         left.set_xlabel("win rate of row against column", loc="left")
-        right.errorbar(
-            [r.rating for r in ratings], range(n), None, [r.uncertainty for r in ratings], "o", capsize=3
-        )
         for i, r in enumerate(ratings):
+            right.errorbar(r.rating, i, xerr=r.uncertainty, fmt="oC0", capsize=3)
             right.annotate(f"{r.rating:.0f}", (r.rating, i), (0, 7), textcoords="offset points", ha="center")
         right.set_xlabel(f"rating ± 2 sigma on Elo's scale, {zero(ratings)} = 0")
         right.tick_params(left=False, labelleft=False)
         right.margins(x=0.12)
         for axes in (left, right):
             axes.spines[:].set_visible(False)
-        left.figure.suptitle(
-            f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}", x=0.01, ha="left", size=11
-        )
+        words = f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}"
+        left.figure.suptitle(words, x=0.01, ha="left", size=11)
 
 
 @dataclass
@@ -432,9 +403,9 @@ def _make_room(output: Path | None, drawing: Path | None) -> None:
     if drawing is not None and drawing.suffix not in PICTURES:
         raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {drawing.name!r}")
     for path in (output, drawing):
-        if path is not None and path.is_dir():
-            raise ValueError(f"{path} is a folder, not a file")
         if path is not None:
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder, not a file")
             path.parent.mkdir(parents=True, exist_ok=True)
 
 
@@ -464,10 +435,13 @@ def main(arguments: Arguments) -> list[Result]:
             arguments.unchanged,
         )
     if output is not None:
-        options = itertools.chain(["--options"] * bool(arguments.options), *arguments.options.items())
         command = ["garden", "arena", arguments.game, *arguments.agents, "--games", str(arguments.games)]
-        command += ["--num-players", str(game.num_players), *options, "--seed", str(arguments.seed)]
-        command += ["--allow-other-options"] * arguments.allow_other_options
+        command += ["--num-players", str(game.num_players)]
+        if arguments.options:
+            command += ["--options", *itertools.chain(*arguments.options.items())]
+        command += ["--seed", str(arguments.seed)]
+        if arguments.allow_other_options:
+            command.append("--allow-other-options")
         report = {
             "command": shlex.join(command),
             "game": game.name,

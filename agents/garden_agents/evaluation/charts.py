@@ -1,19 +1,17 @@
-"""Charts as inline SVG, for pages that give colours to the classes `c0` to `c5`: lines with bands, points, bars."""
+"""Charts of lines, bands and points as inline SVG, for pages that give colours to the classes `c0` to `c5`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from garden_core.svg import tag, text, title
 
-__all__ = ["Line", "bars", "count", "line_chart", "number", "percent", "points", "swatch"]
-
 WIDTH, HEIGHT = 380, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 52, 366, 10, 190  # edges of the plot in the picture
 SIZE = 12  # of texts
 COLOURS = 6
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4")
@@ -28,7 +26,8 @@ class Line(NamedTuple):
         x: float (K,), finite.
         y: float (K,); not finite where there is nothing to draw.
         low, high: float (K,), the band around it; None for no band.
-        notes: what each point is called; points are marked where there are notes.
+        notes: names of the points, which are marked where there are notes.
+        radii: float (K,) of the marks; all equal if None.
     """
 
     x: np.ndarray
@@ -36,6 +35,7 @@ class Line(NamedTuple):
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     notes: Sequence[str] = ()
+    radii: np.ndarray | None = None
 
 
 def line_chart(
@@ -44,103 +44,67 @@ def line_chart(
     x_form: Form,
     y_form: Form,
     y_range: tuple[float, float] | None = None,
-    level: tuple[float, str] | None = None,
+    level: tuple[float, float, str] | None = None,
+    x_range: tuple[float, float] | None = None,
 ) -> str:
-    """Return a chart of lines from x = 0 on.
+    """Return a chart of lines.
 
     Args:
         lines: the lines; line i has the class `c{i % 6}`.
-        x_label: what x is.
-        x_form, y_form: the numbers at the axes, as text.
-        y_range: range of y; if None that of the lines and bands, without what lies far beyond the middle 96 %.
-        level: a horizontal line, where and what it is called; none if None.
+        x_label: name of the x axis.
+        x_form, y_form: format the numbers at the axes.
+        y_range: range of y; if None the range of the lines and bands, without what is far beyond the middle 96 %.
+        level: a straight line to compare with: its y at the left and at the right edge, and its name; none if None.
+        x_range: range of x; from 0 to the largest x if None.
     """
-    right = max((float(line.x.max()) for line in lines if len(line.x)), default=1.0) or 1.0
-    plot = _Plot((0.0, right), y_range or _range(lines))
-    inside = []
+    largest = max((float(line.x.max()) for line in lines if len(line.x)), default=1.0)
+    left, right = x_range or (0.0, largest or 1.0)
+    low, high = y_range or _range(lines)
+
+    def across(x: Any) -> Any:
+        return LEFT + (x - left) / (right - left) * (RIGHT - LEFT)
+
+    def up(y: Any) -> Any:
+        return BOTTOM - (y - low) / (high - low) * (BOTTOM - TOP)
+
+    bands, curves = [], []
     for i, line in enumerate(lines):
+        x, y = across(line.x), up(line.y)
+        titles = [title(note) for note in line.notes]
+        radii = np.full(len(x), 3.5) if line.radii is None else line.radii
         for run in _runs(line.y):
-            x, y = plot.x(line.x[run]), plot.y(line.y[run])
+            curves.append(tag("path", d=_path(x[run], y[run]), **_look(i)))
             if line.low is not None and line.high is not None:
-                ends = np.concatenate([plot.y(line.low[run]), plot.y(line.high[run])[::-1]])
-                inside.append(
-                    tag("path", d=_path(np.concatenate([x, x[::-1]]), ends), class_=f"band c{i % COLOURS}")
-                )
+                around = np.append(up(line.low[run]), up(line.high[run])[::-1])
+                outline = _path(np.append(x[run], x[run][::-1]), around)
+                bands.append(tag("path", d=outline, class_=f"band c{i % COLOURS}"))
+            for k in run if titles or len(run) == 1 else ():  # a point alone has no line
+                place = {"cx": float(x[k]), "cy": float(y[k]), "r": float(radii[k])}
+                curves.append(tag("circle", *titles[k : k + 1], **place, class_=f"dot c{i % COLOURS}"))
     if level is not None:
-        at = float(plot.y(np.array([level[0]]))[0])
-        inside.append(tag("path", d=f"M{LEFT} {at:.1f}H{WIDTH - RIGHT}", class_="level"))
-        inside.append(text(LEFT + 4, at - 8, level[1], SIZE - 1, class_="quiet"))
-    for i, line in enumerate(lines):
-        look = {"class_": f"line c{i % COLOURS}", "stroke_dasharray": DASHES[i % len(DASHES)] or None}
-        for run in _runs(line.y):
-            x, y = plot.x(line.x[run]), plot.y(line.y[run])
-            inside.append(tag("path", d=_path(x, y), **look))
-            alone = len(x) == 1 and not line.notes
-            inside += [_dot(x[0], y[0], 2, i)] if alone else []
-        for x, y, note in zip(plot.x(line.x), plot.y(line.y), line.notes, strict=False):
-            inside += [_dot(x, y, 3.5, i, note)] if math.isfinite(y) else []
-    return plot.drawn(inside, x_label, "", x_form, y_form)
+        first, last = up(np.array(level[:2])).tolist()
+        bands.append(tag("path", d=f"M{LEFT} {first:.1f}L{RIGHT} {last:.1f}", class_="level"))
+        bands.append(text(LEFT + 4, first - 8, level[2], SIZE - 1, class_="quiet"))
 
-
-def points(
-    x: np.ndarray,
-    y: np.ndarray,
-    shares: np.ndarray,
-    notes: Sequence[str],
-    span: tuple[float, float],
-    labels: tuple[str, str],
-) -> str:
-    """Return a chart of points beside the diagonal, where x and y are equal.
-
-    Args:
-        x, y: float (K,).
-        shares: float (K,), areas of the points; the largest is drawn largest.
-        notes: what each point is called.
-        span: range of both axes.
-        labels: what x and y are.
-    """
-    plot = _Plot(span, span)
-    ends = [float(side(np.array([end]))[0]) for end in span for side in (plot.x, plot.y)]
-    inside = [tag("path", d="M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*ends), class_="level")]
-    radii = 2.5 + 7 * np.sqrt(shares / max(float(shares.max(initial=0)), 1e-9))
-    for each in zip(plot.x(x), plot.y(y), radii, notes, strict=True):
-        inside.append(_dot(*each[:3], 1, each[3]))
-    return plot.drawn(inside, *labels, number, number)
-
-
-def bars(
-    heights: np.ndarray, notes: Sequence[str], span: tuple[float, float], x_label: str, y_form: Form
-) -> str:
-    """Return a chart of bars that share an axis evenly.
-
-    Args:
-        heights: float (K,), not negative.
-        notes: what each bar is called.
-        span: range of the axis.
-        x_label: what x is.
-        y_form: the numbers at the axis of heights, as text.
-    """
-    plot = _Plot(span, (0.0, max(float(heights.max(initial=0)) * 1.05, 1e-9)))
-    edges, tops = plot.x(np.linspace(*span, len(heights) + 1)), plot.y(heights)
-    inside = [
-        tag(
-            "rect",
-            title(note),
-            x=float(left) + 1,
-            y=float(top),
-            width=float(right - left) - 2,
-            height=HEIGHT - BOTTOM - float(top),
-            class_="bar c1",
-        )
-        for left, right, top, note in zip(edges[:-1], edges[1:], tops, notes, strict=True)
-    ]
-    return plot.drawn(inside, x_label, "", number, y_form)
+    quiet = {"text_anchor": "middle", "class_": "quiet"}
+    parts = [text((LEFT + RIGHT) / 2, HEIGHT - 9, x_label, SIZE, **quiet)]
+    for tick in _ticks(left, right):
+        at = float(across(tick))
+        parts.append(tag("path", d=f"M{at:.1f} {BOTTOM}v4", class_="grid"))
+        parts.append(text(at, BOTTOM + 12, x_form(tick), SIZE, **quiet))
+    for tick in _ticks(low, high):
+        at = float(up(tick))
+        parts.append(tag("path", d=f"M{LEFT} {at:.1f}H{RIGHT}", class_="grid"))
+        parts.append(text(LEFT - 6, at, y_form(tick), SIZE, text_anchor="end", class_="quiet"))
+    # a picture in the picture cuts off what is outside of it
+    frame = {"x": LEFT - 5, "y": TOP - 5, "width": RIGHT - LEFT + 10, "height": BOTTOM - TOP + 10}
+    parts.append(tag("svg", *bands, *curves, **frame, viewBox=" ".join(map(str, frame.values()))))
+    return tag("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}")
 
 
 def swatch(i: int) -> str:
     """Return a small picture of line i, for a legend."""
-    look = {"class_": f"line c{i % COLOURS}", "stroke_dasharray": DASHES[i % len(DASHES)] or None}
-    return tag("svg", tag("path", d="M0 5H26", **look), width=26, height=10, aria_hidden="true")
+    return tag("svg", tag("path", d="M0 5H26", **_look(i)), width=26, height=10, aria_hidden="true")
 
 
 # --- numbers as text ---
@@ -167,44 +131,8 @@ def number(x: float) -> str:
 # --- within a chart ---
 
 
-class _Plot:
-    """The place of a chart's numbers."""
-
-    def __init__(self, across: tuple[float, float], up: tuple[float, float]) -> None:
-        self.across, self.up = across, up
-
-    def x(self, x: np.ndarray) -> np.ndarray:
-        low, high = self.across
-        return LEFT + (x - low) / (high - low) * (WIDTH - LEFT - RIGHT)
-
-    def y(self, y: np.ndarray) -> np.ndarray:
-        low, high = self.up
-        return HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
-
-    def drawn(self, inside: Sequence[str], x_label: str, y_label: str, x_form: Form, y_form: Form) -> str:
-        """Return the chart: grid, numbers, and what is inside, cut off at the edges."""
-        bottom = HEIGHT - BOTTOM
-        parts = []
-        for tick, y in _ticks(*self.up, self.y):
-            parts.append(tag("path", d=f"M{LEFT} {y:.1f}H{WIDTH - RIGHT}", class_="grid"))
-            parts.append(text(LEFT - 6, y, y_form(tick), SIZE, text_anchor="end", class_="quiet"))
-        for tick, x in _ticks(*self.across, self.x):
-            parts.append(tag("path", d=f"M{x:.1f} {bottom}v4", class_="grid"))
-            parts.append(text(x, bottom + 12, x_form(tick), SIZE, text_anchor="middle", class_="quiet"))
-        middle = (LEFT + WIDTH - RIGHT) / 2
-        parts.append(text(middle, HEIGHT - 9, x_label, SIZE, text_anchor="middle", class_="quiet"))
-        if y_label:
-            turned = {"transform": f"translate(10 {(TOP + bottom) / 2:.0f}) rotate(-90)"}
-            parts.append(tag("g", text(0, 0, y_label, SIZE, text_anchor="middle", class_="quiet"), **turned))
-        # a picture in the picture cuts off what is outside of it
-        frame = {"x": LEFT - 5, "y": TOP - 5, "width": WIDTH - LEFT - RIGHT + 10, "height": bottom - TOP + 10}
-        parts.append(tag("svg", *inside, **frame, viewBox=" ".join(map(str, frame.values()))))
-        return tag("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}")
-
-
-def _dot(x: float, y: float, radius: float, i: int, note: str = "") -> str:
-    place = {"cx": float(x), "cy": float(y), "r": float(radius)}
-    return tag("circle", *([title(note)] if note else []), **place, class_=f"dot c{i % COLOURS}")
+def _look(i: int) -> dict[str, str | None]:
+    return {"class_": f"line c{i % COLOURS}", "stroke_dasharray": DASHES[i % len(DASHES)] or None}
 
 
 def _path(x: np.ndarray, y: np.ndarray) -> str:
@@ -219,31 +147,25 @@ def _runs(y: np.ndarray) -> list[np.ndarray]:
 
 
 def _range(lines: Sequence[Line]) -> tuple[float, float]:
-    """Return the range of all lines; of their middle 96 % with some room if the rest lies far beyond."""
-    drawn = [
-        part[np.isfinite(part)]
-        for line in lines
-        for part in (line.y, line.low, line.high)
-        if part is not None
-    ]
-    found = np.concatenate([*drawn, np.zeros(0)])
-    if not len(found):
+    """Return the range of all lines; of their middle 96 % with some room if the rest is far beyond."""
+    parts = [part for line in lines for part in line[1:4] if part is not None]
+    numbers = np.concatenate([*parts, []])
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
         return 0.0, 1.0
-    low, high = float(found.min()), float(found.max())
-    inner = [float(x) for x in np.quantile(found, (0.02, 0.98))]
-    room = inner[1] - inner[0]
+    low, inner_low, inner_high, high = np.quantile(numbers, (0, 0.02, 0.98, 1)).tolist()
+    room = inner_high - inner_low
     if room > 0 and high - low > 3 * room:
-        low, high = max(low, inner[0] - 0.3 * room), min(high, inner[1] + 0.3 * room)
+        low, high = max(low, inner_low - 0.3 * room), min(high, inner_high + 0.3 * room)
     if high - low <= 1e-9 * max(abs(low), abs(high)):
         low, high = low - (abs(low) / 2 or 0.5), high + (abs(high) / 2 or 0.5)
     return low, high
 
 
-def _ticks(low: float, high: float, place: Callable[[np.ndarray], np.ndarray]) -> list[tuple[float, float]]:
-    """Return three to six round numbers from `low` to `high`, and their places."""
+def _ticks(low: float, high: float) -> list[float]:
+    """Return three to six round numbers from `low` to `high`."""
     rough = (high - low) / 4
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= 0.999 * rough)
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
-    ticks = [step * i for i in range(first, last + 1)]
-    return list(zip(ticks, place(np.array(ticks)).tolist(), strict=True))
+    return [step * i for i in range(first, last + 1)]

@@ -13,8 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from garden_agents.programs import end_all
-
-__all__ = ["CORES", "finished"]
+from garden_core.checks import as_seed
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 """Number of cores that this process may use."""
@@ -26,10 +25,26 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 
+def check(games: int, processes: int, names: Sequence[str] = (), seed: int = 0) -> None:
+    """Raise ValueError for numbers out of range, or a name that is there twice."""
+    if len(set(names)) < len(names):
+        raise ValueError(f"an agent is named twice: {' '.join(names)}")
+    for what, number in (("games", games), ("processes", processes)):
+        if number < 1:
+            raise ValueError(f"{what} must be at least 1, not {number}")
+    as_seed(seed)
+
+
+def blocks(games: int, size: int, multiple: int) -> list[tuple[int, int]]:
+    """Return number and games of each block of `size` games; `games` and `size` are rounded up to a multiple."""
+    games, size = (-(-number // multiple) * multiple for number in (games, size))
+    return [(start // size, min(size, games - start)) for start in range(0, games, size)]
+
+
 def finished(
     play: Callable[[J], R], jobs: Sequence[J], processes: int, describe: Callable[[J], str]
 ) -> Generator[tuple[J, R], None, None]:
-    """Yield each job with what `play` returns of it, when it is finished. Closing the generator stops the processes.
+    """Yield each job with the result of `play` when it is finished. Closing the generator stops the processes.
 
     With `processes` > 1 these are spawned, so a script that calls this needs `if __name__ == "__main__":`, and `play` is
     pickled.
@@ -38,10 +53,10 @@ def finished(
         play: plays a job.
         jobs: the jobs.
         processes: number of processes; 1 for this one alone.
-        describe: what the message calls the job in which a process died.
+        describe: returns the name of a job, for the message when its process died.
 
     Raises:
-        RuntimeError: if a process dies. What `play` raises is passed on.
+        RuntimeError: if a process dies. Exceptions of `play` are passed on.
     """
     if processes == 1:
         for job in jobs:

@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -38,10 +38,10 @@ from garden_agents.evaluation.arena import (
     finished_jobs,
     jobs_of,
     joined,
+    rated,
 )
-from garden_agents.evaluation.jobs import CORES
-from garden_agents.evaluation.matches import alone, result_of
-from garden_agents.evaluation.ratings import rate
+from garden_agents.evaluation.jobs import CORES, check
+from garden_agents.evaluation.matches import result_of
 from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
@@ -51,8 +51,6 @@ from garden_core.checks import one_line, short
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
-
-__all__ = ["Arguments", "Entry", "Table", "main", "rating_table", "read_tables"]
 
 SEED = 0  # of all games, and of the ratings
 GAMES = "games.jsonl"
@@ -89,14 +87,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _CODE.fullmatch(self.agent) is not None
 
 
-class Block(NamedTuple):
-    """Which games of a pair a job has; a job of the same block may have more of them."""
-
-    agent: str
-    opponent: str
-    number: int
-
-
 class Line(Kept):
     """A line of the file of kept games.
 
@@ -117,7 +107,8 @@ class Table:
     entries: dict[str, Entry]
     files: dict[str, Path]
     """Each agent's entry."""
-    done: dict[Block, Line]
+    done: dict[tuple[str, str, int], Line]
+    """By pair and number of the block; a line of the same block may have more of its games."""
 
     @property
     def head(self) -> dict[str, Any]:
@@ -132,7 +123,7 @@ class Table:
 
     @functools.cached_property
     def sources(self) -> dict[str, str]:
-        """What lines hold of agents, by name; agents that are code are not loaded here, but added when they play."""
+        """By agent the digest for its lines; agents that are code are not loaded here, but added when they play."""
         found = {}
         for agent, entry in self.entries.items():
             try:
@@ -148,7 +139,7 @@ class Table:
         return Line(job, sources, played, self.digest(job, sources, played))
 
     def digest(self, job: Sequence[Any], sources: Sequence[str], played: Played) -> str:
-        """Return the digest of what a line says."""
+        """Return the digest of a line."""
         return hashlib.sha256(json.dumps([self.head, job, sources, played.kept]).encode()).hexdigest()[:16]
 
     def write(self) -> None:
@@ -226,7 +217,7 @@ def _read_games(table: Table) -> None:
             _check(table, line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
-        table.done[Block(*line.job[:3])] = line
+        table.done[line.job[:3]] = line
 
 
 def _check(table: Table, line: Line) -> None:
@@ -242,12 +233,12 @@ def _check(table: Table, line: Line) -> None:
         raise ValueError("the results are not those of a job")
     if line.digest != table.digest(line.job, line.sources, line.played):
         raise ValueError("the digest is not that of these games: the line was changed")
-    if Block(*line.job[:3]) in table.done:
+    if line.job[:3] in table.done:
         raise ValueError(f"block {number} of {pair[0]} against {pair[1]} is there twice")
 
 
-def _outdated(table: Table) -> dict[Block, str]:
-    """Return, by block, an agent that was another one then than its entry is now, as far as that is known."""
+def _outdated(table: Table) -> dict[tuple[str, str, int], str]:
+    """Return, by block, an agent that has changed since, as far as that is known."""
     return {
         block: agent
         for block, line in table.done.items()
@@ -263,19 +254,21 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     """Play what is missing, and keep each job as soon as it is finished."""
     name, playing = table.folder.name, []
     for agent, entry in sorted(table.entries.items()):
-        reason = _reason_to_leave_out(table, entry, code)
-        if reason:
-            print(f"{name}: {agent} is left out: {reason}", flush=True)
-        else:
+        try:
+            if entry.is_code and agent not in code:
+                raise ValueError(f"it is code, which --code {agent} allows to run")
+            if entry.is_code:
+                table.sources[agent] = identity_of(agent, table.game).digest
             playing.append(agent)
+        except (ImportError, ValueError) as error:
+            print(f"{name}: {agent} is left out: {one_line(error)}", flush=True)
     unseen = {agent for agent, source in table.sources.items() if source.startswith(UNSEEN)}
     outdated = _outdated(table) | {block: each for block in table.done for each in unseen & {*block[:2]}}
     for block in outdated:
         del table.done[block]
     for agent in sorted({*outdated.values()}):
-        why = (
-            "it can change unseen" if agent in unseen else "they are of another version, or of one not noted"
-        )
+        why = "they are of another version, or of one not noted"
+        why = "it can change unseen" if agent in unseen else why
         print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []
@@ -283,28 +276,15 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
         wanted = min(games, *(table.entries[agent].games for agent in pair))
         jobs += jobs_of(pair, table.game.num_players, wanted)
     played = {block: line.job[3] for block, line in table.done.items()}
-    missing = [job for job in jobs if played.get(Block(*job[:3]), 0) < job.games]
+    missing = [job for job in jobs if played.get(job[:3], 0) < job.games]
     with (
         progress_bar(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
         contextlib.closing(finished_jobs(table.game, missing, SEED, processes, {}, None)) as finished,
     ):
         for job, results in finished:
-            table.done[Block(*job[:3])] = table.line(job, results)
+            table.done[job[:3]] = table.line(job, results)
             table.write()
             bar.update(job.games)
-
-
-def _reason_to_leave_out(table: Table, entry: Entry, code: Sequence[str]) -> str:
-    """Return why an agent cannot play here, "" if it can; then the table knows what it is made of."""
-    if not entry.is_code:
-        return ""
-    if entry.agent not in code:
-        return f"it is code, which --code {entry.agent} allows to run"
-    try:
-        table.sources[entry.agent] = identity_of(entry.agent, table.game).digest
-    except (ImportError, ValueError) as error:
-        return one_line(error)
-    return ""
 
 
 # --- the page ---
@@ -319,13 +299,7 @@ def rating_table(table: Table) -> str:
     names = sorted({agent for pair in pairs for agent in pair})
     if not pairs:
         return "No games yet.\n"
-    lineups = [
-        np.array([names.index(agent) for agent in pair])[alone(*ranks.shape)]
-        for pair, (ranks, _, _) in pairs.items()
-    ]
-    found = rate(
-        names, np.concatenate(lineups), np.concatenate([ranks for ranks, _, _ in pairs.values()]), SEED
-    )
+    found = rated(names, {pair: ranks for pair, (ranks, _, _) in pairs.items()}, SEED)
     # Rounded first: the last digits of floating-point numbers differ between machines.
     ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in found)
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
@@ -346,11 +320,7 @@ def rating_table(table: Table) -> str:
     for pair, results in pairs.items():
         result = result_of(pair, *results)
         gave_up.update({pair[0]: result.forfeits, pair[1]: result.opponents_forfeits})
-    lines += [
-        f"\n`{agent}` gave up {count} of these games, which it lost."
-        for agent, count in gave_up.items()
-        if count
-    ]
+    lines += [f"\n`{agent}` gave up {n} of these games, which it lost." for agent, n in gave_up.items() if n]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -365,15 +335,6 @@ def _against(pairs: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]], agent:
     else:
         return "not played"
     return f"{won:.1%} ({low:.1%} … {high:.1%}) of {result.games}"
-
-
-def _filled(page: str, tables: Sequence[Table]) -> str:
-    """Return the page with its tables computed anew."""
-    parts = [
-        f"\n## {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
-        for table in tables
-    ]
-    return _PART.sub(lambda _: "".join(parts) + "\n", page)
 
 
 # --- the command ---
@@ -405,9 +366,7 @@ def _run(arguments: Arguments) -> None:
         raise ValueError("--check writes nothing, so it does not go with --play")
     if a.play is None and (a.num_players is not None or a.code):
         raise ValueError("--num-players and --code say what to --play")
-    for what, number in (("games", a.games), ("processes", a.processes)):
-        if number < 1:
-            raise ValueError(f"{what} must be at least 1, not {number}")
+    check(a.games, a.processes)
     tables = read_tables(a.folder)
     if a.play is not None:
         chosen = [t for t in tables if t.game.name == a.play and a.num_players in (None, t.game.num_players)]
@@ -428,7 +387,11 @@ def _run(arguments: Arguments) -> None:
     before = read_regular(page, PAGE_LIMIT).decode()
     if len(_PART.findall(before)) != 1:
         raise ValueError(f"{page} must have the lines <!-- begin ratings --> and <!-- end ratings --> once")
-    after = _filled(before, tables)
+    parts = [
+        f"\n## {table.game.title}, {table.game.num_players} players\n\n{rating_table(table)}"
+        for table in tables
+    ]
+    after = _PART.sub(lambda _: "".join(parts) + "\n", before)
     if not a.check:
         write_atomically(page, after.encode())
     elif after != before:

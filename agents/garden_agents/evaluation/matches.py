@@ -16,22 +16,6 @@ from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.policies import FORFEIT, Policy, ask, check_answer
 
-__all__ = [
-    "Finished",
-    "Result",
-    "alone",
-    "meet",
-    "named",
-    "places",
-    "play",
-    "result_of",
-    "scores",
-    "shares_of",
-    "table",
-    "use_one_torch_thread",
-    "wilson",
-]
-
 
 class Finished(NamedTuple):
     """Finished games.
@@ -110,11 +94,9 @@ def alone(games: int, num_players: int) -> np.ndarray:
 def places(game: Game, states: np.ndarray, forfeited: np.ndarray | None = None) -> np.ndarray:
     """Return int (G, num_players): the number of seats that finished ahead of each seat, 0 for a winner.
 
-    Who gave a game up (`Finished`) is last; the others are ranked as they stood.
+    A seat that gave a game up (`Finished`) is last; the others are ranked by the position at that time.
     """
-    standings = np.zeros((len(states), game.max_players), np.int32)
-    loops.standings_rows(states, game.params, standings)
-    standings = standings[:, : game.num_players].astype(np.int64)
+    standings = _by_seat(loops.standings_rows, game, states).astype(np.int64)
     if forfeited is not None:
         rows = np.flatnonzero(forfeited >= 0)
         standings[rows, forfeited[rows]] = standings[rows].min(axis=1) - 1
@@ -129,9 +111,13 @@ def shares_of(placed: np.ndarray) -> np.ndarray:
 
 def scores(game: Game, states: np.ndarray) -> np.ndarray:
     """Return int (G, num_players): the points of finished games."""
-    points = np.zeros((len(states), game.max_players), np.int32)
-    loops.points_rows(states, game.params, points)
-    return points[:, : game.num_players]
+    return _by_seat(loops.points_rows, game, states)
+
+
+def _by_seat(kernel: Callable[..., None], game: Game, states: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(states), game.max_players), np.int32)
+    kernel(states, game.params, out)
+    return out[:, : game.num_players]
 
 
 def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:
@@ -206,7 +192,7 @@ def result_of(
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a text table; below it, who gave up games, if anybody did."""
+    """Return the results as a text table; below it the numbers of games that agents gave up."""
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [
         f"{'agent':<{width}} {'against':<{width}}  games win rate   95 % interval        scores  by seat, %"

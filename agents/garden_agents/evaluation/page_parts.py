@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from garden_agents.evaluation.charts import percent, swatch
 from garden_core.checks import one_line
-
-__all__ = ["NothingError", "duration", "facts", "figure", "legend", "section", "share", "table", "words"]
-
-
-class NothingError(Exception):
-    """Why a section has no content, as plain text."""
 
 
 def words(value: object, limit: int = 300) -> str:
@@ -24,12 +18,13 @@ def words(value: object, limit: int = 300) -> str:
     return html.escape(one_line(text, limit))
 
 
-def section(heading: str, make: Callable[[], str]) -> str:
-    """Return a section with the content that `make` returns, or the reason if it raises NothingError."""
-    try:
-        content = make()
-    except NothingError as error:
-        content = f'<p class="quiet">{words(error, 600)}</p>'
+def quiet(reason: object) -> str:
+    """Return a paragraph that says why something is missing."""
+    return f'<p class="quiet">{words(reason, 600)}</p>'
+
+
+def section(heading: str, content: str) -> str:
+    """Return a section; heading and content are HTML already."""
     return f"<section>\n<h2>{heading}</h2>\n{content}\n</section>"
 
 
@@ -51,7 +46,7 @@ def figure(caption: str, chart: str) -> str:
 
 
 def legend(names: Sequence[str]) -> str:
-    """Return the names of a chart's lines, HTML already, each beside its line."""
+    """Return the names of a chart's lines, HTML already, each next to its line."""
     items = "".join(f"<li>{swatch(i)}{name}</li>" for i, name in enumerate(names))
     return f'<ul class="legend">{items}</ul>'
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from garden_core.files import write_atomically
 
-__all__ = ["COLOURS", "plot"]
-
 COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from openskill.models import PlackettLuce
 
-__all__ = ["Rating", "rate", "ratings_table", "zero"]
-
 PASSES = 5  # times that all games are read
 
 

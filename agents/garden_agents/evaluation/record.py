@@ -21,23 +21,20 @@ import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import CORES, finished
+from garden_agents.evaluation.jobs import CORES, blocks, check, finished
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
-from garden_core import checks
 from garden_core.batch import Batch
 from garden_core.dataset import LIMIT, Dataset, Record, check_names, record_types
 from garden_core.game import Game
 from garden_core.policies import FORFEIT, Policy
 from garden_core.rng import bounded, game_seed, seed_rng
 
-__all__ = ["Arguments", "Job", "lineups", "main", "play_job"]
-
 BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
 ROOM = (
     LIMIT - 20_000_000
-)  # bytes of arrays that fit into a file beside its other content and the games of a last job
+)  # bytes of arrays in a file, which leave room for its other content and for a last job
 
 
 class Job(NamedTuple):
@@ -74,9 +71,8 @@ def play_job(
     """
 
     def seed_of(what: str, size: int = 8) -> int:
-        return int.from_bytes(
-            hashlib.sha256(json.dumps([seed, job.block, *names, what]).encode()).digest()[:size]
-        )
+        digest = hashlib.sha256(json.dumps([seed, job.block, *names, what]).encode()).digest()
+        return int.from_bytes(digest[:size])
 
     def noted(policy: Policy) -> Policy:
         def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
@@ -95,12 +91,14 @@ def play_job(
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
     forfeited = play(game, agents, seated, seed_of("games")).forfeited
     rows, actions = (np.concatenate(part) for part in zip(*taken, strict=True))
-    rows, actions = rows[actions != FORFEIT], actions[actions != FORFEIT]
-    order = np.argsort(rows, kind="stable")
+    kept = actions != FORFEIT
+    rows, actions = rows[kept], actions[kept]
+    actions = actions[np.argsort(rows, kind="stable")]
     seeds = [game_seed(np.uint64(seed_of("games")), np.uint64(row), np.uint64(0)) for row in range(job.games)]
     lengths = np.bincount(rows, minlength=job.games)
-    games = Record(np.array(seeds, np.uint64), lengths, actions[order], seated, forfeited)
-    return Record(**{name: getattr(games, name).astype(kind) for name, kind in record_types(game).items()})
+    arrays = (np.array(seeds, np.uint64), lengths, actions, seated, forfeited)
+    kinds = record_types(game).values()
+    return Record(*(array.astype(kind) for array, kind in zip(arrays, kinds, strict=True)))
 
 
 @dataclass
@@ -156,12 +154,7 @@ def _check(arguments: Arguments, game: Game) -> None:
     """Raise for arguments that are not valid before any game is played, and make the file's folder."""
     names = arguments.agents
     check_names(names)
-    if len(set(names)) < len(names):
-        raise ValueError(f"an agent is named twice: {' '.join(names)}")
-    for what, number in (("games", arguments.games), ("processes", arguments.processes)):
-        if number < 1:
-            raise ValueError(f"{what} must be at least 1, not {number}")
-    checks.as_seed(arguments.seed)
+    check(arguments.games, arguments.processes, names, arguments.seed)
     if arguments.output.exists():
         raise ValueError(f"{arguments.output} is there already; choose another --output")
     for name in names:
@@ -172,8 +165,7 @@ def _check(arguments: Arguments, game: Game) -> None:
 def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     """Play all jobs; return what is finished, in order, and why not all is, or nothing."""
     names = arguments.agents
-    total, block = (-(-number // len(names)) * len(names) for number in (arguments.games, BLOCK))
-    jobs = [Job(start // block, min(block, total - start)) for start in range(0, total, block)]
+    jobs = [Job(*block) for block in blocks(arguments.games, BLOCK, len(names))]
     play_one = functools.partial(
         play_job, game, names, seed=arguments.seed, allow_other_options=arguments.allow_other_options
     )
@@ -181,7 +173,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     size, stopped = 0, ""
     try:
         with (
-            progress_bar(total=total, unit="game") as bar,
+            progress_bar(total=sum(job.games for job in jobs), unit="game") as bar,
             contextlib.closing(
                 finished(play_one, jobs, arguments.processes, lambda _: " or ".join(names))
             ) as done,
@@ -202,7 +194,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
 
 
 def _summary(dataset: Dataset) -> str:
-    """Return what there is, and a line for each agent, as a text table."""
+    """Return the dataset in words, and a line for each agent, as a text table."""
     width = min(30, max(5, *map(len, dataset.agents)))
     lines = [repr(dataset), f"{'agent':<{width}}    seats   score  reward"]
     forfeited = dataset.record.forfeited

@@ -22,8 +22,6 @@ from garden_agents.progress import progress_bar
 from garden_core.checks import as_integer, one_line, short
 from garden_core.files import is_folder, write_atomically
 
-__all__ = ["Arguments", "main", "page", "save"]
-
 TEMPLATE = Path(__file__).with_name("report.html")
 REPORT = "report.html"
 MOST_GAMES = 10_000
@@ -56,12 +54,12 @@ def page(
     if not is_folder(folder):
         raise ValueError(f"{one_line(folder)} is no folder of a training run")
     config = read_config(folder / CONFIG)
-    found = report_files.Recorded.of(folder, config)
+    found = report_files.Recorded(folder, config)
     content = [
         report_files.settings(found),
-        section("Final evaluation", lambda: report_files.final(found)),
-        section("Evaluations during the training", lambda: report_files.evaluations(found)),
-        section("Progress", lambda: report_files.progress(found)),
+        section("Final evaluation", report_files.final(found)),
+        section("Evaluations during the training", report_files.evaluations(found)),
+        section("Progress", report_files.progress(found)),
     ]
     if games:
         content += report_games.sections(folder, config, games, game, dark, on_finished)

@@ -1,23 +1,21 @@
-"""What the files of a training run tell: its settings, the final evaluation, curves. Sections of a report."""
+"""Sections of a report from the files of a training run: its settings, the final evaluation, curves."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from garden_agents.evaluation.charts import Line, count, line_chart, number, percent
 from garden_agents.evaluation.matches import Result, wilson
-from garden_agents.evaluation.page_parts import NothingError, duration, facts, figure, legend, table, words
+from garden_agents.evaluation.page_parts import duration, facts, figure, legend, quiet, table, words
 from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
 from garden_core.checks import one_line
 from garden_core.files import is_file, read_regular
-
-__all__ = ["Recorded", "evaluations", "final", "progress", "settings", "state"]
 
 EXPLOIT = "exploit.json"
 RESULTS_LIMIT = 1_000_000  # largest size of a file of results, bytes
@@ -27,6 +25,9 @@ BINS = 200  # points of a curve
 LARGEST, LEAST = 1e15, 1e-30  # numbers beyond are not drawn, smaller ones are 0
 
 
+T = TypeVar("T")
+
+
 class _Results(msgspec.Struct):
     """A file of results."""
 
@@ -34,9 +35,8 @@ class _Results(msgspec.Struct):
     decisions: int = 0
 
 
-@dataclass
 class Recorded:
-    """What a run has written down so far.
+    """Everything that a run has written so far; files that are missing or damaged leave their part empty.
 
     Attributes:
         config: its config.
@@ -45,45 +45,22 @@ class Recorded:
         errors: what is wrong with a file, by its name.
     """
 
-    config: Config
-    metrics: dict[str, np.ndarray]
-    evaluations: dict[str, np.ndarray]
-    results: list[_Results]
-    errors: dict[str, str]
+    def __init__(self, folder: Path, config: Config) -> None:
+        self.config = config
+        self.errors: dict[str, str] = {}
+        self.metrics = self._read(_columns, folder / METRICS, MOST_ROWS) or {}
+        self.evaluations = self._read(_columns, folder / EVALUATIONS, MOST_EVALUATIONS) or {}
+        results = [self._read(_results, folder / name, RESULTS_LIMIT) for name in (RESULTS, EXPLOIT)]
+        self.results = [each for each in results if each is not None]
 
-    @classmethod
-    def of(cls, folder: Path, config: Config) -> Recorded:
-        """Read the files in a run's folder; those that are missing or damaged leave their part empty."""
-        found = cls(config, {}, {}, [], {})
-        found.metrics = found._columns(folder / METRICS, MOST_ROWS)
-        found.evaluations = found._columns(folder / EVALUATIONS, MOST_EVALUATIONS)
-        for path in (folder / RESULTS, folder / EXPLOIT):
-            if is_file(path):
-                try:
-                    content = read_regular(path, RESULTS_LIMIT)
-                    found.results.append(msgspec.json.decode(content, type=_Results))
-                except OSError as error:
-                    found.errors[path.name] = f"{path.name} cannot be read: {error.strerror}"
-                except (ValueError, RecursionError) as error:
-                    found.errors[path.name] = f"{path.name} is damaged: {error}"
-        return found
-
-    def _columns(self, path: Path, most: int) -> dict[str, np.ndarray]:
+    def _read(self, read: Callable[[Path, int], T], path: Path, limit: int) -> T | None:
         try:
-            rows = read_rows(path, ("decisions", "seconds"), most)
+            return read(path, limit)
         except OSError as error:
             self.errors[path.name] = f"{path.name} cannot be read: {error.strerror}"
-            return {}
         except ValueError as error:
             self.errors[path.name] = str(error)
-            return {}
-        columns = {name: np.array([float(row[name]) for row in rows]) for name in (rows[0] if rows else ())}
-        columns = {name: np.where(np.abs(x) <= LARGEST, x, np.nan) for name, x in columns.items()}
-        columns = {name: np.where(np.abs(x) < LEAST, 0.0, x) for name, x in columns.items()}
-        if columns:
-            placed = (columns["decisions"] >= 0) & (columns["seconds"] >= 0)
-            columns = {name: x[placed] for name, x in columns.items()}
-        return columns if columns and placed.any() else {}
+        return None
 
     @property
     def decisions(self) -> float:
@@ -119,6 +96,28 @@ class Recorded:
         if games is None or self.num_players is None or self.panel == [TEAM]:
             return games
         return -(-games // self.num_players) * self.num_players
+
+
+def _columns(path: Path, most: int) -> dict[str, np.ndarray]:
+    """Return the columns of a table, of `most` rows at most, without rows whose place on the x axis is unknown."""
+    rows = read_rows(path, ("decisions", "seconds"), most)
+    if not rows:
+        return {}
+    numbers = np.array([[float(value) for value in row.values()] for row in rows])
+    numbers[~(np.abs(numbers) <= LARGEST)] = np.nan
+    numbers[np.abs(numbers) < LEAST] = 0
+    columns = dict(zip(rows[0], numbers.T, strict=True))
+    placed = (columns["decisions"] >= 0) & (columns["seconds"] >= 0)
+    return {name: x[placed] for name, x in columns.items()} if placed.any() else {}
+
+
+def _results(path: Path, limit: int) -> _Results | None:
+    if not is_file(path):
+        return None
+    try:
+        return msgspec.json.decode(read_regular(path, limit), type=_Results)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from None
 
 
 def _whole(value: object, low: int, high: int) -> int | None:
@@ -178,15 +177,15 @@ def final(found: Recorded) -> str:
     ]
     wrong = "; ".join(found.errors[name] for name in (RESULTS, EXPLOIT) if name in found.errors)
     if not rows:
-        raise NothingError(wrong or "There is none; it is played at the end of a training, if at all.")
+        return quiet(wrong or "There is none; it is played at the end of a training, if at all.")
     head = ("agent", "against", "games", "win rate", "95 % interval", "mean scores", "win rate by seat")
-    return table(head, rows) + (f'<p class="quiet">{words(wrong)}</p>' if wrong else "")
+    return table(head, rows) + (quiet(wrong) if wrong else "")
 
 
 def evaluations(found: Recorded) -> str:
     """Return the curves of the evaluations, over decisions and over time."""
     if not found.panel:
-        raise NothingError(found.errors.get(EVALUATIONS, "There was no evaluation yet."))
+        return quiet(found.errors.get(EVALUATIONS, "There was no evaluation yet."))
     team, players, games = found.panel == [TEAM], found.num_players, found.panel_games
     decisions, seconds = found.evaluations["decisions"], found.evaluations["seconds"]
     rows = [[f"{d:,.0f}", duration(s)] for d, s in zip(decisions, seconds, strict=True)]
@@ -196,22 +195,21 @@ def evaluations(found: Recorded) -> str:
         for row, text in zip(rows, texts, strict=True):
             row.append(text)
         notes = [f"{one_line(name, 60)}: {row[-1]} after {row[0]} decisions, {row[1]}" for row in rows]
-        lines.append(line._replace(x=decisions, notes=notes))
+        lines.append(line._replace(notes=notes))
     level = None
     if players is not None and players > 1 and not team:
-        level = 1 / players, f"chance, {percent(1 / players)}"
+        level = 1 / players, 1 / players, f"chance, {percent(1 / players)}"
     form, span = (number, None) if team else (percent, (0.0, 1.0))
-    over_time = [line._replace(x=seconds / 60) for line in lines]
-    charts = (
-        line_chart(lines, "decisions", count, form, span, level),
-        line_chart(over_time, "minutes of training", number, form, span, level),
-    )
+    figures = ""
+    for caption, x, label, x_form in (
+        ("over decisions", decisions, "decisions", count),
+        ("over time", seconds / 60, "minutes of training", number),
+    ):
+        chart = line_chart([line._replace(x=x) for line in lines], label, x_form, form, span, level)
+        figures += figure(caption, chart)
     names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in found.panel]
-    about = "The bands are 95 % intervals (Wilson)" if games and not team else ""
-    about += ("; each evaluation plays" if about else "Each evaluation plays") + (
-        f" the same {games:,} deals" if games else " the same deals"
-    )
-    figures = "".join(figure(*each) for each in zip(("over decisions", "over time"), charts, strict=True))
+    about = f"ach evaluation plays the same {f'{games:,} ' if games else ''}deals"
+    about = f"The bands are 95 % intervals (Wilson); e{about}" if games and not team else f"E{about}"
     return (
         f'<p class="quiet">{about}.</p>{legend(names)}<div class="charts two">{figures}</div>'
         f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), rows)}</details>"
@@ -220,26 +218,24 @@ def evaluations(found: Recorded) -> str:
 
 def _rates(rates: np.ndarray, games: int | None, team: bool) -> tuple[Line, list[str]]:
     """Return a line of win rates with its band, without x, and each of them in words."""
-    if team:
-        return Line(rates, rates), [f"{rate:.3g}" if np.isfinite(rate) else "–" for rate in rates]
-    rates = np.where((rates >= 0) & (rates <= 1), rates, np.nan)
-    shown = [f"{rate:.1%}" if np.isfinite(rate) else "–" for rate in rates]
+    if not team:
+        rates = np.where((rates >= 0) & (rates <= 1), rates, np.nan)
+    texts = [(f"{rate:.3g}" if team else f"{rate:.1%}") if np.isfinite(rate) else "–" for rate in rates]
     if games is None:
-        return Line(rates, rates), shown
-    ends = [wilson(rate * games, games) if np.isfinite(rate) else (np.nan, np.nan) for rate in rates]
-    low, high = np.array(ends).T
-    texts = [
-        f"{text} ({a:.0%} … {b:.0%})" if np.isfinite(a) else text
-        for text, a, b in zip(shown, low, high, strict=True)
+        return Line(rates, rates), texts
+    low, high = np.array([wilson(rate * games, games) for rate in rates]).T
+    intervals = [
+        f"{text} ({a:.0%} … {b:.0%})" if np.isfinite(rate) else text
+        for text, rate, a, b in zip(texts, rates, low, high, strict=True)
     ]
-    return Line(rates, rates, low, high), texts
+    return Line(rates, rates, low, high), intervals
 
 
 def progress(found: Recorded) -> str:
     """Return a curve of each column of the progress log."""
     columns = found.metrics
     if not columns:
-        raise NothingError(found.errors.get(METRICS, "Nothing was learned yet."))
+        return quiet(found.errors.get(METRICS, "Nothing was learned yet."))
     n = len(columns["decisions"])
     ends = np.append(_starts(n)[1:], n) - 1
     x, seconds = columns["decisions"][ends], columns["seconds"][ends]
@@ -267,17 +263,15 @@ def _curve(name: str, line: Line) -> str:
 
 
 def _starts(n: int) -> np.ndarray:
-    """Return where the runs begin that n rows are divided into, int64 (up to 200,)."""
+    """Return the first rows of the runs into which n rows are divided, int64 (up to 200,)."""
     bins = min(n, BINS)
     return np.arange(bins) * n // bins
 
 
 def _binned(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the mean, the lowest and the highest number of each run of rows; NaN where there is none."""
-    starts, finite = _starts(len(y)), np.isfinite(y)
-    counts = np.add.reduceat(finite.astype(float), starts)
+    starts = _starts(len(y))
+    counts = np.add.reduceat(np.isfinite(y).astype(float), starts)
     counts[counts == 0] = np.nan
-    mean = np.add.reduceat(np.where(finite, y, 0), starts) / counts
-    low = np.minimum.reduceat(np.where(finite, y, np.inf), starts)
-    high = np.maximum.reduceat(np.where(finite, y, -np.inf), starts)
-    return mean, np.where(np.isnan(mean), np.nan, low), np.where(np.isnan(mean), np.nan, high)
+    mean = np.add.reduceat(np.nan_to_num(y), starts) / counts
+    return mean, np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)  # which skip NaN

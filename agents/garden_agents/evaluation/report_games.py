@@ -1,4 +1,4 @@
-"""How the network of a training run plays: actions, scores, values, sample games. Sections of a report."""
+"""Sections of a report about how a run's network plays: actions, scores, values, sample games."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from garden_agents.evaluation.charts import bars, count, points
+from garden_agents.evaluation.charts import Line, count, line_chart, number
 from garden_agents.evaluation.matches import places, shares_of, wilson
-from garden_agents.evaluation.page_parts import NothingError, facts, figure, section, share, table, words
+from garden_agents.evaluation.page_parts import facts, figure, quiet, section, share, table, words
 from garden_agents.evaluation.run_files import CONFIG, Config, read_config
-from garden_agents.evaluation.values import FIFTHS, Noted, by_fifths, chances, fifths, noted
+from garden_agents.evaluation.values import Noted, by_fifths, chances, noted, parts_of
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import make_game
@@ -23,8 +23,6 @@ from garden_core.files import is_file
 from garden_core.game import Game
 from garden_core.policies import GreedyPolicy, Policy
 from garden_core.replay import Replay, record
-
-__all__ = ["sections"]
 
 SEED = 4_000_000  # of the games, which neither training nor evaluations use
 BINS = 10  # of values
@@ -48,16 +46,11 @@ def sections(
         game, agent = _loaded(folder, config, code)
         played = noted(game, [agent], games, SEED, on_finished)
     except (ValueError, TypeError) as error:
-        reason = str(error)
-
-        def nothing() -> str:
-            raise NothingError(f"No games were played: {reason}.")
-
-        return [section(HEADING, nothing)]
+        return [section(HEADING, quiet(f"No games were played: {error}."))]
     return [
-        section(HEADING, lambda: _play(game, played)),
-        section("Values and outcomes", lambda: _calibration(game, agent, played)),
-        section("Sample games", lambda: _samples(game, agent, dark)),
+        section(HEADING, _play(game, played)),
+        section("Values and outcomes", _calibration(game, agent, played)),
+        section("Sample games", _samples(game, agent, dark)),
     ]
 
 
@@ -117,7 +110,7 @@ def _seats(game: Game, ends: np.ndarray) -> str:
     rows = []
     for seat, wins in enumerate(shares_of(places(game, ends)).sum(0)):
         low, high = wilson(float(wins), len(ends))
-        name = f"player_{seat}, who begins" if seat == 0 else f"player_{seat}"
+        name = f"player_{seat}{', who begins' if seat == 0 else ''}"
         rows.append((name, f"{wins / len(ends):.1%}", f"{low:.1%} … {high:.1%}"))
     return f"<h3>Win rate by seat</h3>{table(('seat', 'win rate', '95 % interval'), rows)}"
 
@@ -127,13 +120,10 @@ def _actions(game: Game, played: Sequence[Noted]) -> str:
     kinds = [part.meaning for part in game.action_parts for _ in range(part.size)]
     kinds = kinds or [label.partition(" ")[0] for label in game.labels]
     names = list(dict.fromkeys(kinds))
-    chosen = np.array([names.index(kind) for kind in kinds])[
-        np.concatenate([each.actions for each in played])
-    ]
-    fifth = np.concatenate([fifths(len(each.actions)) for each in played])
-    counts = np.zeros((len(names), 1 + FIFTHS))
-    np.add.at(counts, (chosen, 0), 1)
-    np.add.at(counts, (chosen, 1 + fifth), 1)
+    number = np.array([names.index(kind) for kind in kinds])
+    chosen = number[np.concatenate([each.actions for each in played])]
+    parts = parts_of([len(each.actions) for each in played])
+    counts = np.array([np.bincount(chosen[part], minlength=len(names)) for part in parts]).T
     shares = counts / np.maximum(counts.sum(0), 1)
     rows = [(words(name, 120), *map(share, row)) for name, row in zip(names, shares.tolist(), strict=True)]
     return (
@@ -152,37 +142,36 @@ def _scores(game: Game, ends: np.ndarray) -> str:
     names = list(dict.fromkeys(name for sheet in sheets for parts in sheet for name in parts))
     values = np.array([[[parts.get(name, 0) for name in names] for parts in sheet] for sheet in sheets])
     values = np.concatenate([values, values.sum(2, keepdims=True)], 2)
-    won, lost = values[first].mean(0), values[~first].mean(0) if not first.all() else None
     labels = [*(words(name, 60) for name in names), "all"]
-    if lost is None:
-        rows = [(label, f"{mean:.1f}") for label, mean in zip(labels, won, strict=True)]
-        return f"<h3>How scores come about</h3>{table(('part', 'mean'), rows)}"
-    compared = [
-        (label, f"{a:.1f}", f"{b:.1f}", f"{a - b:+.1f}")
-        for label, a, b in zip(labels, won, lost, strict=True)
-    ]
-    head = ("part", "mean of first places", "of others", "difference")
-    return f"<h3>How scores come about</h3>{table(head, compared)}"
+    won = values[first].mean(0)
+    columns = {"part": labels, "mean": [f"{mean:.1f}" for mean in won]}
+    if not first.all():
+        lost = values[~first].mean(0)
+        columns = {
+            "part": labels,
+            "mean of first places": columns["mean"],
+            "of others": [f"{mean:.1f}" for mean in lost],
+            "difference": [f"{difference:+.1f}" for difference in won - lost],
+        }
+    return f"<h3>How scores come about</h3>{table([*columns], zip(*columns.values(), strict=True))}"
 
 
 # --- values ---
 
 
 def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> str:
-    """Return what the network expected beside what came of it: a reliability diagram, means and correlations."""
+    """Return the network's values next to the outcomes: a reliability diagram, means and correlations."""
     if game.cooperative or game.num_players < 2:
-        raise NothingError(
-            "In this game nobody plays against anybody, so there are no first places to expect."
-        )
+        return quiet("In this game nobody plays against anybody, so there are no first places to expect.")
     if agent.value_target != "seats" and (agent.value_target != "outcome" or game.num_players > 2):
-        raise NothingError(
+        return quiet(
             f'The network\'s values are no chances of the first place: they predict the reward "{agent.value_target}".'
         )
     values = [each.values[:, 0] for each in played]
     outcomes = [each.outcomes for each in played]
     value, outcome = np.concatenate(values), np.concatenate(outcomes)
     if not len(value):
-        raise NothingError("There was no decision with more than one legal action.")
+        return quiet("There was no decision with more than one legal action.")
     span = -1 / (game.num_players - 1), 1.0
     edges = np.linspace(*span, BINS + 1)
     at = np.clip(np.searchsorted(edges, value, "right") - 1, 0, BINS - 1)
@@ -197,22 +186,25 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
         f"{low:+.2f} to {high:+.2f}: {n:,} decisions"
         for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)
     ]
-    diagram = points(x, y, counts[some], notes, span, ("value", "mean outcome"))
-    spread = bars(counts.astype(float), ranges, span, "value", count)
-    found = by_fifths(values, outcomes)
+    radii = 2.5 + 7 * np.sqrt(counts[some] / counts.max())
+    diagram = line_chart(
+        [Line(x, y, notes=notes, radii=radii)], "value", number, number, span, (*span, ""), span
+    )
+    heights, middles = counts.astype(float), (edges[:-1] + edges[1:]) / 2
+    area = Line(middles, heights, np.zeros(BINS), heights, ranges)
+    spread = line_chart([area], "value", number, count, (0.0, 1.05 * heights.max()), x_range=span)
     rows = [
-        (name, *(f"{round(each, 2) + 0.0:+.2f}" if np.isfinite(each) else "–" for each in found[key]))
-        for name, key in (
-            ("mean value", "mean_value"),
-            ("mean outcome", "mean_outcome"),
-            ("correlation", "correlation"),
+        (
+            key.replace("_", " "),
+            *(f"{round(each, 2) + 0.0:+.2f}" if np.isfinite(each) else "–" for each in column),
         )
+        for key, column in by_fifths(values, outcomes).items()
     ]
     scale = "1 for a sole first place, 0 for all players together"
     return (
         f"<p class=\"quiet\">At each decision the network's value for the player to move, and at the end that player's "
         f"outcome: {scale}. Decisions of one game share their outcome, so few games say little.</p>"
-        f'<div class="charts two">{figure("mean outcome by value; on the line values mean what they say", diagram)}'
+        f'<div class="charts two">{figure("mean outcome by value; on the dashed line values mean what they say", diagram)}'
         f"{figure('decisions by value', spread)}</div>"
         f"<h3>By fifths of the game</h3>{table(('', 'all', *PARTS), rows)}"
     )
@@ -228,15 +220,15 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
     lineups = {"the network against itself": [network] * n}
     if n > 1 and not game.cooperative:
         last = "greedy begins against the network" if n == 2 else "the network comes last, against greedy"
-        lineups["the network begins against greedy"] = [network] + [greedy] * (n - 1)
-        lineups[last] = [greedy] * (n - 1) + [network]
+        lineups["the network begins against greedy"] = [network, *[greedy] * (n - 1)]
+        lineups[last] = [*[greedy] * (n - 1), network]
     try:
         return "\n".join(
             _sample(game, agent, name, seats, SEED + number, dark)
             for number, (name, seats) in enumerate(lineups.items())
         )
     except ValueError as error:  # it has no picture, or the network's answer is not finite
-        raise NothingError(f"{error}.") from None
+        return quiet(f"{error}.")
 
 
 def sample(folder: Path, code: str | None, dark: bool) -> str:

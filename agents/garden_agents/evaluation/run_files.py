@@ -14,17 +14,6 @@ from garden_core.checks import one_line
 from garden_core.data import parsed
 from garden_core.files import read_regular
 
-__all__ = [
-    "CONFIG",
-    "EVALUATIONS",
-    "METRICS",
-    "RESULTS",
-    "TEAM",
-    "Config",
-    "read_config",
-    "read_rows",
-]
-
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
 RESULTS = "evaluation.json"
 """The final evaluation."""

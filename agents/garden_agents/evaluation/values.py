@@ -1,4 +1,4 @@
-"""What networks expect, and what comes of it: chances of the first place, values held against outcomes."""
+"""Values of networks: chances of the first place, and how well they predict outcomes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from garden_agents.search.values import first_places
 from garden_core.batch import Batch
 from garden_core.game import Game
 from garden_core.replay import Replay
-
-__all__ = ["FIFTHS", "Noted", "by_fifths", "chances", "fifths", "first_place_values", "noted"]
 
 FIFTHS = 5
 
@@ -43,7 +41,7 @@ def noted(
     seed: int,
     on_finished: Callable[[int], object] | None = None,
 ) -> list[Noted]:
-    """Play games of the first agent against itself, and note what all agents expect.
+    """Play games of the first agent against itself; return the decisions with the values of all agents.
 
     Args:
         game: the game with its options.
@@ -57,36 +55,27 @@ def noted(
     """
     batch = Batch(game, games, autoreset=False)
     batch.reset(seed)
-    values: list[list[np.ndarray]] = [[] for _ in batch.all_rows]
-    actions: list[list[int]] = [[] for _ in batch.all_rows]
-    states: list[list[np.ndarray]] = [[batch.states[:0].copy()] for _ in batch.all_rows]
+    steps = []
     while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
         seen, masks = batch.observation[rows], batch.action_mask[rows]
         chosen, own = agents[0].decide(batch, rows)
         expected = [own, *(agent.evaluate(seen, masks)[1] for agent in agents[1:])]
-        expected = [value.reshape(len(rows), -1)[:, 0] for value in expected]
-        for i in np.flatnonzero(masks.sum(1, dtype=np.int64) > 1):
-            row = rows[i]
-            values[row].append(np.array([value[i] for value in expected]))
-            actions[row].append(int(chosen[i]))
-            states[row].append(batch.states[row : row + 1].copy())
+        values = np.stack([value.reshape(len(rows), -1)[:, 0] for value in expected], 1)
+        several = masks.sum(1, dtype=np.int64) > 1
+        states = batch.states[rows[several]]
+        steps.append(
+            (rows[several], values[several].astype(np.float32), chosen[several].astype(np.int64), states)
+        )
         batch.step(chosen, rows)
         if on_finished is not None:
             on_finished(int((batch.terminated[rows] | batch.truncated[rows]).sum()))
+    rows, *arrays = (np.concatenate(parts) for parts in zip(*steps, strict=True))
+    order, ends = np.argsort(rows, kind="stable"), np.cumsum(np.bincount(rows, minlength=games))
+    by_game = zip(*(np.split(array[order], ends[:-1]) for array in arrays), strict=True)
     found = []
-    for row in batch.all_rows:
-        before = np.concatenate(states[row])
-        outcomes = first_place_values(game, batch.states[row])[before["current_player"]]
-        shape = len(before), len(agents)
-        found.append(
-            Noted(
-                np.array(values[row], np.float32).reshape(shape),
-                outcomes,
-                np.array(actions[row], np.int64),
-                before,
-                batch.states[row : row + 1].copy(),
-            )
-        )
+    for row, (values, actions, states) in enumerate(by_game):
+        outcomes = first_place_values(game, batch.states[row])[states["current_player"]]
+        found.append(Noted(values, outcomes, actions, states, batch.states[row : row + 1].copy()))
     return found
 
 
@@ -106,19 +95,31 @@ def fifths(decisions: int) -> np.ndarray:
     return np.arange(decisions) * FIFTHS // max(decisions, 1)
 
 
+def parts_of(lengths: Sequence[int]) -> list[np.ndarray]:
+    """Return masks of the decisions of games one after another: all, then each fifth of the games.
+
+    Args:
+        lengths: decisions of each game, D in all.
+
+    Returns:
+        six masks, bool (D,).
+    """
+    fifth = np.concatenate([fifths(length) for length in lengths])
+    return [fifth >= 0, *(fifth == k for k in range(FIFTHS))]
+
+
 def by_fifths(values: Sequence[np.ndarray], outcomes: Sequence[np.ndarray]) -> dict[str, list[float]]:
     """Return means and correlation of values and outcomes, over all decisions and then by fifths of the game.
 
     Args:
-        values: of each game what was expected, float (D,).
-        outcomes: of each game what came of it, float (D,).
+        values: the values in each game, float (D,).
+        outcomes: the outcomes in each game, float (D,).
 
     Returns:
         "mean_value", "mean_outcome" and "correlation", each of six numbers; NaN where there is none.
     """
     value, outcome = np.concatenate(values), np.concatenate(outcomes)
-    fifth = np.concatenate([fifths(len(game)) for game in outcomes])
-    parts = [fifth >= 0, *(fifth == k for k in range(FIFTHS))]
+    parts = parts_of([len(game) for game in outcomes])
     return {
         "mean_value": [_mean(value[part]) for part in parts],
         "mean_outcome": [_mean(outcome[part]) for part in parts],
@@ -137,7 +138,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
-    """Return what a network expects in each position of a game: every seat's chance of the first place, to three digits.
+    """Return a network's estimate in each position of a game: every seat's chance of the first place, to three digits.
 
     Raises:
         ValueError: if the network does not value every seat.

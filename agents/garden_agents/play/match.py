@@ -1,7 +1,7 @@
-"""A game in progress between agents and people, whoever shows it to them: the terminal or a page.
+"""A game in progress between agents and people, for the terminal and for a page.
 
-What a person may be told of others' moves is decided here: an action's label is public, its description is told only if
-nothing hidden from this person went into it.
+It decides how much of others' moves a person may know: an action's label is public, its description is shown only if it
+depends on nothing that is hidden from this person.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import tyro
 
 from garden_agents.games import hints_of
 from garden_agents.registry import load_agent, make_game
-from garden_agents.search.agent import MCTSAgent
 from garden_core import kernels
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
@@ -27,12 +26,10 @@ from garden_core.registry import game_class
 from garden_core.replay import Replay
 from garden_core.rng import game_seed
 
-__all__ = ["PERSON", "Advice", "Arguments", "Match", "Move", "Place", "agents_of", "new_replay", "set_up"]
-
 PERSON = "human"
-"""Stands for a person among the names of agents."""
-ADVISERS = ("network-mcts:100", "mcts:400")
-"""Who gives hints: the first of them that can play the game."""
+"""The name of a person among the names of agents."""
+ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
+"""The agents that give hints; the second one where the first one cannot play the game."""
 
 
 @dataclass
@@ -84,7 +81,7 @@ class Move(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What an adviser makes of a position.
+    """An adviser's opinion of a position.
 
     Attributes:
         by: its name.
@@ -135,12 +132,8 @@ class Match:
         agents: Sequence[Policy | None],
         show_estimate: bool = False,
     ) -> None:
-        self.game, self.seed, self.agents, self.show_estimate = (
-            replay.game,
-            replay.seed,
-            agents,
-            show_estimate,
-        )
+        self.game, self.seed = replay.game, replay.seed
+        self.agents, self.show_estimate = agents, show_estimate
         self.people = [seat for seat, agent in enumerate(agents) if agent is None]
         called = ["you" if [seat] == self.people else name for seat, name in enumerate(names)]
         self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
@@ -152,7 +145,7 @@ class Match:
         self.moves: list[Move] = []
         self.forfeited = -1
         self._told: dict[tuple[int, int | None], str] = {}
-        self._adviser: tuple[str, MCTSAgent] | None = None
+        self._adviser: tuple[str, Any] | None = None
         index = {label: action for action, label in enumerate(self.game.labels)}
         for label in replay.actions:
             self.act(index[label])
@@ -164,16 +157,16 @@ class Match:
 
     @property
     def seat(self) -> int:
-        """Who is to move."""
+        """The seat that must move."""
         return int(self.state["current_player"])
 
     @property
     def legal(self) -> list[int]:
-        """What whoever is to move may do; nothing when the game is over."""
+        """The legal actions of the seat that must move; none when the game is over."""
         return [] if self.over else np.flatnonzero(self.batch.action_mask[0]).tolist()
 
     def act(self, action: int, estimate: str = "") -> None:
-        """Carry out an action of whoever is to move.
+        """Carry out an action of the seat that must move.
 
         Raises:
             ValueError: if it is not legal; nothing has changed.
@@ -185,7 +178,7 @@ class Match:
         self.moves.append(move)
 
     def choose(self) -> tuple[int, str]:
-        """Return what the agent that is to move chooses, and its estimate; nothing changes.
+        """Return the action and the estimate of the agent that must move; nothing changes.
 
         Raises:
             ValueError: if its answer is no legal action.
@@ -197,7 +190,7 @@ class Match:
         return action, "" if estimate is None else estimate(self.batch, 0)
 
     def take(self, action: int, estimate: str = "") -> None:
-        """Carry out what an agent chose: an action of whoever is to move, or FORFEIT.
+        """Carry out an agent's choice: an action of the seat that must move, or FORFEIT.
 
         Raises:
             ValueError: if it is not legal; nothing has changed.
@@ -233,7 +226,7 @@ class Match:
             self.batch.history.lengths[0] = len(self.moves)
 
     def advise(self) -> Advice:
-        """Return what a strong agent makes of the position, by what the player to move may know.
+        """Return a strong agent's advice for the position, from what the player to move may know.
 
         Raises:
             ValueError: if the game is over.
@@ -258,7 +251,7 @@ class Match:
         return self._told[number, seat]
 
     def choices(self) -> list[tuple[int, str]]:
-        """Return what whoever is to move may do, with what it does: numbers of actions and descriptions."""
+        """Return the legal actions: their numbers and descriptions."""
         return [(action, self.game.describe(self.state, action)) for action in self.legal]
 
     def points(self) -> list[int]:
@@ -266,7 +259,7 @@ class Match:
         return self._by_seat(kernels.points if self.over else kernels.public_points)
 
     def places(self) -> list[Place]:
-        """Return the seats' results as things stand, the first place first; whoever has forfeited is last."""
+        """Return the seats' results so far, the first place first; a seat that has forfeited is last."""
         scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
         if self.forfeited >= 0:
             standings[self.forfeited] = min(standings) - 1
@@ -297,17 +290,12 @@ def sentence(label: str, description: str) -> str:
     return description if description.startswith(label) else f"{label}: {description}"
 
 
-def _adviser_of(game: Game) -> tuple[str, MCTSAgent]:
-    """Return the name of who gives hints, and the agent."""
-    agent: Any
-    for name in ADVISERS[:-1]:
-        try:
-            agent = load_agent(name, game)
-        except ValueError:  # no network comes with the game, or not with these options
-            continue
-        return name, agent
-    agent = load_agent(ADVISERS[-1], game)
-    return ADVISERS[-1], agent
+def _adviser_of(game: Game) -> tuple[str, Any]:
+    """Return the name of the agent that gives hints, and the agent."""
+    try:
+        return ADVISER, load_agent(ADVISER, game)
+    except ValueError:  # no network is shipped with the game, or not with these options
+        return OTHER_ADVISER, load_agent(OTHER_ADVISER, game)
 
 
 def agents_of(

@@ -8,13 +8,13 @@ from typing import Any
 
 import tyro
 
+from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.play.match import sentence
 from garden_agents.registry import load_agent
 from garden_core.film import picture, save_film, save_page
 from garden_core.replay import Replay
-
-__all__ = ["Arguments", "main"]
 
 
 @dataclass
@@ -56,7 +56,7 @@ def main(arguments: Arguments) -> None:
         SystemExit: for a file that is no valid replay, or arguments that are not valid.
     """
     a = arguments
-    try:
+    with one_line_errors("stopped", ImportError):
         replay = Replay.load(a.file, a.game, a.data)
         replay.game.check_seat(a.seat)
         states, game = list(replay.states()), replay.game
@@ -70,12 +70,6 @@ def main(arguments: Arguments) -> None:
             save_page(replay, a.page, seat=a.seat, estimates=estimates, dark=a.dark)
         if a.film is not None:
             save_film(replay, a.film, a.seat, a.width, every=a.every, dark=a.dark)
-    except ImportError as error:
-        raise SystemExit(f"error: {error}") from error
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error
     print(f"{game.title}: {game!r}, seed {replay.seed}, {len(replay.actions)} decisions, {replay.ended}")
     if a.steps:
         _step(replay, states, a.seat)
@@ -89,9 +83,8 @@ def main(arguments: Arguments) -> None:
 
 def _told(replay: Replay, before: Any, label: str, seat: int | None) -> str:
     """Return a decision in words, as much as `seat` may know (None: all)."""
-    description = replay.game.describe_to(before, replay.game.labels.index(label), seat)
-    text = description if description.startswith(label) else f"{label}: {description}"
-    return f"player_{before['current_player']}: {text}"
+    words = sentence(label, replay.game.describe_to(before, replay.game.labels.index(label), seat))
+    return f"player_{before['current_player']}: {words}"
 
 
 def _step(replay: Replay, states: list[Any], seat: int | None) -> None:

@@ -19,9 +19,8 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from garden_agents.errors import one_line_errors
 from garden_agents.play.match import Arguments, Match, sentence, set_up
-
-__all__ = ["Table", "find", "main", "table"]
 
 MANY = 40  # if more actions than this differ only in their last word, they are counted instead of listed
 COLUMNS = 100  # widest text; narrower in a narrow terminal
@@ -69,10 +68,8 @@ class Table:
     def __init__(self, match: Match, path: Path | None, again: str) -> None:
         self.match, self.game, self.path, self.again = match, match.game, path, again
         self.secret = len(match.people) > 1 and self.game.information != "perfect"
-        self.at_keyboard, self.seen = (
-            -1,
-            [len(match.moves)] * self.game.num_players,
-        )  # seat; how many moves each seat has seen
+        self.at_keyboard = -1  # seat
+        self.seen = [len(match.moves)] * self.game.num_players  # how many moves each seat has seen
 
     def play(self) -> None:
         """Play to the end, or until somebody leaves; print the result, and save the game if it has a file."""
@@ -115,9 +112,7 @@ class Table:
         match = self.match
         actions, described = zip(*match.choices(), strict=True)
         labels = [self.game.labels[action] for action in actions]
-        text = self.game.text(match.state, seat).partition("\n\nlegal: ")[
-            0
-        ]  # legal actions are listed below, with their descriptions
+        text, _, _ = self.game.text(match.state, seat).partition("\n\nlegal: ")  # they are listed below
         by_name = zip(match.names, match.points(), strict=True)
         points = ", ".join(f"{name} {own}" for name, own in by_name)
         perfect = self.game.information == "perfect"
@@ -128,21 +123,22 @@ class Table:
         while True:
             line = typed(f"{match.names[seat]}> ").strip()
             command, _, rest = line.partition(" ")
+            words = line.lower().split()
             try:
-                if line.lower() == "help":
+                if words == ["help"]:
                     print(self._help())
-                elif line.lower() == "rules":
+                elif words == ["rules"]:
                     print(self._rules())
-                elif line.lower().split() == ["rules", "all"]:
+                elif words == ["rules", "all"]:
                     pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
-                elif line.lower() == "hint":
+                elif words == ["hint"]:
                     advice = match.advise()
                     move = sentence(self.game.labels[advice.action], described[actions.index(advice.action)])
-                    words = "" if advice.value is None else f"; it expects {advice.value:+.2f} (from -1 to 1)"
-                    print(wrapped(f"{advice.by} would choose {move}{words}", indent=4))
+                    value = "" if advice.value is None else f"; it expects {advice.value:+.2f} (from -1 to 1)"
+                    print(wrapped(f"{advice.by} would choose {move}{value}", indent=4))
                 elif command.lower() == "save":
                     self.save(Path(rest.strip()).expanduser() if rest else self.path)
-                elif line.lower() == "quit":
+                elif words == ["quit"]:
                     raise EOFError
                 else:
                     return actions[find(line, labels)]
@@ -249,16 +245,14 @@ def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:
         line = f"{kind} …: any of {len(alike)}, such as {typing_of(typical, labels)}"
         print(wrapped(f"{line}: {rest[typical]}" if rest[typical] else line, indent=4))
     listed = [number for number, kind in enumerate(kinds) if kind not in many]
-    width = max((len(labels[number]) for number in listed), default=0)
     if any(rest[number] for number in listed):
-        indent = min(width + 5, columns() // 2)
+        width = max(len(labels[number]) for number in listed)
         for number in listed:
-            print(
-                wrapped(f"{number + 1:>2} {labels[number]:<{width}}  {rest[number]}".rstrip(), indent=indent)
-            )
+            line = f"{number + 1:>2} {labels[number]:<{width}}  {rest[number]}".rstrip()
+            print(wrapped(line, min(width + 5, columns() // 2)))
     elif listed:
-        numbered = [f"{number + 1:>2} {labels[number]}" for number in listed]
-        cmd.Cmd(stdout=sys.stdout).columnize(numbered, columns())
+        lines = [f"{number + 1:>2} {labels[number]}" for number in listed]
+        cmd.Cmd(stdout=sys.stdout).columnize(lines, columns())
 
 
 def typing_of(number: int, labels: Sequence[str]) -> str:
@@ -305,9 +299,5 @@ def main(arguments: Arguments) -> None:
         import readline
 
         readline.set_auto_history(False)  # so that nobody can recall another person's input
-    try:
+    with one_line_errors():
         table(arguments).play()
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
-    except OSError as error:
-        raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error

@@ -1,9 +1,9 @@
 """Play on a page in the browser: `garden play mars --web`.
 
 The server keeps games (`Room`), each with one secret link for every person's seat. A page holds a WebSocket to its seat and
-is sent what this seat may see, nothing else: pictures whose parts carry the numbers of actions, legal actions, moves in
-words. It answers with one of the messages below. Whoever has the server's token, which is in the address that the command
-prints, can also begin new games and sees all their links.
+receives only what this seat may see: pictures whose parts carry the numbers of actions, legal actions, moves in words. It
+answers with one of the messages below. A page with the server's token, which is in the address that the command prints,
+can also begin new games and sees all their links.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import json
 import logging
 import secrets
 import time
-from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_replay, set_up
 from garden_agents.registry import is_built_in
-from garden_agents.serve import HEADERS, LOCAL, announce, application, holds, listen, runner
+from garden_agents.serve import HEADERS, LOCAL, OWN_SCRIPTS, announce, application, holds, listen, runner
 from garden_core.checks import as_seed, one_line, short
 from garden_core.film import page
 from garden_core.game import Game
@@ -39,10 +38,8 @@ from garden_core.options import REWARD
 from garden_core.registry import game_class, list_games
 from garden_core.replay import Replay
 
-__all__ = ["IDLE", "ROOMS", "Room", "Server", "main"]
-
 IDLE = 3600.0
-"""Seconds after which a game that nobody looks at is given up."""
+"""Seconds after which a game without pages is given up."""
 ROOMS = 500
 """Most games at the same time."""
 QUICK = 0.1
@@ -57,7 +54,7 @@ HERE = Path(__file__).parent
 LOG = logging.getLogger(__name__)
 
 
-# --- what a page says ---
+# --- messages of a page ---
 
 
 class _Message(msgspec.Struct, forbid_unknown_fields=True, tag_field="type"):
@@ -72,29 +69,28 @@ class Look(_Message, tag="look"):
     names: bool = False
 
 
-class Act(_Message, tag="act"):
-    """Take an action; `at`, here and below, is the number of the position that was looked at, `Room.changes`."""
+class _Move(_Message):
+    """A message about the position of number `at`, see `Room.changes`."""
 
     at: int
+
+
+class Act(_Move, tag="act"):
+    """Take an action."""
+
     action: int
 
 
-class Go(_Message, tag="go"):
-    """Have the agent that is to move choose, where no people play."""
-
-    at: int
+class Go(_Move, tag="go"):
+    """Have the agent that must move choose, where no people play."""
 
 
-class Undo(_Message, tag="undo"):
+class Undo(_Move, tag="undo"):
     """Take back the last decision."""
 
-    at: int
 
-
-class Hint(_Message, tag="hint"):
+class Hint(_Move, tag="hint"):
     """Ask what a strong agent would do."""
-
-    at: int
 
 
 class New(_Message, tag="new"):
@@ -125,33 +121,33 @@ class _Page:
         self.look = Look()
         self.moves = 0
         """How many moves it knows."""
-        self._waiting: deque[dict[str, Any] | None] = deque()
-        self._news = asyncio.Event()
+        self._waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(WAITING)
+        """Messages, and None for the position as it will be then."""
+        self._position_waits = False
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message when the page takes it; one that takes none for long is cut off, so that nobody waits for it."""
-        self._waiting.append(message)
-        self._news.set()
-        if len(self._waiting) > WAITING:
+    def send(self, message: dict[str, Any] | None) -> None:
+        """Send a message when the page takes it; a page that takes none for long is cut off, so that no other waits."""
+        try:
+            self._waiting.put_nowait(message)
+        except asyncio.QueueFull:
             self.room.pages.discard(self)
 
     def show(self) -> None:
-        """Send the position when the page takes it, as it is then: positions that nobody would see are not drawn."""
-        if None not in self._waiting:
-            self._waiting.append(None)
-            self._news.set()
+        """Send the position when the page takes it, as it is then: positions that are out of date are not drawn."""
+        if not self._position_waits:
+            self._position_waits = True
+            self.send(None)
 
     async def deliver(self) -> None:
         """Send what waits, until the page is gone."""
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # which its reader will notice
             while True:
-                await self._news.wait()
-                self._news.clear()
-                while self._waiting:
-                    message = self._waiting.popleft()
-                    await self.socket.send_text(
-                        await self._position() if message is None else json.dumps(message)
-                    )
+                message = await self._waiting.get()
+                if message is None:
+                    self._position_waits = False
+                    await self.socket.send_text(await self._position())
+                else:
+                    await self.socket.send_text(json.dumps(message))
 
     async def _position(self) -> str:
         """Return the position as a message, made in a thread: of a long game that takes seconds."""
@@ -187,7 +183,7 @@ class Room:
         self._playing: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Have agents move until a person is to."""
+        """Have agents move until a person must."""
         idle = self._playing is None or self._playing.done()
         if idle and not self.match.over and self.match.people and self.match.seat not in self.match.people:
             self._playing = asyncio.create_task(self._play())
@@ -205,7 +201,7 @@ class Room:
         self.show()
 
     async def ask(self) -> None:
-        """Have the agent that is to move choose, and carry it out; the lock is held.
+        """Have the agent that must move choose, and carry it out; the lock is held.
 
         Only the choice is made in a thread, and changes nothing, so that the position can be shown meanwhile.
         """
@@ -224,18 +220,18 @@ class Room:
             each.show()
 
     def position(self, page: _Page) -> dict[str, Any]:
-        """Return what a page is to show, as much as its seat may know; of the moves those that it does not know yet."""
-        match, seat, look = self.match, page.seat, page.look
+        """Return the message for a page: as much as its seat may know, and the moves that it does not have yet."""
+        match, seat = self.match, page.seat
         mine = not match.over and seat == match.seat
         choices = match.choices() if mine else []
         last = (match.moves[-1].seat, match.moves[-1].action) if match.moves else None
-        how = {"dark": look.dark, "compact": look.compact, "names": look.names}
+        look = msgspec.structs.asdict(page.look)
         try:
-            svg = match.game.svg(match.state, seat, legal=mine, last=last, **how)
+            svg = match.game.svg(match.state, seat, legal=mine, last=last, **look)
         except ValueError:  # a game without pictures
             svg = ""
         first, page.moves = page.moves, len(match.moves)
-        told = [
+        moves = [
             {"seat": move.seat, "text": match.told(number, [seat]), "estimate": move.estimate}
             for number, move in enumerate(match.moves[first:], first)
         ]
@@ -252,7 +248,7 @@ class Room:
             ],
             "status": self._status(seat),
             "first": first,
-            "moves": told,
+            "moves": moves,
             "points": match.points(),
             "over": match.over,
             "places": [place._asdict() for place in match.places()] if match.over else [],
@@ -260,30 +256,22 @@ class Room:
         }
 
     def _status(self, seat: int | None) -> str:
+        """Return in a few words what happens now, or how the game ended."""
         match = self.match
         if self.failed:
             return self.failed
         if match.over:
-            return _result(match, seat)
+            places = match.places()
+            if match.game.cooperative:
+                return f"The team has {min(place.score for place in places)} points"
+            firsts = [place.seat for place in places if place.place == 1]
+            if seat in firsts:
+                return "You won" if len(firsts) == 1 else "You share the first place"
+            return f"{' and '.join(match.names[first] for first in firsts)} won"
         if seat == match.seat:
             return "Your turn"
         verb = "is to move" if match.seat in match.people or not match.people else "is thinking"
         return f"{match.names[match.seat]} {verb}"
-
-    def may_save(self) -> bool:
-        """Whether the game's record, which tells all that is hidden, may be had: not while several people play."""
-        return self.match.over or len(self.match.people) < 2
-
-
-def _result(match: Match, seat: int | None) -> str:
-    """Say in a few words how the game ended."""
-    places = match.places()
-    if match.game.cooperative:
-        return f"The team has {min(place.score for place in places)} points"
-    firsts = [place.seat for place in places if place.place == 1]
-    if seat in firsts:
-        return "You won" if len(firsts) == 1 else "You share the first place"
-    return f"{' and '.join(match.names[first] for first in firsts)} won"
 
 
 # --- the server ---
@@ -343,7 +331,7 @@ class Server:
             self.free_idle()
 
     def free_idle(self) -> None:
-        """Give up the games that nobody has looked at for a while."""
+        """Give up the games that had no page for a while."""
         now = time.monotonic()
         for key, room in list(self.rooms.items()):
             if not room.pages and now - room.used > IDLE:
@@ -358,16 +346,13 @@ class Server:
             return FileResponse(HERE / "page.html", headers=HEADERS)
         if holds(self.token, query):
             if not self.rooms:
-                self.open(
-                    Match(new_replay(self.first.game, secrets.randbits(64)), *self._players(self.first))
-                )
+                game, names = self.first.game, self.arguments.seats
+                agents = agents_of(names, game, secrets.randbits(64))
+                self.open(Match(new_replay(game, secrets.randbits(64)), names, agents))
             key = next(iter(list(self.rooms.values())[-1].links))
             return RedirectResponse(f"/?token={self.token}&seat={key}", headers=HEADERS)
         gone = "This link is not one of this server's: it is wrong, or its game was given up, as nobody looked at it for an hour."
         return HTMLResponse(f"<!doctype html><title>No game</title><p>{gone}", 404, HEADERS)
-
-    def _players(self, match: Match) -> tuple[list[str], list[Any]]:
-        return self.arguments.seats, agents_of(self.arguments.seats, match.game, secrets.randbits(64))
 
     async def _file(self, request: Request) -> Response:
         return FileResponse(HERE / request.url.path[1:], headers=HEADERS)
@@ -384,20 +369,18 @@ class Server:
     async def _replay(self, request: Request) -> Response:
         """The game's record, as a file or as a page."""
         room = self.rooms.get(request.query_params.get("seat", ""))
-        if room is None or not room.may_save():
+        # the record, which shows all that is hidden, is not sent while several people play
+        if room is None or (len(room.match.people) > 1 and not room.match.over):
             why = "no such game" if room is None else "several people play: the record can be had at the end"
             return Response(why, 403, HEADERS, "text/plain")
         async with room.still:
             replay = await run_in_threadpool(room.match.replay)
-        name = f"{replay.game.name.rpartition(':')[2]}.{request.url.path[-4:]}"
-        save = {"Content-Disposition": f'attachment; filename="{name}"'}
         if request.url.path == "/replay.json":
+            name = replay.game.name.rpartition(":")[2]
+            save = {"Content-Disposition": f'attachment; filename="{name}.json"'}
             return JSONResponse(replay.content(), headers=HEADERS | save)
-        policy = {
-            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-        }
         made = await run_in_threadpool(page, replay, dark=request.query_params.get("dark") == "1")
-        return HTMLResponse(made, headers=HEADERS | policy)
+        return HTMLResponse(made, headers=OWN_SCRIPTS)
 
     # --- messages ---
 
@@ -429,69 +412,62 @@ class Server:
             room.used = time.monotonic()
 
     async def _answer(self, page: _Page, text: str) -> None:
-        """Carry out a message, or tell the page why not."""
-        page.room.used = time.monotonic()
+        """Carry out a message, or send the page the reason why not."""
+        room = page.room
+        room.used = time.monotonic()
         try:
             message = _decode(text)
-            await self._carry_out(page, message)
+            if isinstance(message, New):
+                await self._begin(page, message)
+            elif isinstance(message, Look):
+                async with room.still:
+                    page.look, page.moves = message, 0
+                page.show()
+            else:
+                async with room.lock:
+                    if message.at != room.changes:
+                        raise _RefusedError("the game has gone on since; look again")
+                    if room.failed:
+                        raise _RefusedError(room.failed)
+                    await self._carry_out(page, message)
+                if not isinstance(message, Hint):
+                    room.show()
+                    room.wake()
         except _RefusedError as refusal:
             page.send({"type": "error", "text": str(refusal)})
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             page.send({"type": "error", "text": f"not a message: {one_line(error)}"})
 
-    async def _carry_out(self, page: _Page, message: _Message) -> None:
-        room = page.room
-        if isinstance(message, Look):
+    async def _carry_out(self, page: _Page, message: Act | Go | Undo | Hint) -> None:
+        """Carry out a message about the present position; the room's lock is held."""
+        room, match = page.room, page.room.match
+        if isinstance(message, Hint):
+            await self._hint(page)
+        elif isinstance(message, Go):
+            if match.people or match.over:
+                raise _RefusedError("agents move by themselves here" if match.people else "the game is over")
+            await room.ask()
+        elif isinstance(message, Undo):
+            if page.seat is None or not match.can_undo:
+                raise _RefusedError("nothing can be taken back here")
             async with room.still:
-                page.look, page.moves = message, 0
-            page.show()
-            return
-        if isinstance(message, New):
-            await self._begin(page, message)
-            return
-        assert isinstance(message, Act | Go | Undo | Hint)
-        async with room.lock:
-            match = room.match
-            if message.at != room.changes:
-                raise _RefusedError("the game has gone on since; look again")
-            if room.failed:
-                raise _RefusedError(room.failed)
-            if isinstance(message, Hint):
-                await self._hint(page)
-                return
-            if isinstance(message, Undo):
-                if page.seat is None or not match.can_undo:
-                    raise _RefusedError("nothing can be taken back here")
-                async with room.still:
-                    match.undo()
-                    room.changes += 1
-                    for each in room.pages:
-                        each.moves = min(each.moves, len(match.moves))
-            elif isinstance(message, Go):
-                if match.people or match.over:
-                    raise _RefusedError(
-                        "agents move by themselves here" if match.people else "the game is over"
-                    )
-                await room.ask()
-            else:
-                async with room.still:
-                    self._act(page, message.action)
-                    room.changes += 1
-        room.show()
-        room.wake()
-
-    def _act(self, page: _Page, action: int) -> None:
-        match = page.room.match
-        if match.over:
-            raise _RefusedError("the game is over")
-        if page.seat != match.seat:
-            raise _RefusedError(f"it is the turn of {match.names[match.seat]}")
-        if action not in match.legal:
-            known = 0 <= action < match.game.num_actions
-            raise _RefusedError(
-                f"{match.game.labels[action]!r} is not legal now" if known else "there is no such action"
-            )
-        match.act(action)
+                match.undo()
+                room.changes += 1
+                for each in room.pages:
+                    each.moves = min(each.moves, len(match.moves))
+        else:
+            action, labels = message.action, match.game.labels
+            if match.over:
+                raise _RefusedError("the game is over")
+            if page.seat != match.seat:
+                raise _RefusedError(f"it is the turn of {match.names[match.seat]}")
+            if not 0 <= action < len(labels):
+                raise _RefusedError("there is no such action")
+            if action not in match.legal:
+                raise _RefusedError(f"{labels[action]!r} is not legal now")
+            async with room.still:
+                match.act(action)
+                room.changes += 1
 
     async def _hint(self, page: _Page) -> None:
         match = page.room.match
@@ -504,7 +480,7 @@ class Server:
         page.send(hint | {"shares": shares, "value": value})
 
     async def _begin(self, page: _Page, message: New) -> None:
-        """Open a new game, and tell the page where it is."""
+        """Open a new game, and send its link to the page."""
         if not page.owner:
             raise _RefusedError("only whoever started the server can begin new games")
         try:
@@ -527,31 +503,33 @@ class Server:
             if message.game not in self.games():
                 raise ValueError(f"there is no game {short(message.game)} here")
             kind = game_class(message.game)
-            files = [
-                option.name for option in kind.options if option.is_file and message.options.get(option.name)
-            ]
-            if files:
-                raise ValueError(f"{files[0]} is a file of the server, which pages cannot name")
+            for option in kind.options:
+                if option.is_file and message.options.get(option.name):
+                    raise ValueError(f"{option.name} is a file of the server, which pages cannot name")
             replay = new_replay(kind(**message.options), seed)
         else:
             own = self.arguments.game if ":" in self.arguments.game else None
             replay = Replay.parse(message.replay.encode(), game=own)
-        allow = self.arguments.allow_other_options
-        running = replay.ended == "running"
-        names = message.seats if running else ["recorded"] * replay.game.num_players
-        agents = agents_of(names if running else ["random"] * len(names), replay.game, seed, allow)
+        if replay.ended == "running":
+            names, players = message.seats, message.seats
+        else:
+            names, players = (["recorded"] * replay.game.num_players, ["random"] * replay.game.num_players)
+        agents = agents_of(players, replay.game, seed, self.arguments.allow_other_options)
         return Match(replay, names, agents, self.arguments.show_estimate)
 
     def _welcome(self, page: _Page) -> dict[str, Any]:
-        """Return what does not change in the course of a game."""
+        """Return the first message to a page, about what does not change during a game."""
         room, match = page.room, page.room.match
+        names = [
+            f"player_{seat} (you)" if seat == page.seat else name for seat, name in enumerate(match.names)
+        ]
         links = [{"seat": seat, "key": key} for key, seat in room.links.items()] if page.owner else []
         return {
             "type": "welcome",
             "game": match.game.name,
             "title": match.game.title,
             "options": match.game.shown_options,
-            "names": [_named(match, seat, page.seat) for seat in range(match.game.num_players)],
+            "names": names,
             "seat": page.seat,
             "cooperative": match.game.cooperative,
             "people": match.people,
@@ -566,10 +544,6 @@ class Server:
         return list(dict.fromkeys([self.arguments.game, *list_games()]))
 
 
-def _named(match: Match, seat: int, viewer: int | None) -> str:
-    return f"player_{seat} (you)" if seat == viewer else match.names[seat]
-
-
 @functools.cache
 def _rules(kind: type[Game]) -> str:
     """Return a game's rules as HTML."""
@@ -579,16 +553,9 @@ def _rules(kind: type[Game]) -> str:
 def _described(name: str) -> dict[str, Any]:
     """Return a game's options for a form; data files are left out, as a page cannot name files of the server."""
     kind = game_class(name)
+    fields = ("name", "default", "help", "low", "high", "choices", "note")
     options = [
-        {
-            "name": option.name,
-            "default": option.default,
-            "help": option.help,
-            "low": option.low,
-            "high": option.high,
-            "choices": option.choices,
-            "note": option.note,
-        }
+        {field: getattr(option, field) for field in fields}
         for option in (*kind.options, REWARD)
         if not option.is_file and option.name not in ("reward", "max_decisions")
     ]
