@@ -1,4 +1,4 @@
-"""What an action of Cacti does, and how a score comes about, in words and numbers for people."""
+"""Descriptions of the actions of Cacti in words, and score sheets, for people."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 
 from cacti_env.cards import NUM_PLAYERS, Arrangement, Cards
 from cacti_env.state import RESPONSE
-
-__all__ = ["cacti", "describe", "find_arrangement", "score_sheet"]
 
 
 def describe(state: Any, cards: Cards, action: int, label: str) -> str:
@@ -25,7 +23,7 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         return _grow(state, cards, action)
     if action < types + len(halves):
         half = action - types
-        cost, points = cacti(halves[half].cost, cards), _points(halves[half].points)
+        cost, points = cacti(halves[half].cost, cards), counted(halves[half].points, "point")
         return f"{label}{_place(state, cards, half)}: discard {cost}, {points}{_in_response(state)}"
     if action < 2 * types + len(halves):
         return _special(state, cards, action - types - len(halves))
@@ -52,7 +50,7 @@ def _place(state: Any, cards: Cards, half: int) -> str:
 def _special(state: Any, cards: Cards, t: int) -> str:
     middle, own = int(state["middle"][t]), int(state["nursery"][state["current_player"], t])
     source = f" ({middle} from the middle)" if middle else ""
-    points = _points(middle + own)
+    points = counted(middle + own, "point")
     return f"put {middle + own} {cards.types[t]}{source} under the Special Planter: {points}, for good"
 
 
@@ -60,8 +58,9 @@ def _in_response(state: Any) -> str:
     return ", in response" if state["asked"] == RESPONSE else ""
 
 
-def _points(number: int) -> str:
-    return f"{number} point" if number == 1 else f"{number} points"
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: 1 point, 2 points."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def cacti(counts: Sequence[int], cards: Cards) -> str:
@@ -74,11 +73,17 @@ def find_arrangement(planted: Sequence[Any], cards: Cards) -> Arrangement:
     return cards.starting if planted[0] == "starting" else getattr(cards.basic[planted[0]], planted[1])
 
 
+def left_over(snapshot: dict[str, Any], player: int) -> list[int]:
+    """Return the number of cacti of each type that the player's Nursery would have left in the end."""
+    bonus = snapshot["bonus"][player]
+    return [n for t, n in enumerate(snapshot["nurseries"][player]) if n and t != bonus]
+
+
 def score_sheet(snapshot: dict[str, Any], cards: Cards) -> list[dict[str, int]]:
     """Return, by seat, the points of every part of the score; they sum to `scores`."""
     sheets = []
     for p in range(NUM_PLAYERS):
-        left = [n for t, n in enumerate(snapshot["nurseries"][p]) if n and t != snapshot["bonus"][p]]
+        left = left_over(snapshot, p)
         sheets.append(
             {
                 "planted": sum(find_arrangement(each, cards).points for each in snapshot["planted"][p]),
