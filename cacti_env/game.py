@@ -14,8 +14,6 @@ from garden_core.game import Game, Part, Table
 from garden_core.options import Option
 from garden_core.svg import Look
 
-__all__ = ["Cacti"]
-
 
 class Cacti(Game):
     """Cacti for two players: hidden hands and a shuffled deck.

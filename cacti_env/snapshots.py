@@ -13,8 +13,6 @@ from cacti_env.describing import score_sheet
 from cacti_env.state import ACTION, ASKED
 from garden_core.positions import Count, PositionError, parsed, require, require_lengths
 
-__all__ = ["HALVES", "Snapshot", "counts", "fill", "seen", "written"]
-
 HALVES = ("upper", "lower")
 OPEN_PARTS = ("planted", "special")  # of a score, during the game
 

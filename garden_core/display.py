@@ -11,8 +11,6 @@ import numpy as np
 
 from garden_core.svg import to_pixels, to_png
 
-__all__ = ["Display"]
-
 _PAUSE = 0.02  # seconds after which a window looks again for what its user does
 _SHARE = 0.9  # of the screen's width and height, that a new window has at most
 _SMALLEST = (160, 120)

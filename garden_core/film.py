@@ -21,8 +21,6 @@ from garden_core.game import Game
 from garden_core.replay import Replay
 from garden_core.svg import to_png
 
-__all__ = ["page", "picture", "save_film", "save_page"]
-
 TEMPLATE = Path(__file__).with_name("replay.html")
 GIF_LIMIT = 200_000_000
 """Pixels of all pictures of a GIF together, each a byte of memory while it is made."""

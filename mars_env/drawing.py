@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from garden_core import svg as draw
 from garden_core.svg import LOOK, Look
-from mars_env.board import COLOURS, DIRECTIONS, HEXES, RADIUS
+from mars_env.board import COLOURS, HEXES, INDEX, RADIUS
+from mars_env.describing import connected
 
 Hex = tuple[int, int]
 
@@ -264,20 +265,14 @@ def _label(at: Hex, second: bool) -> str:
     return f"{'second ' if second else ''}hex {at[0]},{at[1]}"
 
 
-def _groups(snapshot: dict[str, Any]) -> Iterator[set[Hex]]:
+def _groups(snapshot: dict[str, Any]) -> Iterator[list[Hex]]:
     """The groups of flowers of one colour."""
-    flowers = {(q, r): colour for q, r, colour in snapshot["flowers"]}
+    flowers = {INDEX[q, r]: colour for q, r, colour in snapshot["flowers"]}
     while flowers:
         first, colour = next(iter(flowers.items()))
-        group, rim = {first}, [first]
-        while rim:
-            q, r = rim.pop()
-            near = {(q + dq, r + dr) for dq, dr in DIRECTIONS}
-            new = {other for other in near if flowers.get(other) == colour} - group
-            rim += new
-            group |= new
-        yield group
-        flowers = {at: each for at, each in flowers.items() if at not in group}
+        group = connected(first, {hex_ for hex_, each in flowers.items() if each == colour})
+        yield [HEXES[hex_] for hex_ in group]
+        flowers = {hex_: each for hex_, each in flowers.items() if hex_ not in group}
 
 
 class _Picture(NamedTuple):

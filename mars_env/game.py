@@ -14,8 +14,6 @@ from mars_env.board import COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDT
 from mars_env.describing import describe
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
-__all__ = ["Mars"]
-
 _TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # a good team score, by players [9.3]
 
 
