@@ -18,44 +18,28 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         action: its index.
         label: its label.
     """
-    types, halves = len(cards.types), cards.halves
-    if action < types:
-        return _grow(state, cards, action)
-    if action < types + len(halves):
-        half = action - types
-        cost, points = cacti(halves[half].cost, cards), counted(halves[half].points, "point")
-        return f"{label}{_place(state, cards, half)}: discard {cost}, {points}{_in_response(state)}"
-    if action < 2 * types + len(halves):
-        return _special(state, cards, action - types - len(halves))
-    took = action == 2 * types + len(halves)
-    return "the top card of the deck comes to the Nursery" if took else "no card comes to the Nursery"
-
-
-def _grow(state: Any, cards: Cards, t: int) -> str:
-    taken, left = int(state["middle"][t]), int(state["middle"].sum() - state["middle"][t])
-    other = f"; then player_{1 - state['current_player']} responds" + ("" if left else ", if possible")
-    back = _in_response(state) or other
-    return f"take {taken} {cards.types[t]} from the middle{back}"
-
-
-def _place(state: Any, cards: Cards, half: int) -> str:
-    """Where the Arrangement comes from, which all see when it is planted; nothing for the Starting one."""
-    if half == 2 * len(cards.basic):
-        return ""
-    left = int(state["arrangements_left"])
-    on_top = left > 0 and state["arrangement_deck"][left - 1] == half // 2
-    return " from the deck" if on_top else " from the hand"
-
-
-def _special(state: Any, cards: Cards, t: int) -> str:
-    middle, own = int(state["middle"][t]), int(state["nursery"][state["current_player"], t])
-    source = f" ({middle} from the middle)" if middle else ""
-    points = counted(middle + own, "point")
-    return f"put {middle + own} {cards.types[t]}{source} under the Special Planter: {points}, for good"
-
-
-def _in_response(state: Any) -> str:
-    return ", in response" if state["asked"] == RESPONSE else ""
+    halves, middle, player = cards.halves, state["middle"], int(state["current_player"])
+    responds = ", in response" if state["asked"] == RESPONSE else ""
+    number = action - len(cards.types)
+    if number < 0:
+        t = action
+        possible = "" if middle.sum() > middle[t] else ", if possible"
+        after = responds or f"; then player_{1 - player} responds{possible}"
+        return f"take {middle[t]} {cards.types[t]} from the middle{after}"
+    if number < len(halves):
+        source, left = "", int(state["arrangements_left"])  # all see where the Arrangement comes from
+        if number < len(halves) - 1:
+            on_top = left > 0 and state["arrangement_deck"][left - 1] == number // 2
+            source = " from the deck" if on_top else " from the hand"
+        cost, points = cacti(halves[number].cost, cards), counted(halves[number].points, "point")
+        return f"{label}{source}: discard {cost}, {points}{responds}"
+    t = number - len(halves)
+    if t < len(cards.types):
+        total = int(middle[t]) + int(state["nursery"][player, t])
+        source = f" ({middle[t]} from the middle)" if middle[t] else ""
+        points = counted(total, "point")
+        return f"put {total} {cards.types[t]}{source} under the Special Planter: {points}, for good"
+    return f"{'the top card of the deck' if t == len(cards.types) else 'no card'} comes to the Nursery"
 
 
 def counted(number: int, noun: str) -> str:

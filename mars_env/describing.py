@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import Any
 
 from garden_core import kernels
@@ -72,10 +71,12 @@ def _what_follows(state: Any, params: Any, action: int, points: int) -> str:
 
 def _group_size(state: Any, target: int, colour: int) -> int:
     """Number of flowers of the group that a flower of this colour on the hex `target` is in, itself included."""
-    return len(connected(target, {hex_ for hex_ in range(NUM_HEXES) if state["flowers"][hex_] == colour}))
+    return len(
+        connected(target, {hex_ for hex_, each in enumerate(state["flowers"].tolist()) if each == colour})
+    )
 
 
-def connected(start: int, hexes: Set[int]) -> set[int]:
+def connected(start: int, hexes: set[int]) -> set[int]:
     """Return the part of `hexes` that hangs together with the hex `start`, and `start` itself."""
     group, rim = {start}, [start]
     while rim:
