@@ -212,14 +212,8 @@ INSIDE = SIZE - 2.4  # of an edge drawn inside it
 DASHES = "5 3"  # of edges for a second gardener
 MIDDLE = (314, 296)  # of the board
 PETALS = (5, 8, 6, 4, 7, 3)
-PIPS = {
-    1: [(0, 0)],
-    2: [(-1, -1), (1, 1)],
-    3: [(-1, -1), (0, 0), (1, 1)],
-    4: [(-1, -1), (1, -1), (-1, 1), (1, 1)],
-    5: [(-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)],
-    6: [(-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)],
-}
+PIPS = {1: "    o    ", 2: "o       o", 3: "o   o   o", 4: "o o   o o", 5: "o o o o o", 6: "o oo oo o"}
+"""Three rows of three places."""
 
 
 def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
@@ -409,9 +403,10 @@ class _Picture(NamedTuple):
             )  # equal dice are one action
             edge, thick = (paint.gold, 3) if label in self.look.legal else (paint.ink, 1.5)
             shown = [draw.title(f"die {value}"), draw.box(corner, top, side, side, 7, edge, thick)]
-            for a, b in PIPS[value]:
-                middle = {"cx": corner + side / 2 + 9 * a, "cy": top + side / 2 + 9 * b}
-                shown.append(draw.tag("circle", **middle, r=3.2, fill="#33302d"))
+            for place, pip in enumerate(PIPS[value]):
+                if pip == "o":
+                    cx, cy = corner + side / 2 + 9 * (place % 3 - 1), top + side / 2 + 9 * (place // 3 - 1)
+                    shown.append(draw.tag("circle", cx=cx, cy=cy, r=3.2, fill="#33302d"))
             yield draw.target(self.look, label, *shown)
 
     @draw.group

@@ -158,7 +158,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
         """(1335,) or (75, 11, 11)."""
         if self.option_values["view"] == "planes":
             return (rules.NUM_PLANES, WIDTH, WIDTH)
-        return (sum(part.size for part in self.observation_parts),)
+        return super().observation_shape
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/mars.md."""
