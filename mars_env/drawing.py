@@ -284,10 +284,10 @@ class _Picture(NamedTuple):
         paint, legal, last, marks = self.paint, self.look.legal, self.last_hexes(), []
         if not self.look.compact:
             for n in SPAN:  # numbers around the edge, each in line with its hexes
-                words = {"text_anchor": "middle", "fill": paint.faint}
+                middle: dict[str, Any] = {"text_anchor": "middle", "fill": paint.faint}
                 x, y = _centre(min(RADIUS, RADIUS - n) + 1, n)
-                yield draw.text(*_centre(n, _top(n) - 1), f"q {n}", 12, **words)
-                yield draw.text(x - 12, y, f"r {n}", 12, **words)
+                yield draw.text(*_centre(n, _top(n) - 1), f"q {n}", 12, **middle)
+                yield draw.text(x - 12, y, f"r {n}", 12, **middle)
         gardeners = _gardeners(self.snapshot)
         flowers = {(q, r): colour for q, r, colour in self.snapshot["flowers"]}
         for at in HEXES:
@@ -385,7 +385,7 @@ class _Picture(NamedTuple):
     def gardener(self, x: float, y: float, radius: float, player: int, name: str) -> str:
         """A gardener: a disc with its player's number, and its own behind it where each has two."""
         size, ink = max(self.least, radius * (1.2 if len(name) == 1 else 1)), self.paint.on_livery
-        disc = {"fill": self.paint.livery[player], "stroke": ink, "stroke_width": 2}
+        disc: dict[str, Any] = {"fill": self.paint.livery[player], "stroke": ink, "stroke_width": 2}
         return draw.tag("circle", cx=x, cy=y, r=radius, **disc) + _bold(x, y, name, size, ink)
 
     @draw.group
