@@ -5,7 +5,5 @@ import functools
 from cacti_env.game import Cacti
 from garden_core.interfaces import pettingzoo_env
 
-__all__ = ["env", "raw_env"]
-
 env = functools.partial(pettingzoo_env.env, Cacti)
 raw_env = functools.partial(pettingzoo_env.GardenEnv, Cacti)

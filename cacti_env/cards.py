@@ -10,20 +10,6 @@ from msgspec import Meta
 
 from garden_core import data
 
-__all__ = [
-    "MAX_BASIC",
-    "MAX_BONUS",
-    "MAX_CACTI",
-    "MAX_TYPES",
-    "MIDDLE",
-    "NUM_PLAYERS",
-    "PACKAGED",
-    "Arrangement",
-    "Basic",
-    "Cards",
-    "load",
-]
-
 NUM_PLAYERS = 2
 MIDDLE = 5  # cacti face up in the middle
 MIN_TYPES, MAX_TYPES = 2, 6
@@ -41,14 +27,14 @@ Cost = tuple[Annotated[int, Meta(ge=0, le=MAX_OF_TYPE)], ...]
 
 
 class Arrangement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is asked for, as cacti of each type, and the points that planting it scores."""
+    """The cost, in cacti of each type, and the points that planting it scores."""
 
     cost: Cost
     points: Annotated[int, Meta(ge=0, le=MAX_POINTS)]
 
 
 class Basic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A Basic Arrangement: whoever plants it chooses one of its halves."""
+    """A Basic Arrangement: the player who plants it chooses one of its halves."""
 
     upper: Arrangement
     lower: Arrangement
@@ -68,7 +54,7 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     basic: Annotated[tuple[Basic, ...], Meta(min_length=MIN_BASIC, max_length=MAX_BASIC)]
 
     def __post_init__(self) -> None:
-        """Check what the types of the fields do not say."""
+        """Check what the types of the fields leave open."""
         n = len(self.types)
         for name in self.types:
             if not name.isprintable():
@@ -84,19 +70,16 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(
                     f"bonus[{number}] must be the name of a type or its index, 0 to {n - 1}, not {planter!r}"
                 )
-        for key, arrangement in self._arrangements():
+        named = {"starting": self.starting}
+        for k, card in enumerate(self.basic):
+            named |= {f"basic[{k}].upper": card.upper, f"basic[{k}].lower": card.lower}
+        for key, arrangement in named.items():
             if len(arrangement.cost) != n:
                 raise ValueError(
                     f"{key}.cost must have {n} numbers, one for each type, not {len(arrangement.cost)}"
                 )
             if sum(arrangement.cost) == 0:
                 raise ValueError(f"{key}.cost must ask for at least one cactus")
-
-    def _arrangements(self) -> list[tuple[str, Arrangement]]:
-        found = [("starting", self.starting)]
-        for k, card in enumerate(self.basic):
-            found += [(f"basic[{k}].upper", card.upper), (f"basic[{k}].lower", card.lower)]
-        return found
 
     @property
     def bonus_types(self) -> list[int]:
@@ -105,7 +88,7 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def halves(self) -> list[Arrangement]:
-        """What a player can plant: 2 k is the upper half of Basic Arrangement k, 2 k + 1 the lower; then Starting."""
+        """The Arrangements that a player can plant: 2 k is the upper half of Basic Arrangement k, 2 k + 1 the lower; then Starting."""
         return [half for card in self.basic for half in (card.upper, card.lower)] + [self.starting]
 
 

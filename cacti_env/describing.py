@@ -1,4 +1,4 @@
-"""What an action of Cacti does, and how a score comes about, in words and numbers for people."""
+"""Descriptions of the actions of Cacti in words, and score sheets, for people."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 
 from cacti_env.cards import NUM_PLAYERS, Arrangement, Cards
 from cacti_env.state import RESPONSE
-
-__all__ = ["cacti", "describe", "find_arrangement", "score_sheet"]
 
 
 def describe(state: Any, cards: Cards, action: int, label: str) -> str:
@@ -20,48 +18,33 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         action: its index.
         label: its label.
     """
-    types, halves = len(cards.types), cards.halves
-    if action < types:
-        return _grow(state, cards, action)
-    if action < types + len(halves):
-        half = action - types
-        cost, points = cacti(halves[half].cost, cards), _points(halves[half].points)
-        return f"{label}{_place(state, cards, half)}: discard {cost}, {points}{_in_response(state)}"
-    if action < 2 * types + len(halves):
-        return _special(state, cards, action - types - len(halves))
-    took = action == 2 * types + len(halves)
-    return "the top card of the deck comes to the Nursery" if took else "no card comes to the Nursery"
+    halves, middle, player = cards.halves, state["middle"], int(state["current_player"])
+    responds = ", in response" if state["asked"] == RESPONSE else ""
+    number = action - len(cards.types)
+    if number < 0:
+        t = action
+        possible = "" if middle.sum() > middle[t] else ", if possible"
+        after = responds or f"; then player_{1 - player} responds{possible}"
+        return f"take {middle[t]} {cards.types[t]} from the middle{after}"
+    if number < len(halves):
+        source, left = "", int(state["arrangements_left"])  # all see where the Arrangement comes from
+        if number < len(halves) - 1:
+            on_top = left > 0 and state["arrangement_deck"][left - 1] == number // 2
+            source = " from the deck" if on_top else " from the hand"
+        cost, points = cacti(halves[number].cost, cards), counted(halves[number].points, "point")
+        return f"{label}{source}: discard {cost}, {points}{responds}"
+    t = number - len(halves)
+    if t < len(cards.types):
+        total = int(middle[t]) + int(state["nursery"][player, t])
+        source = f" ({middle[t]} from the middle)" if middle[t] else ""
+        points = counted(total, "point")
+        return f"put {total} {cards.types[t]}{source} under the Special Planter: {points}, for good"
+    return f"{'the top card of the deck' if t == len(cards.types) else 'no card'} comes to the Nursery"
 
 
-def _grow(state: Any, cards: Cards, t: int) -> str:
-    taken, left = int(state["middle"][t]), int(state["middle"].sum() - state["middle"][t])
-    other = f"; then player_{1 - state['current_player']} responds" + ("" if left else ", if possible")
-    back = _in_response(state) or other
-    return f"take {taken} {cards.types[t]} from the middle{back}"
-
-
-def _place(state: Any, cards: Cards, half: int) -> str:
-    """Where the Arrangement comes from, which all see when it is planted; nothing for the Starting one."""
-    if half == 2 * len(cards.basic):
-        return ""
-    left = int(state["arrangements_left"])
-    on_top = left > 0 and state["arrangement_deck"][left - 1] == half // 2
-    return " from the deck" if on_top else " from the hand"
-
-
-def _special(state: Any, cards: Cards, t: int) -> str:
-    middle, own = int(state["middle"][t]), int(state["nursery"][state["current_player"], t])
-    source = f" ({middle} from the middle)" if middle else ""
-    points = _points(middle + own)
-    return f"put {middle + own} {cards.types[t]}{source} under the Special Planter: {points}, for good"
-
-
-def _in_response(state: Any) -> str:
-    return ", in response" if state["asked"] == RESPONSE else ""
-
-
-def _points(number: int) -> str:
-    return f"{number} point" if number == 1 else f"{number} points"
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: 1 point, 2 points."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def cacti(counts: Sequence[int], cards: Cards) -> str:
@@ -74,11 +57,17 @@ def find_arrangement(planted: Sequence[Any], cards: Cards) -> Arrangement:
     return cards.starting if planted[0] == "starting" else getattr(cards.basic[planted[0]], planted[1])
 
 
+def left_over(snapshot: dict[str, Any], player: int) -> list[int]:
+    """Return the number of cacti of each type that the player's Nursery would have left in the end."""
+    bonus = snapshot["bonus"][player]
+    return [n for t, n in enumerate(snapshot["nurseries"][player]) if n and t != bonus]
+
+
 def score_sheet(snapshot: dict[str, Any], cards: Cards) -> list[dict[str, int]]:
     """Return, by seat, the points of every part of the score; they sum to `scores`."""
     sheets = []
     for p in range(NUM_PLAYERS):
-        left = [n for t, n in enumerate(snapshot["nurseries"][p]) if n and t != snapshot["bonus"][p]]
+        left = left_over(snapshot, p)
         sheets.append(
             {
                 "planted": sum(find_arrangement(each, cards).points for each in snapshot["planted"][p]),

@@ -8,41 +8,31 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
-from cacti_env.describing import cacti, find_arrangement
+from cacti_env.describing import cacti, counted, find_arrangement, left_over
 from cacti_env.snapshots import HALVES
 from garden_core import svg as draw
 from garden_core.svg import LOOK, Look
 
 
 class Palette(NamedTuple):
-    """The colours of a picture; cacti and the ground of their cards are listed by type, liveries by player."""
+    """The colours of a picture, by default light; cacti and the ground of their cards are by type, liveries by player."""
 
-    ink: str
-    faint: str
-    paper: str
-    card: str
-    edge: str
-    back: str
-    gold: str  # what can be chosen
-    last: str  # what the last action changed
-    grounds: tuple[str, ...]
+    ink: str = "#33302d"
+    faint: str = "#665c53"
+    paper: str = "#f4f1e8"
+    card: str = "#ffffff"
+    edge: str = "#d9cfc0"
+    back: str = "#5d6f4c"
+    gold: str = "#8a5a00"  # what can be chosen
+    last: str = "#0b61c4"  # what the last action changed
+    grounds: tuple[str, ...] = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf")
     outline: str = "#33302d"
     cacti: tuple[str, ...] = ("#2a7a3c", "#d9771f", "#3680b0", "#9c2a5e", "#b09ae0", "#ecd95a")
     livery: tuple[str, ...] = ("#6b3fa0", "#00737b")
     on_livery: str = "#ffffff"
 
 
-LIGHT = Palette(
-    ink="#33302d",
-    faint="#665c53",
-    paper="#f4f1e8",
-    card="#ffffff",
-    edge="#d9cfc0",
-    back="#5d6f4c",
-    gold="#8a5a00",
-    last="#0b61c4",
-    grounds=("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf"),
-)
+LIGHT = Palette()
 DARK = Palette(
     ink="#f3ece4",
     faint="#b9aca0",
@@ -73,52 +63,56 @@ def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
     """
     width = 13 if len(cards.types) < 6 else 12
 
-    def row(name: str, counts: Sequence[int] | None) -> str:
-        numbers = "" if counts is None else "".join(f"{n or '-':>{width}}" for n in counts)
-        return f"{name:<26}{numbers}"
+    def row(name: str, entries: Sequence[object]) -> str:
+        return f"{name:<26}" + "".join(f"{entry or '-':>{width}}" for entry in entries)
 
-    lines = [_status(view), "", row("", None) + "".join(f"{name:>{width}}" for name in cards.types)]
-    lines.append(row("middle", view["middle"]))
+    lines = [_status(view), "", row("", cards.types), row("middle", view["middle"])]
     for p in range(NUM_PLAYERS):
         lines.append(row(f"player_{p}: Nursery", view["nurseries"][p]))
         special = view["special"][p]
         lines.append(row("  under Special Planter", special) if special else "  Special Planter not used")
-    lines += [row("discards", view["discards"]), ""]
-    lines.append(f"Cacti deck: {view['cards_left']} cards{_next_cards(view, cards)}")
-    lines.append(f"Arrangement deck: {view['arrangements_left']} cards" + (", top:" if view["top"] else ""))
-    lines += [f"  {_told(k, cards)}" for k in view["top"]]
+    ahead = [cards.types[t] for t in view["deck"] or ()]
+    ahead_words = f", next: {', '.join(ahead[:3])}" if ahead else ""
+    lines += [
+        row("discards", view["discards"]),
+        "",
+        f"Cacti deck: {view['cards_left']} cards{ahead_words}{' ...' if len(ahead) > 3 else ''}",
+        f"Arrangement deck: {view['arrangements_left']} cards{', top:' if view['top'] else ''}",
+        *(f"  {_basic_in_words(k, cards)}" for k in view["top"]),
+    ]
     for p in range(NUM_PLAYERS):
         bonus = "hidden" if view["bonus"][p] is None else cards.types[view["bonus"][p]]
         lines += ["", f"player_{p}: {_score(view, p)}", f"  = {_sheet(view, p)}", f"  Bonus Planter: {bonus}"]
-        lines += [f"  in hand: {card}" for card in _hand(view, cards, p)]
+        if view["starting_in_hand"][p]:
+            lines.append(f"  in hand: starting: {_in_words(cards.starting, cards)}")
+        for k in view["basic_in_hand"][p]:
+            card = "a Basic Arrangement, hidden" if k is None else _basic_in_words(k, cards)
+            lines.append(f"  in hand: {card}")
         lines += _listed("  planted: ", [_planted(card, cards) for card in view["planted"][p]])
     if labels:
         lines += ["", *_listed("legal: ", labels)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
 
 
-# --- what both say ---
+# --- words of text and picture ---
 
 
 def _status(view: dict[str, Any]) -> str:
-    last = " (last turn)" if view["last_turn"] else ""
-    if view["asked"] != "over":
-        unused = view["special"][view["current_player"]] is None
-        special = ", plant or use the Special Planter" if unused else " or plant"
-        what = {
-            "action": f"to grow{special}",
-            "response": f"to respond to player_{view['active_player']}: grow or plant",
-            "last_card": "to take or leave the opening card",
-        }[view["asked"]]
-        return f"player_{view['current_player']} {what}{last}"
-    cap = f"stopped by the cap of {view['decisions']} decisions, scored as it stands"
-    return f"{cap if view['truncated'] else 'game over'}: {view['scores'][0]} to {view['scores'][1]}"
+    if view["asked"] == "over":
+        cap = f"stopped by the cap of {view['decisions']} decisions, scored as it stands"
+        return f"{cap if view['truncated'] else 'game over'}: {view['scores'][0]} to {view['scores'][1]}"
+    unused = view["special"][view["current_player"]] is None
+    what = {
+        "action": f"to grow{', plant or use the Special Planter' if unused else ' or plant'}",
+        "response": f"to respond to player_{view['active_player']}: grow or plant",
+        "last_card": "to take or leave the opening card",
+    }[view["asked"]]
+    return f"player_{view['current_player']} {what}{' (last turn)' if view['last_turn'] else ''}"
 
 
 def _score(view: dict[str, Any], player: int) -> str:
     if view["scores"][player] is None:
-        points = sum(view["sheets"][player].values())
-        return f"{points} {'point' if points == 1 else 'points'} on the table"
+        return f"{counted(sum(view['sheets'][player].values()), 'point')} on the table"
     return f"score {view['scores'][player]}" + ("" if view["asked"] == "over" else " if the game ended now")
 
 
@@ -130,10 +124,8 @@ def _sheet(view: dict[str, Any], player: int) -> str:
     total = total.removeprefix(" + ")
     if view["bonus"][player] is None:
         return f"{total} (the rest is counted in the end)"
-    if not view["sheets"][player]["left_over"]:
-        return total
-    left = [n for t, n in enumerate(view["nurseries"][player]) if n and t != view["bonus"][player]]
-    return f"{total} (cacti {sum(left)} x types {len(left)})"
+    left = left_over(view, player)
+    return f"{total} (cacti {sum(left)} x types {len(left)})" if left else total
 
 
 def _listed(head: str, items: Sequence[str]) -> list[str]:
@@ -142,13 +134,13 @@ def _listed(head: str, items: Sequence[str]) -> list[str]:
     return textwrap.wrap(f"{head}{whole}", 100, subsequent_indent=" " * len(head)) if items else []
 
 
-def _asked_for(arrangement: Arrangement, cards: Cards) -> str:
+def _in_words(arrangement: Arrangement, cards: Cards) -> str:
     return f"{cacti(arrangement.cost, cards)} = {arrangement.points}"
 
 
-def _told(k: int, cards: Cards) -> str:
+def _basic_in_words(k: int, cards: Cards) -> str:
     basic = cards.basic[k]
-    return f"basic {k}: upper {_asked_for(basic.upper, cards)}, lower {_asked_for(basic.lower, cards)}"
+    return f"basic {k}: upper {_in_words(basic.upper, cards)}, lower {_in_words(basic.lower, cards)}"
 
 
 def _planted(card: Sequence[Any], cards: Cards) -> str:
@@ -156,48 +148,10 @@ def _planted(card: Sequence[Any], cards: Cards) -> str:
     return f"{name} = {find_arrangement(card, cards).points}"
 
 
-def _hand(view: dict[str, Any], cards: Cards, player: int) -> Iterator[str]:
-    if view["starting_in_hand"][player]:
-        yield f"starting: {_asked_for(cards.starting, cards)}"
-    for k in view["basic_in_hand"][player]:
-        yield "a Basic Arrangement, hidden" if k is None else _told(k, cards)
-
-
-def _next_cards(view: dict[str, Any], cards: Cards) -> str:
-    if not view["deck"]:
-        return ""
-    shown = view["deck"][:3]
-    return ", next: " + ", ".join(cards.types[t] for t in shown) + (" ..." if len(view["deck"]) > 3 else "")
-
-
 # --- picture ---
 
 CARD, HALF = (58, 80), (210, 42)  # width and height
 PLANTED, PLANTED_LARGE = (104, 32), (158, 47)  # of a planted Arrangement with its gap
-PANEL, TOP = 244, 178  # of a wide picture: height of a panel, and where the first begins
-
-
-class _Picture(NamedTuple):
-    """What every part of a picture is drawn from."""
-
-    view: dict[str, Any]
-    cards: Cards
-    look: Look
-    paint: Palette
-
-    def words(
-        self, x: float, y: float, words: object, size: float = 13, **attributes: str | float | None
-    ) -> str:
-        """Write in the main colour, unless `fill` says otherwise."""
-        return draw.text(x, y, words, size, **{"fill": self.paint.ink, **attributes})
-
-    def head(self, x: float, y: float, words: str) -> str:
-        """Write what a part of the table is called."""
-        return self.words(x, y, words, fill=self.paint.faint)
-
-    def middle(self, x: float, y: float, words: object, size: float, **attributes: str | float | None) -> str:
-        """Write bold around a point."""
-        return self.words(x, y, words, size, text_anchor="middle", font_weight="bold", **attributes)
 
 
 def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
@@ -209,396 +163,363 @@ def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
         look: how it is drawn.
 
     Returns:
-        An SVG document, 980 x 720 or, compact, 440 wide, that needs nothing from outside.
+        An SVG document, 980 x 724 or, compact, 440 wide, that needs nothing from outside.
     """
-    picture = _Picture(view, cards, look, DARK if look.dark else LIGHT)
-    return (_compact if look.compact else _wide)(picture)
+    return _Picture(view, cards, look, DARK if look.dark else LIGHT).document()
 
 
-def _wide(picture: _Picture) -> str:
-    width, height = 980, TOP + NUM_PLAYERS * (PANEL + 12) + 34
-    view = picture.view
-    parts = [
-        _middle(picture, 24, 20),
-        _deck(picture, 386, 20),
-        _discards(picture, 476, 20),
-        _arrangement_deck(picture, 738, 20),
-        _legend(picture, 34, 148, (width - 60) / len(picture.cards.types)),
-    ]
-    for player in range(NUM_PLAYERS):
-        y = TOP + player * (PANEL + 12)
-        parts += [
-            _frame(picture, player, 16, y, width - 32, PANEL),
-            _nursery(picture, player, 34, y + 58),
-            _special(picture, player, 34, y + 118),
-            _bonus(picture, player, 164, y + 118),
-            _final(picture, player, 250, y + 118),
-            _hand_cards(picture, player, 370, y + 58),
-            _planted_cards(picture, player, 630, y + 58, 2, 4, PLANTED_LARGE),
-            _sheet_line(picture, player, 34, y + PANEL - 14),
-        ]
-    parts.append(picture.words(24, height - 18, _status(view), 16))
-    return draw.document(width, height, *parts, background=picture.paint.paper)
+class _Picture(NamedTuple):
+    """A picture and its parts; each of them is drawn from x, y to the right and down."""
 
+    view: dict[str, Any]
+    cards: Cards
+    look: Look
+    paint: Palette
 
-def _compact(picture: _Picture) -> str:
-    view, width = picture.view, 440
-    across = 4 if len(picture.cards.types) == 4 else 3  # types in a line
-    parts = [
-        _middle(picture, 14, 20),
-        _deck(picture, 368, 20),
-        _discards(picture, 14, 142),
-        _arrangement_deck(picture, 218, 142),
-        _legend(picture, 24, 262, (width - 30) / across, across),
-    ]
-    y = 276 + 26 * -(-len(picture.cards.types) // across)
-    for player in range(NUM_PLAYERS):
-        rows = -(-len(view["planted"][player]) // 4)
-        height = 290 + PLANTED[1] * rows
-        parts += [
-            _frame(picture, player, 6, y, width - 12, height),
-            _nursery(picture, player, 20, y + 58),
-            _special(picture, player, 20, y + 118),
-            _bonus(picture, player, 150, y + 118),
-            _hand_cards(picture, player, 218, y + 58),
-            _planted_cards(picture, player, 18, y + 232, 4, max(rows, 1), PLANTED),
-            *(
-                picture.words(20, y + height - 26 + 15 * i, line, 12)
-                for i, line in enumerate(textwrap.wrap(_sheet(view, player), 72))
-            ),
-        ]
-        y += height + 10
-    status = textwrap.wrap(_status(view), 50)
-    parts += [picture.words(14, y + 12 + 20 * i, line, 15) for i, line in enumerate(status)]
-    return draw.document(width, y + 14 + 20 * len(status), *parts, background=picture.paint.paper)
+    def document(self) -> str:
+        """The whole picture: the table, each player's panel, the status."""
+        types = len(self.cards.types)
+        if self.look.compact:
+            width, table = 440, [(14, 20), (368, 20), (14, 142), (218, 142)]
+            across = 4 if types == 4 else 3
+            legend = self.legend(24, 262, (width - 30) / across, across)
+            y = 276 + 26 * -(-types // across)
+            status = textwrap.wrap(_status(self.view), 50)
+        else:
+            width, table = 980, [(24, 20), (386, 20), (476, 20), (738, 20)]
+            legend = self.legend(34, 148, (width - 60) / types, types)
+            y, status = 178, [_status(self.view)]
+        drawers = self.middle, self.deck, self.discards, self.arrangement_deck
+        parts = [drawer(*place) for drawer, place in zip(drawers, table, strict=True)]
+        parts.append(legend)
+        for player in range(NUM_PLAYERS):
+            height = self.panel_height(player)
+            parts += self.panel(player, y, width, height)
+            y += height + (10 if self.look.compact else 12)
+        x, down, size = (14, y + 12, 15) if self.look.compact else (24, y + 16, 16)
+        parts += [self.words(x, down + 20 * i, line, size) for i, line in enumerate(status)]
+        return draw.document(width, y + 14 + 20 * len(status), *parts, background=self.paint.paper)
 
+    def panel_height(self, player: int) -> int:
+        """The height of a player's panel; a compact one grows with the planted Arrangements."""
+        return 290 + PLANTED[1] * -(-len(self.view["planted"][player]) // 4) if self.look.compact else 244
 
-def _middle(picture: _Picture, x: float, y: float) -> str:
-    """The cards in the middle; one clicks those of a type to grow it."""
-    parts, place = [picture.head(x, y, "Middle")], 0
-    for t, n in enumerate(picture.view["middle"]):
-        label = f"grow {picture.cards.types[t]}"
-        stands_out = label in picture.look.legal
-        drawn = [_card(picture, x + 66 * (place + i), y + 14, t, stands_out) for i in range(n)]
-        if stands_out:  # between the cards one can click too
-            left, wide = x + 66 * place, 66 * (n - 1) + CARD[0]
-            gaps = {"x": left, "y": y + 14, "width": wide, "height": CARD[1]}
-            drawn.insert(0, draw.tag("rect", **gaps, fill="none", pointer_events="all"))
-        parts.append(draw.target(picture.look, label, *drawn) if drawn else "")
-        place += n
-    for empty in range(place, MIDDLE):
-        parts.append(draw.box(x + 66 * empty, y + 14, *CARD, 7, picture.paint.edge, 1, picture.paint.paper))
-    return draw.tag("g", *parts)
+    def panel(self, player: int, y: float, width: float, height: float) -> Iterator[str]:
+        """All that belongs to a player."""
+        if self.look.compact:
+            edge, x, bonus, hand, planted, foot, columns = 6, 20, 150, (218, 58), (18, 232), 26, 72
+        else:
+            edge, x, bonus, hand, planted, foot, columns = 16, 34, 164, (370, 58), (630, 58), 14, 980
+        yield self.frame(player, edge, y, width - 2 * edge, height)
+        yield self.nursery(player, x, y + 58)
+        yield self.special(player, x, y + 118)
+        yield self.bonus(player, bonus, y + 118)
+        if self.view["asked"] == "over" and not self.look.compact:
+            yield self.final(player, 250, y + 118)
+        yield self.hand(player, hand[0], y + hand[1])
+        yield self.planted(player, planted[0], y + planted[1])
+        for i, line in enumerate(textwrap.wrap(_sheet(self.view, player), columns)):
+            yield self.words(x, y + height - foot + 15 * i, line, 12)
 
+    # parts of the table
 
-def _deck(picture: _Picture, x: float, y: float) -> str:
-    """The Cacti deck, where the opening card of the last turn is taken."""
-    left, label = picture.view["cards_left"], "take card"
-    back = _back(picture, x, y + 14, *CARD, left, label in picture.look.legal)
-    words = draw.title(f"Cacti deck: {left} {'card' if left == 1 else 'cards'}")
-    return picture.head(x, y, "Cacti deck") + draw.target(picture.look, label, words, back)
+    @draw.group
+    def middle(self, x: float, y: float) -> Iterator[str]:
+        """The cards in the middle; one clicks those of a type to grow it."""
+        yield self.head(x, y, "Middle")
+        place = 0
+        for t, n in enumerate(self.view["middle"]):
+            name, left = self.cards.types[t], x + 66 * place
+            label, gaps = f"grow {name}", ""
+            chosen = label in self.look.legal
+            if chosen:  # between the cards one can click too
+                size = {"width": 66 * (n - 1) + CARD[0], "height": CARD[1]}
+                gaps = draw.tag("rect", x=left, y=y + 14, **size, fill="none", pointer_events="all")
+            drawn = [
+                draw.title(name) + self.card(left + 66 * i, y + 14, *CARD, t, 22, chosen) for i in range(n)
+            ]
+            if drawn:
+                yield draw.target(self.look, label, gaps, *drawn)
+            place += n
+        for empty in range(place, MIDDLE):
+            yield draw.box(x + 66 * empty, y + 14, *CARD, 7, self.paint.edge, 1, self.paint.paper)
 
+    def deck(self, x: float, y: float) -> str:
+        """The Cacti deck, where the opening card of the last turn is taken."""
+        left, label = self.view["cards_left"], "take card"
+        back = self.back(x, y + 14, *CARD, left, label in self.look.legal)
+        words = draw.title(f"Cacti deck: {counted(left, 'card')}")
+        return self.head(x, y, "Cacti deck") + draw.target(self.look, label, words, back)
 
-def _discards(picture: _Picture, x: float, y: float) -> str:
-    """The discards; one clicks them to leave the opening card of the last turn."""
-    label, paint = "leave card", picture.paint
-    across = (2 if len(picture.cards.types) < 5 else 3) if picture.look.compact else 4
-    place = x - 4, y + 14, 48.0 * across + 8, 40.0 * -(-len(picture.cards.types) // across)
-    shown = draw.title("discards")
-    if label in picture.look.legal:
-        shown += draw.box(*place, 7, paint.gold, 2.6, paint.card)
-    shown += _counts(picture, x + 14, y + 34, picture.view["discards"], across)
-    if picture.look.last == label:
-        shown += _last(picture, *place)
-    return picture.head(x, y, "Discards") + draw.target(picture.look, label, shown)
+    def discards(self, x: float, y: float) -> str:
+        """The discards; one clicks them to leave the opening card of the last turn."""
+        label, types = "leave card", len(self.cards.types)
+        across = (2 if types < 5 else 3) if self.look.compact else 4
+        place = x - 4, y + 14, 48.0 * across + 8, 40.0 * -(-types // across)
+        shown = draw.title("discards")
+        if label in self.look.legal:
+            shown += draw.box(*place, 7, self.paint.gold, 2.6, self.paint.card)
+        for t, n in enumerate(self.view["discards"]):
+            shown += self.amount(x + 14 + 48 * (t % across), y + 34 + 40 * (t // across), t, n, 11)
+        if self.look.last == label:
+            shown += self.last(*place)
+        return self.head(x, y, "Discards") + draw.target(self.look, label, shown)
 
+    @draw.group
+    def arrangement_deck(self, x: float, y: float) -> Iterator[str]:
+        """The Arrangement deck, whose top card is open."""
+        yield self.head(x, y, f"Arrangement deck: {counted(self.view['arrangements_left'], 'card')}")
+        for k in self.view["top"]:
+            yield self.basic(x, y + 14, k)
 
-def _arrangement_deck(picture: _Picture, x: float, y: float) -> str:
-    left = picture.view["arrangements_left"]
-    parts = [picture.head(x, y, f"Arrangement deck: {left} {'card' if left == 1 else 'cards'}")]
-    parts += [_basic(picture, x, y + 14, k) for k in picture.view["top"]]
-    return draw.tag("g", *parts)
+    @draw.group
+    def legend(self, x: float, y: float, step: float, across: int) -> Iterator[str]:
+        """The names of the types."""
+        for t, name in enumerate(self.cards.types):
+            left, down = x + step * (t % across), y + 26 * (t // across)
+            yield self.cactus(left, down, 9, t)
+            yield self.words(left + 16, down, name if len(name) <= 18 else f"{name[:17]}…")
 
+    # parts of a player's panel
 
-def _legend(picture: _Picture, x: float, y: float, step: float, across: int = 6) -> str:
-    parts = []
-    for t, name in enumerate(picture.cards.types):
-        left, down = x + step * (t % across), y + 26 * (t // across)
-        shown = name if len(name) <= 18 else f"{name[:17]}…"
-        parts += [_cactus(picture.paint, left, down, 9, t), picture.words(left + 16, down, shown)]
-    return draw.tag("g", *parts)
+    @draw.group
+    def frame(self, player: int, x: float, y: float, width: float, height: float) -> Iterator[str]:
+        """A player's panel: name, score and what the player must do."""
+        view, paint, compact = self.view, self.paint, self.look.compact
+        asked = view["asked"] != "over" and player == view["current_player"]
+        active = view["asked"] != "over" and player == view["active_player"]
+        edge, thick = (paint.livery[player], 4) if asked else (paint.edge, 1.5)
+        points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
+        doing = "responds" if asked and not active else "to act" if asked else "turn" if active else ""
+        yield draw.box(x, y, width, height, 10, edge, thick, paint.card)
+        yield draw.tag("circle", cx=x + 28, cy=y + 26, r=13, fill=paint.livery[player])
+        yield self.words(x + 28, y + 26, player, 14, paint.on_livery, "middle", bold=True)
+        yield self.words(x + 48, y + 26, f"player_{player}", 16, bold=asked)
+        yield self.words(x + 124, y + 26, doing, bold=True)
+        right = x + width - 16 if compact else x + 290
+        yield self.words(right, y + 26, points, 24, anchor="end", bold=True)
+        beside = right - 10 - 14 * len(points) if compact else right + 8
+        yield self.words(beside, y + 27, unit or "points", 12, paint.faint, "end" if compact else None)
 
+    @draw.group
+    def nursery(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The Nursery: a cactus and a number for each type, in one line."""
+        types, last = self.cards.types, self.last_by(player)
+        step = min(50.0, (192 if self.look.compact else 310) / len(types))
+        yield self.head(x, y, "Nursery")
+        for t, n in enumerate(self.view["nurseries"][player]):
+            left = x + 12 + step * t
+            yield self.amount(left, y + 28, t, n, 11 if step > 40 else 7)
+            if last == f"grow {types[t]}":
+                yield self.last(left - 14, y + 12, step - 2, 33)
+        if last == "take card":  # its type is not shown
+            yield self.last(x - 2, y + 12, step * len(types) - 2, 33)
 
-def _frame(picture: _Picture, player: int, x: float, y: float, width: float, height: float) -> str:
-    """A player's panel: who it is, what is asked of the player, the score."""
-    view, paint = picture.view, picture.paint
-    asked = view["asked"] != "over" and player == view["current_player"]
-    active = view["asked"] != "over" and player == view["active_player"]
-    edge, thick = (paint.livery[player], 4) if asked else (paint.edge, 1.5)
-    points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
-    doing = "responds" if asked and not active else "to act" if asked else "turn" if active else ""
-    parts = [
-        draw.box(x, y, width, height, 10, edge, thick, paint.card),
-        draw.tag("circle", cx=x + 28, cy=y + 26, r=13, fill=paint.livery[player]),
-        picture.middle(x + 28, y + 26, player, 14, fill=paint.on_livery),
-        picture.words(x + 48, y + 26, f"player_{player}", 16, font_weight="bold" if asked else None),
-        picture.words(x + 124, y + 26, doing, font_weight="bold", fill=paint.ink),
-    ]
-    right = x + width - 16 if picture.look.compact else x + 290
-    parts.append(picture.words(right, y + 26, points, 24, text_anchor="end", font_weight="bold"))
-    aside = {"text_anchor": "end"} if picture.look.compact else {}
-    beside = right - 10 - 14 * len(points) if picture.look.compact else right + 8
-    parts.append(picture.words(beside, y + 27, unit or "points", 12, fill=paint.faint, **aside))
-    return draw.tag("g", *parts)
+    @draw.group
+    def special(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The Special Planter: the cacti under it, or what one clicks to use it."""
+        paint, types, under = self.paint, self.cards.types, self.view["special"][player]
+        yield self.head(x, y, "Special Planter")
+        if under is not None:
+            n = max(under)
+            t = under.index(n)
+            yield self.card(x, y + 14, 100, 76, t, 18, across=32)
+            yield self.words(x + 62, y + 52, n, 20, bold=True)
+            yield draw.title(f"Special Planter: {n} {types[t]}")
+            if self.last_by(player).startswith("special "):
+                yield self.last(x, y + 14, 100, 76)
+            return
+        labels = [f"special {name}" for name in types] if player == self.view["current_player"] else []
+        chosen = [t for t, label in enumerate(labels) if label in self.look.legal]
+        yield draw.box(x, y + 14, 100, 76, 7, *self.edge(bool(chosen), 2.6), paint.card)
+        if not chosen:
+            yield self.words(x + 50, y + 52, "not used", fill=paint.faint, anchor="middle")
+        for i, t in enumerate(chosen):
+            left, down = x + 19 + 31 * (i % 3), y + (52 if len(chosen) < 4 else 34 + 36 * (i // 3))
+            ground = draw.box(left - 15, down - 16, 30, 32, 6, paint.edge, 1, paint.grounds[t])
+            yield draw.target(self.look, labels[t], ground, self.cactus(left, down, 11, t))
 
+    @draw.group
+    def bonus(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The Bonus Planter."""
+        t, size = self.view["bonus"][player], (CARD[0], 76)
+        yield self.head(x, y, "Bonus")
+        yield draw.title(f"Bonus Planter: {'hidden' if t is None else self.cards.types[t]}")
+        yield self.back(x, y + 14, *size, "?") if t is None else self.card(x, y + 14, *size, t, 19)
 
-def _nursery(picture: _Picture, player: int, x: float, y: float) -> str:
-    """The Nursery: a cactus and a number for each type, in one line."""
-    types = picture.cards.types
-    step = min(50.0, (192 if picture.look.compact else 310) / len(types))
-    parts = [picture.head(x, y, "Nursery")]
-    for t, n in enumerate(picture.view["nurseries"][player]):
-        left = x + 12 + step * t
-        parts.append(_count(picture, left, y + 28, t, n, 11 if step > 40 else 7))
-        if picture.look.last == f"grow {types[t]}" and picture.look.by == player:
-            parts.append(_last(picture, left - 14, y + 12, step - 2, 33))
-    if picture.look.last == "take card" and picture.look.by == player:  # of what type is not told
-        parts.append(_last(picture, x - 2, y + 12, step * len(types) - 2, 33))
-    return draw.tag("g", *parts)
+    @draw.group
+    def hand(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The Arrangements in hand."""
+        starting, basic = self.view["starting_in_hand"][player], self.view["basic_in_hand"][player]
+        yield self.head(x, y, "Hand" if starting or basic else "Hand: empty")
+        down = y + 14
+        if starting:
+            own = player == self.view["current_player"]
+            yield self.half(x, down, "starting", self.cards.starting, "starting", own)
+            down += 52
+        for k in basic:
+            yield self.back(x, down, HALF[0], 88, "hidden") if k is None else self.basic(x, down, k)
 
+    @draw.group
+    def final(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The score sheet, once the game is over."""
+        yield self.head(x, y, "Score")
+        for row, (part, points) in enumerate(self.view["sheets"][player].items()):
+            down = y + 22 + 17 * row
+            yield self.words(x, down, part.replace("_", " "))
+            yield self.words(x + 96, down, points, anchor="end")
 
-def _special(picture: _Picture, player: int, x: float, y: float) -> str:
-    """The Special Planter: what lies under it, or what one clicks to use it."""
-    view, paint, types = picture.view, picture.paint, picture.cards.types
-    under, own = view["special"][player], player == view["current_player"]
-    parts = [picture.head(x, y, "Special Planter")]
-    if under is not None:
-        t = max(range(len(under)), key=under.__getitem__)
-        parts.append(draw.box(x, y + 14, 100, 76, 7, paint.edge, 1.5, paint.grounds[t]))
-        parts.append(_cactus(paint, x + 32, y + 52, 18, t))
-        parts.append(picture.words(x + 62, y + 52, under[t], 20, font_weight="bold"))
-        parts.append(draw.title(f"Special Planter: {under[t]} {types[t]}"))
-        if picture.look.last.startswith("special ") and picture.look.by == player:
-            parts.append(_last(picture, x, y + 14, 100, 76))
-        return draw.tag("g", *parts)
-    labels = [f"special {name}" if own else "" for name in types]
-    chosen = [t for t, label in enumerate(labels) if label in picture.look.legal]
-    edge, thick = (paint.gold, 2.6) if chosen else (paint.edge, 1.5)
-    parts.append(draw.box(x, y + 14, 100, 76, 7, edge, thick, paint.card))
-    if not chosen:
-        parts.append(picture.words(x + 50, y + 52, "not used", text_anchor="middle", fill=paint.faint))
-    for i, t in enumerate(chosen):
-        left, down = x + 19 + 31 * (i % 3), y + (52 if len(chosen) < 4 else 34 + 36 * (i // 3))
-        ground = draw.box(left - 15, down - 16, 30, 32, 6, paint.edge, 1, paint.grounds[t])
-        parts.append(draw.target(picture.look, labels[t], ground, _cactus(paint, left, down, 11, t)))
-    return draw.tag("g", *parts)
+    @draw.group
+    def planted(self, player: int, x: float, y: float) -> Iterator[str]:
+        """The planted Arrangements: cost and points; smaller or closer if there are many."""
+        planted = self.view["planted"][player]
+        yield self.head(x, y, "Planted" if planted else "Nothing planted yet")
+        if self.look.compact:
+            across, rows, (wide, high) = 4, len(planted), PLANTED
+        else:
+            across, rows, (wide, high) = (2, 4, PLANTED_LARGE) if len(planted) <= 8 else (3, 6, PLANTED)
+        step = min(high, rows * high / max(1, -(-len(planted) // across)))
+        width, height, unit = wide - 4, step - 4, (wide - 4) / 100
+        for place, card in enumerate(planted):
+            left, top = x + wide * (place % across), y + 14 + step * (place // across)
+            middle, arrangement = top + height / 2, find_arrangement(card, self.cards)
+            yield draw.tag(
+                "g",
+                draw.title(_planted(card, self.cards)),
+                draw.box(left, top, width, height, 5, self.paint.edge, 1.2, self.paint.paper),
+                self.cost(left + 4 * unit, middle, 76 * unit, arrangement, 7.5 * unit),
+                self.words(
+                    left + width - 7, middle, arrangement.points, max(15, 12 * unit), anchor="end", bold=True
+                ),
+            )
+            if place == len(planted) - 1 and self.last_by(player).startswith("plant "):
+                yield self.last(left, top, width, height)
 
+    # pieces of these
 
-def _bonus(picture: _Picture, player: int, x: float, y: float) -> str:
-    t, paint = picture.view["bonus"][player], picture.paint
-    if t is None:
-        shown = draw.title("Bonus Planter: hidden") + _back(picture, x, y + 14, CARD[0], 76, "?")
-    else:
-        shown = draw.title(f"Bonus Planter: {picture.cards.types[t]}")
-        shown += draw.box(x, y + 14, CARD[0], 76, 7, paint.edge, 1.5, paint.grounds[t])
-        shown += _cactus(paint, x + 29, y + 52, 19, t)
-    return draw.tag("g", picture.head(x, y, "Bonus"), shown)
+    def words(
+        self,
+        x: float,
+        y: float,
+        words: object,
+        size: float = 13,
+        fill: str | None = None,
+        anchor: str | None = None,
+        bold: bool = False,
+    ) -> str:
+        """Write in the main colour, unless `fill` says otherwise."""
+        weight = "bold" if bold else None
+        fill = fill or self.paint.ink
+        return draw.text(x, y, words, size, fill=fill, text_anchor=anchor, font_weight=weight)
 
+    def head(self, x: float, y: float, words: str) -> str:
+        """Write the name of a part of the table."""
+        return self.words(x, y, words, fill=self.paint.faint)
 
-def _hand_cards(picture: _Picture, player: int, x: float, y: float) -> str:
-    view, own = picture.view, player == picture.view["current_player"]
-    held = view["starting_in_hand"][player] or view["basic_in_hand"][player]
-    parts, down = [picture.head(x, y, "Hand" if held else "Hand: empty")], y + 14
-    if view["starting_in_hand"][player]:
-        parts.append(_half(picture, x, down, "starting", picture.cards.starting, "starting", own))
-        down += 52
-    for k in view["basic_in_hand"][player]:
-        hidden = k is None
-        parts.append(
-            _back(picture, x, down, HALF[0], 88, "hidden") if hidden else _basic(picture, x, down, k)
+    def edge(self, chosen: bool, thick: float = 3) -> tuple[str, float]:
+        """Colour and width of the edge of a card, which is thick where one can choose it."""
+        return (self.paint.gold, thick) if chosen else (self.paint.edge, 1.5)
+
+    def last_by(self, player: int) -> str:
+        """The label of the last action if it was this player's, else ""."""
+        return self.look.last if self.look.by == player else ""
+
+    def last(self, x: float, y: float, width: float, height: float) -> str:
+        """Mark what the last action changed, around a box."""
+        box = {"x": x, "y": y, "width": width, "height": height}
+        return draw.tag("rect", **box, rx=6, stroke=self.paint.last, **draw.LAST)
+
+    def card(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        t: int,
+        radius: float,
+        chosen: bool = False,
+        across: float = CARD[0] / 2,
+    ) -> str:
+        """A card with one cactus, whose centre is `across` to the right of the card's left edge."""
+        ground = draw.box(x, y, width, height, 7, *self.edge(chosen), self.paint.grounds[t])
+        return ground + self.cactus(x + across, y + height / 2, radius, t)
+
+    def back(
+        self, x: float, y: float, width: float, height: float, label: object, chosen: bool = False
+    ) -> str:
+        """The back of a card, with words."""
+        edge, thick = (self.paint.gold, 3) if chosen else (self.paint.outline, 1)
+        return draw.box(x, y, width, height, 7, edge, thick, self.paint.back) + self.words(
+            x + width / 2, y + height / 2, label, 16, "#ffffff", "middle", bold=True
         )
-    return draw.tag("g", *parts)
 
+    @draw.group
+    def amount(self, x: float, y: float, t: int, n: int, radius: float) -> Iterator[str]:
+        """A cactus and a number."""
+        yield draw.title(f"{n} {self.cards.types[t]}")
+        yield self.cactus(x, y, radius, t, faint=n == 0)
+        fill = None if n else self.paint.faint
+        yield self.words(x + radius + 3, y, n, 14, fill, bold=n > 0)
 
-def _final(picture: _Picture, player: int, x: float, y: float) -> str:
-    """The score sheet, once the game is over."""
-    if picture.view["asked"] != "over":
-        return ""
-    parts = [picture.head(x, y, "Score")]
-    for row, (part, points) in enumerate(picture.view["sheets"][player].items()):
-        down = y + 22 + 17 * row
-        parts.append(picture.words(x, down, part.replace("_", " ")))
-        parts.append(picture.words(x + 96, down, points, text_anchor="end"))
-    return draw.tag("g", *parts)
+    @draw.group
+    def basic(self, x: float, y: float, k: int) -> Iterator[str]:
+        """A Basic Arrangement with both halves."""
+        for number, half in enumerate(HALVES):
+            name = f"{k} {half}" if self.look.names else f"{k}"
+            arrangement = getattr(self.cards.basic[k], half)
+            yield self.half(x, y + 44 * number, name, arrangement, f"basic {k} {half}")
 
-
-def _planted_cards(
-    picture: _Picture, player: int, x: float, y: float, across: int, rows: int, size: tuple[int, int]
-) -> str:
-    """The planted Arrangements: what they asked for, and their points; smaller or closer if there are many."""
-    planted = picture.view["planted"][player]
-    parts = [picture.head(x, y, "Planted" if planted else "Nothing planted yet")]
-    if len(planted) > across * rows and size == PLANTED_LARGE:
-        across, rows, size = across * 3 // 2, rows * 3 // 2, PLANTED
-    step = min(size[1], rows * size[1] / max(1, -(-len(planted) // across)))
-    latest = _latest(picture, player)
-    for place, card in enumerate(planted):
-        left, top = x + size[0] * (place % across), y + 14 + step * (place // across)
-        parts.append(_planted_card(picture, card, left, top, size[0] - 4, step - 4))
-        if place == latest:
-            parts.append(_last(picture, left, top, size[0] - 4, step - 4))
-    return draw.tag("g", *parts)
-
-
-def _planted_card(
-    picture: _Picture, card: Sequence[Any], x: float, y: float, width: float, height: float
-) -> str:
-    """One planted Arrangement."""
-    arrangement, paint = find_arrangement(card, picture.cards), picture.paint
-    unit, middle = width / 100, y + height / 2
-    parts = [draw.title(_planted(card, picture.cards))]
-    parts.append(draw.box(x, y, width, height, 5, paint.edge, 1.2, paint.paper))
-    parts.append(_cost(picture, x + 4 * unit, middle, 76 * unit, arrangement, 7.5 * unit))
-    points = {"text_anchor": "end", "font_weight": "bold"}
-    parts.append(picture.words(x + width - 7, middle, arrangement.points, max(15, 12 * unit), **points))
-    return draw.tag("g", *parts)
-
-
-def _latest(picture: _Picture, player: int) -> int:
-    """The place of the Arrangement that the last action planted, -1 for none."""
-    last, planted = picture.look.last, picture.view["planted"][player]
-    if picture.look.by != player or not last.startswith("plant ") or not planted:
-        return -1
-    return len(planted) - 1
-
-
-def _sheet_line(picture: _Picture, player: int, x: float, y: float) -> str:
-    return picture.words(x, y, _sheet(picture.view, player), 12)
-
-
-def _last(picture: _Picture, x: float, y: float, width: float, height: float) -> str:
-    """The mark of what the last action changed, around a box."""
-    return draw.tag(
-        "rect", x=x, y=y, width=width, height=height, rx=6, stroke=picture.paint.last, **draw.LAST
-    )
-
-
-def _card(picture: _Picture, x: float, y: float, t: int, stands_out: bool) -> str:
-    paint = picture.paint
-    edge, thick = (paint.gold, 3) if stands_out else (paint.edge, 1.5)
-    title = draw.title(picture.cards.types[t])
-    return (
-        title
-        + draw.box(x, y, *CARD, 7, edge, thick, paint.grounds[t])
-        + _cactus(paint, x + 29, y + 40, 22, t)
-    )
-
-
-def _back(
-    picture: _Picture,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    label: object,
-    stands_out: bool = False,
-) -> str:
-    paint = picture.paint
-    edge, thick = (paint.gold, 3) if stands_out else (paint.outline, 1)
-    return draw.box(x, y, width, height, 7, edge, thick, paint.back) + picture.middle(
-        x + width / 2, y + height / 2, label, 16, fill="#ffffff"
-    )
-
-
-def _count(picture: _Picture, x: float, y: float, t: int, n: int, radius: float) -> str:
-    fill = picture.paint.ink if n else picture.paint.faint
-    number = picture.words(x + radius + 3, y, n, 14, font_weight="bold" if n else None, fill=fill)
-    words = draw.title(f"{n} {picture.cards.types[t]}")
-    return draw.tag("g", words, _cactus(picture.paint, x, y, radius, t, faint=n == 0), number)
-
-
-def _counts(picture: _Picture, x: float, y: float, counts: Sequence[int], across: int) -> str:
-    """A cactus and a number for each type."""
-    places = [(x + 48 * (t % across), y + 40 * (t // across)) for t in range(len(counts))]
-    return "".join(
-        _count(picture, *place, t, n, 11) for t, (place, n) in enumerate(zip(places, counts, strict=True))
-    )
-
-
-def _basic(picture: _Picture, x: float, y: float, k: int) -> str:
-    """A Basic Arrangement with both halves."""
-    parts = []
-    for number, half in enumerate(HALVES):
-        arrangement, place = getattr(picture.cards.basic[k], half), (x, y + 44 * number)
-        name = f"{k} {half}" if picture.look.names else f"{k}"
-        parts.append(_half(picture, *place, name, arrangement, f"basic {k} {half}"))
-    return draw.tag("g", *parts)
-
-
-def _half(
-    picture: _Picture, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True
-) -> str:
-    """What an Arrangement asks for, and its points; one clicks it to plant it, if it is one's own."""
-    paint, label = picture.paint, f"plant {which}" if own else ""
-    edge, thick = (paint.gold, 3) if label in picture.look.legal else (paint.edge, 1.5)
-    words = draw.title(f"{which}: {_asked_for(arrangement, picture.cards)}")
-    parts = [words, draw.box(x, y, *HALF, 6, edge, thick, paint.card), picture.head(x + 8, y + 21, name)]
-    first = 30 if len(name) < 3 else 18 + 6.2 * len(name)
-    parts.append(_cost(picture, x + first, y + 21, HALF[0] - 30 - first, arrangement, 10))
-    end = {"text_anchor": "end", "font_weight": "bold"}
-    parts.append(picture.words(x + HALF[0] - 10, y + 21, arrangement.points, 18, **end))
-    return draw.target(picture.look, label, *parts)
-
-
-def _cost(
-    picture: _Picture, x: float, y: float, width: float, arrangement: Arrangement, radius: float
-) -> str:
-    """The cacti that an Arrangement asks for, from x to the right, with their number if it is not 1; smaller if there are many."""
-    asked = [(t, n) for t, n in enumerate(arrangement.cost) if n]
-    radius *= min(1.0, width / sum(radius * (4.2 if n > 1 else 2.7) for _, n in asked))
-    parts = []
-    for t, n in asked:
-        parts.append(_cactus(picture.paint, x + radius, y, radius, t))
-        if n > 1:
-            parts.append(picture.words(x + 2.25 * radius, y, n, max(12, 1.3 * radius)))
-        x += radius * (4.2 if n > 1 else 2.7)
-    return draw.tag("g", *parts)
-
-
-def _cactus(paint: Palette, x: float, y: float, radius: float, t: int, faint: bool = False) -> str:
-    """A cactus, distinct in colour and shape: round, paddles, column, star, pair, drop."""
-    drawn: dict[str, Any] = {
-        "fill": paint.cacti[t],
-        "stroke": paint.outline,
-        "stroke_width": 1,
-        "opacity": 0.35 if faint else None,
-    }
-    r = radius
-
-    def oval(dx: float, dy: float, rx: float, ry: float) -> str:
-        return draw.tag("ellipse", cx=x + dx * r, cy=y + dy * r, rx=rx * r, ry=ry * r, **drawn)
-
-    if t == 0:
-        return oval(0, 0, 0.9, 0.9) + oval(0, 0, 0.4, 0.9)
-    if t == 1:
-        return oval(0, 0.4, 0.5, 0.6) + oval(-0.5, -0.45, 0.38, 0.5) + oval(0.5, -0.45, 0.38, 0.5)
-    if t == 2:
-        arms = draw.tag(
-            "path",
-            fill="none",
-            stroke=paint.cacti[t],
-            stroke_width=0.3 * r,
-            opacity=drawn["opacity"],
-            d=f"M{x - 0.75 * r:.2f} {y - 0.4 * r:.2f}v{0.5 * r:.2f}h{1.5 * r:.2f}v{-0.6 * r:.2f}",
+    def half(
+        self, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True
+    ) -> str:
+        """An Arrangement's cost and points; one clicks it to plant it, if it is one's own."""
+        label = f"plant {which}" if own else ""
+        first = 30 if len(name) < 3 else 18 + 6.2 * len(name)
+        return draw.target(
+            self.look,
+            label,
+            draw.title(f"{which}: {_in_words(arrangement, self.cards)}"),
+            draw.box(x, y, *HALF, 6, *self.edge(label in self.look.legal), self.paint.card),
+            self.head(x + 8, y + 21, name),
+            self.cost(x + first, y + 21, HALF[0] - 30 - first, arrangement, 10),
+            self.words(x + HALF[0] - 10, y + 21, arrangement.points, 18, anchor="end", bold=True),
         )
-        return arms + draw.tag(
-            "rect", x=x - 0.28 * r, y=y - r, width=0.56 * r, height=2 * r, rx=0.28 * r, **drawn
-        )
-    if t == 3:
-        corners = [(1.0 if k % 2 else 0.45, pi * k / 6) for k in range(12)]
-        return draw.polygon([(x + a * r * sin(w), y + a * r * cos(w)) for a, w in corners], **drawn)
-    if t == 4:
-        return oval(-0.45, 0.1, 0.42, 0.85) + oval(0.45, -0.1, 0.42, 0.85)
-    return draw.polygon(
-        [(x, y - r), (x + 0.75 * r, y + 0.3 * r), (x, y + r), (x - 0.75 * r, y + 0.3 * r)], **drawn
-    )
+
+    @draw.group
+    def cost(
+        self, x: float, y: float, width: float, arrangement: Arrangement, radius: float
+    ) -> Iterator[str]:
+        """The cacti that an Arrangement asks for, each type with its number if that is not 1; smaller if there are many."""
+        asked = [(t, n, 4.2 if n > 1 else 2.7) for t, n in enumerate(arrangement.cost) if n]
+        radius *= min(1.0, width / sum(radius * room for _, _, room in asked))
+        for t, n, room in asked:
+            yield self.cactus(x + radius, y, radius, t)
+            if n > 1:
+                yield self.words(x + 2.25 * radius, y, n, max(12, 1.3 * radius))
+            x += radius * room
+
+    def cactus(self, x: float, y: float, r: float, t: int, faint: bool = False) -> str:
+        """A cactus, distinct in colour and shape: round, paddles, column, star, pair, drop."""
+        colour, opacity = self.paint.cacti[t], 0.35 if faint else None
+        drawn: dict[str, Any] = {"fill": colour, "stroke": self.paint.outline, "stroke_width": 1}
+        drawn["opacity"] = opacity
+
+        def oval(dx: float, dy: float, rx: float, ry: float) -> str:
+            return draw.tag("ellipse", cx=x + dx * r, cy=y + dy * r, rx=rx * r, ry=ry * r, **drawn)
+
+        if t == 0:
+            return oval(0, 0, 0.9, 0.9) + oval(0, 0, 0.4, 0.9)
+        if t == 1:
+            return oval(0, 0.4, 0.5, 0.6) + oval(-0.5, -0.45, 0.38, 0.5) + oval(0.5, -0.45, 0.38, 0.5)
+        if t == 2:
+            path = f"M{x - 0.75 * r:.2f} {y - 0.4 * r:.2f}v{0.5 * r:.2f}h{1.5 * r:.2f}v{-0.6 * r:.2f}"
+            stroke = {"stroke": colour, "stroke_width": 0.3 * r, "opacity": opacity}
+            trunk = {"x": x - 0.28 * r, "y": y - r, "width": 0.56 * r, "height": 2 * r, "rx": 0.28 * r}
+            return draw.tag("path", fill="none", **stroke, d=path) + draw.tag("rect", **trunk, **drawn)
+        if t == 3:
+            star = [(1.0 if k % 2 else 0.45, pi * k / 6) for k in range(12)]
+            return draw.polygon([(x + a * r * sin(w), y + a * r * cos(w)) for a, w in star], **drawn)
+        if t == 4:
+            return oval(-0.45, 0.1, 0.42, 0.85) + oval(0.45, -0.1, 0.42, 0.85)
+        drop = [(0, -1), (0.75, 0.3), (0, 1), (-0.75, 0.3)]
+        return draw.polygon([(x + dx * r, y + dy * r) for dx, dy in drop], **drawn)

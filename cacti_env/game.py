@@ -14,8 +14,6 @@ from garden_core.game import Game, Part, Table
 from garden_core.options import Option
 from garden_core.svg import Look
 
-__all__ = ["Cacti"]
-
 
 class Cacti(Game):
     """Cacti for two players: hidden hands and a shuffled deck.
@@ -119,16 +117,9 @@ decided by who has more cacti under both planters.
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
         """`grow TYPE`, `plant basic k upper`, `plant starting`, `special TYPE`, `take card`, `leave card`."""
-        types = self.cards.types
+        grow, special = ([f"{verb} {name}" for name in self.cards.types] for verb in ("grow", "special"))
         basic = [f"plant basic {k} {half}" for k in range(len(self.cards.basic)) for half in HALVES]
-        return (
-            *(f"grow {name}" for name in types),
-            *basic,
-            "plant starting",
-            *(f"special {name}" for name in types),
-            "take card",
-            "leave card",
-        )
+        return (*grow, *basic, "plant starting", *special, "take card", "leave card")
 
     @property
     def action_parts(self) -> tuple[Part, ...]:
@@ -174,11 +165,10 @@ decided by who has more cacti under both planters.
         """The printed cards."""
         types, bonus = self.cards.types, self.cards.bonus_types
         head = ("card", *types, "points")
-        rows: list[tuple[Any, ...]] = [("Starting", *self.cards.starting.cost, self.cards.starting.points)]
-        for k, card in enumerate(self.cards.basic):
-            for half in HALVES:
-                arrangement = getattr(card, half)
-                rows.append((f"Basic {k}, {half}", *arrangement.cost, arrangement.points))
+        names = [f"Basic {k}, {half}" for k in range(len(self.cards.basic)) for half in HALVES]
+        *basic, starting = self.cards.halves
+        named = zip(("Starting", *names), (starting, *basic), strict=True)
+        rows = [(name, *half.cost, half.points) for name, half in named]
         counts = [
             ("Cacti cards", *self.cards.count),
             ("Bonus Planters", *map(bonus.count, range(len(types)))),
@@ -228,20 +218,16 @@ class _CactiWithMemory(Cacti):
     def observation_parts(self) -> tuple[Part, ...]:
         """What lies where in an observation: first what Cacti without memory shows."""
         types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
-        remembered = [
-            part
+        remembered = (
+            (types, "has grown each type"),
+            (types, "did something else while the type lay in the middle"),
+            (halves, "did something else while the Nursery held what the half asks for"),
+        )
+        return super().observation_parts + tuple(
+            Part(size, f"how often {whose} {done}", "≥ 0")
             for whose in ("oneself", "the other")
-            for part in (
-                Part(types, f"how often {whose} has grown each type", "≥ 0"),
-                Part(types, f"how often {whose} did something else while the type lay in the middle", "≥ 0"),
-                Part(
-                    halves,
-                    f"how often {whose} did something else while the Nursery held what the half asks for",
-                    "≥ 0",
-                ),
-            )
-        ]
-        return (*super().observation_parts, *remembered)
+            for size, done in remembered
+        )
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values, with the counts of the memory by seat."""

@@ -13,8 +13,6 @@ from cacti_env.describing import score_sheet
 from cacti_env.state import ACTION, ASKED
 from garden_core.positions import Count, PositionError, parsed, require, require_lengths
 
-__all__ = ["HALVES", "Snapshot", "counts", "fill", "seen", "written"]
-
 HALVES = ("upper", "lower")
 OPEN_PARTS = ("planted", "special")  # of a score, during the game
 
@@ -59,20 +57,19 @@ def written(state: Any, cards: Cards, scores: list[int]) -> dict[str, Any]:
     types, starting = len(cards.types), 2 * len(cards.basic)
     over = bool(state["terminated"] or state["truncated"])
     planted = [
-        [["starting"] if half == starting else [half // 2, HALVES[half % 2]] for half in own[:n]]
-        for own, n in zip(state["planted"].tolist(), state["num_planted"].tolist(), strict=True)
+        [["starting"] if half == starting else [half // 2, HALVES[half % 2]] for half in own[:n].tolist()]
+        for own, n in zip(state["planted"], state["num_planted"], strict=True)
     ]
-    special = state["under_special"][:, :types].tolist()
-    used = state["special_used"].tolist()
+    special = zip(state["under_special"][:, :types].tolist(), state["special_used"], strict=True)
     return {
         "current_player": int(state["current_player"]),
         "active_player": int(state["active_player"]),
         "asked": "over" if over else ASKED[state["asked"]],
         "middle": state["middle"][:types].tolist(),
         "nurseries": state["nursery"][:, :types].tolist(),
-        "special": [under if is_used else None for under, is_used in zip(special, used, strict=True)],
+        "special": [under if used else None for under, used in special],
         "bonus": state["bonus"].tolist(),
-        "starting_in_hand": [bool(held) for held in state["starting_in_hand"]],
+        "starting_in_hand": list(map(bool, state["starting_in_hand"])),
         "basic_in_hand": [[k] if k >= 0 else [] for k in state["basic_in_hand"].tolist()],
         "arrangement_deck": state["arrangement_deck"][: state["arrangements_left"]][::-1].tolist(),
         "planted": planted,
@@ -89,21 +86,18 @@ def seen(snapshot: dict[str, Any], cards: Cards, seat: int | None) -> dict[str, 
     `scores` of a seat whose Bonus Planter is hidden become None, and its part of `sheets`, the score sheets, loses
     what depends on that card. An onlooker (None) sees all, and in the end the Bonus Planters are open.
     """
-    view = dict(
-        snapshot, cards_left=len(snapshot["deck"]), arrangements_left=len(snapshot["arrangement_deck"])
-    )
-    view["top"] = snapshot["arrangement_deck"][:1]
-    view["sheets"] = score_sheet(snapshot, cards)
+    deck, arrangements = snapshot["deck"], snapshot["arrangement_deck"]
+    view = dict(snapshot, cards_left=len(deck), arrangements_left=len(arrangements))
+    view |= {"top": arrangements[:1], "sheets": score_sheet(snapshot, cards)}
     if seat is None:
         return view
     other = 1 - seat
     view["deck"] = view["arrangement_deck"] = None
-    view["basic_in_hand"] = [
-        [None] * len(hand) if p == other else hand for p, hand in enumerate(snapshot["basic_in_hand"])
-    ]
+    for key in ("basic_in_hand", "bonus", "scores"):
+        view[key] = list(snapshot[key])
+    view["basic_in_hand"][other] = [None] * len(snapshot["basic_in_hand"][other])
     if snapshot["asked"] != "over":
-        for key in ("bonus", "scores"):
-            view[key] = [None if p == other else value for p, value in enumerate(snapshot[key])]
+        view["bonus"][other] = view["scores"][other] = None
         view["sheets"][other] = {part: view["sheets"][other][part] for part in OPEN_PARTS}
     return view
 
@@ -158,15 +152,15 @@ def _fill_cacti(state: Any, found: Snapshot, cards: Cards) -> None:
     for t, count in enumerate(cards.count):
         there = sum(place[t] for place in (*places, found.middle, found.discards)) + found.deck.count(t)
         require(there == count, f"there must be {count} cacti of type {t}, not {there}")
+    state["nursery"][:, :types] = found.nurseries
     state["middle"][:types] = found.middle
     state["discards"][:types] = found.discards
     state["deck_left"] = len(found.deck)
     state["deck"][: len(found.deck)] = found.deck[::-1]
     for player in range(NUM_PLAYERS):
         under = found.special[player]
-        state["nursery"][player, :types] = found.nurseries[player]
         state["special_used"][player] = under is not None
-        state["under_special"][player, :types] = 0 if under is None else under
+        state["under_special"][player, :types] = under or 0
 
 
 def _fill_arrangements(state: Any, found: Snapshot, cards: Cards) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from typing import Any
@@ -10,8 +11,6 @@ from weakref import WeakSet
 import numpy as np
 
 from garden_core.svg import to_pixels, to_png
-
-__all__ = ["Display"]
 
 _PAUSE = 0.02  # seconds after which a window looks again for what its user does
 _SHARE = 0.9  # of the screen's width and height, that a new window has at most
@@ -98,7 +97,7 @@ class _Notebook:
 
 
 class _Window:
-    """A window of its own, beside those of other displays; the picture is painted in the window's size."""
+    """A display's own window; the picture is painted in the window's size."""
 
     def __init__(self, title: str) -> None:
         try:
@@ -115,8 +114,6 @@ class _Window:
         self._window: Any = None
         self._closed = False
         self._shown = ""
-        self._painted: tuple[str, tuple[int, int]] | None = None
-        self._pixels = np.zeros((0, 0, 3), np.uint8)
         _WINDOWS.add(self)
 
     def show(self, svg: str) -> bool:
@@ -143,13 +140,11 @@ class _Window:
             pygame.display.init()
             self._window = self._open()
         surface = self._window.get_surface()
-        key = self._shown, surface.get_size()
-        if key != self._painted:
-            self._pixels, self._painted = _fitting(*key), key
-        height, width = self._pixels.shape[:2]
-        surface.fill(self._pixels[0, 0].tolist())
+        pixels = _fitting(self._shown, surface.get_size())
+        height, width = pixels.shape[:2]
+        surface.fill(pixels[0, 0].tolist())
         place = (surface.get_width() - width) // 2, (surface.get_height() - height) // 2
-        surface.blit(pygame.image.frombuffer(self._pixels, (width, height), "RGB"), place)
+        surface.blit(pygame.image.frombuffer(pixels, (width, height), "RGB"), place)
         self._window.flip()
 
     def _open(self) -> Any:
@@ -171,16 +166,16 @@ class _Window:
             time.sleep(min(left, _PAUSE))
 
     def _attend(self) -> None:
-        """Do what users of any window have asked for."""
+        """Handle the events of all windows."""
         pygame = self._pygame
         stale = set()
         for event in pygame.event.get() if pygame.display.get_init() else ():
-            for each in _WINDOWS:
-                if each._window is not None and getattr(event, "window", None) is each._window:
-                    if event.type == pygame.WINDOWCLOSE:
-                        each.close()
-                    elif event.type in (pygame.WINDOWSIZECHANGED, pygame.WINDOWEXPOSED):
-                        stale.add(each)
+            window = getattr(event, "window", None)
+            for each in [each for each in _WINDOWS if window is not None and window is each._window]:
+                if event.type == pygame.WINDOWCLOSE:
+                    each.close()
+                elif event.type in (pygame.WINDOWSIZECHANGED, pygame.WINDOWEXPOSED):
+                    stale.add(each)
         for each in stale:
             if not each._closed:
                 each.draw()
@@ -196,6 +191,7 @@ _WINDOWS: WeakSet[_Window] = WeakSet()
 """All open windows: events come in one queue for all."""
 
 
+@functools.lru_cache(maxsize=4)
 def _fitting(svg: str, size: tuple[int, int]) -> np.ndarray:
     """Paint a picture as large as fits into a size, width and height."""
     pixels = to_pixels(svg, size[0])

@@ -21,8 +21,6 @@ from garden_core.game import Game
 from garden_core.replay import Replay
 from garden_core.svg import to_png
 
-__all__ = ["page", "picture", "save_film", "save_page"]
-
 TEMPLATE = Path(__file__).with_name("replay.html")
 GIF_LIMIT = 200_000_000
 """Pixels of all pictures of a GIF together, each a byte of memory while it is made."""
@@ -43,10 +41,11 @@ def picture(game: Game, state: Any, path: str | Path, width: int | None = None, 
         ValueError: for another kind of file, or as `Game.svg`.
     """
     path = Path(path)
-    if path.suffix.lower() not in (".svg", ".png"):
+    kind = path.suffix.lower()
+    if kind not in (".svg", ".png"):
         raise ValueError(f"a picture is .svg or .png, not {path.name}")
     drawn = game.svg(state, **look)
-    write_atomically(path, drawn.encode() if path.suffix.lower() == ".svg" else to_png(drawn, width))
+    write_atomically(path, drawn.encode() if kind == ".svg" else to_png(drawn, width))
 
 
 def page(
@@ -62,7 +61,7 @@ def page(
     Args:
         replay: the game.
         seat: who looks; None: an onlooker, who sees all. The game's record, which is in the page too, hides nothing.
-        estimates: for each position, from the deal on, what somebody expects for each seat; none are shown if None.
+        estimates: for each position, from the deal on, the expected outcome of each seat; none are shown if None.
         **look: `dark`, `names` of `Game.svg`; a narrow window shows compact pictures.
 
     Raises:
@@ -155,7 +154,7 @@ def save_film(
 
 
 def _gif(pictures: Iterator[np.ndarray], few: Sequence[np.ndarray], seconds: float) -> bytes:
-    """One palette for all pictures, made from a few of them: what does not change then takes no room."""
+    """Use one palette for all pictures, made from a few of them, so that unchanged parts take no room."""
     from PIL import Image
 
     palette = Image.fromarray(np.concatenate(few)).quantize(method=Image.Quantize.FASTOCTREE)

@@ -9,8 +9,6 @@ from msgspec import Meta
 
 from garden_core.checks import one_line, short
 
-__all__ = ["Count", "PositionError", "parsed", "require", "require_lengths"]
-
 Count = Annotated[int, Meta(ge=0, le=127)]
 """A number that an int8 holds."""
 

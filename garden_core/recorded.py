@@ -9,8 +9,6 @@ import numpy as np
 from garden_core import kernels
 from garden_core.jit import compiled
 
-__all__ = ["Decisions", "Games", "Owed", "expand", "play_again"]
-
 
 class Games(NamedTuple):
     """Some recorded games.
@@ -19,7 +17,7 @@ class Games(NamedTuple):
         seeds: uint64 (G,), seed of each deal.
         starts: int64 (G,), where the game's actions begin in `actions`.
         lengths: int64 (G,), how many decisions it has.
-        actions: uint8 or uint16 (D,), the actions of games one after another, perhaps of others too.
+        actions: uint8 or uint16 (D,), the actions of games one after another, which can include other games.
     """
 
     seeds: np.ndarray
@@ -29,16 +27,16 @@ class Games(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """The decisions of some games, those of a game one after another: a row of every array is one decision.
+    """The decisions of some games, a game's one after another: a row of every array is one decision.
 
     Attributes:
-        observation: int8 `(n, *game.observation_shape)`, what the player to move sees, 0 to 127.
+        observation: int8 `(n, *game.observation_shape)`, as the player to move sees it, 0 to 127.
         action_mask: int8 (n, num_actions), 1 where legal.
         action: int64 (n,), the action that was taken.
         player: int64 (n,), the seat that took it.
-        agent: int64 (n,), who sat there, an index into the dataset's `agents`.
-        reward: float32 (n,), what that seat was paid from this decision until its next one, or until the end. What it is
-            paid before its first decision belongs to that.
+        agent: int64 (n,), the agent in that seat, an index into the dataset's `agents`.
+        reward: float32 (n,), the seat's rewards from this decision until its next one, or until the end. Rewards before its
+            first decision belong to that.
         return_to_go: float32 (n,), the sum of the seat's rewards from this decision on: with `reward="outcome"` its
             outcome.
         game: int64 (n,), number of the game in the dataset.
@@ -74,26 +72,22 @@ def play_again(games, params, states, mask, played, returns):
 
     `mask`, int8 (num_actions,), is overwritten; returns[i], float32 (G, players), is the sum of each seat's rewards.
     """
+    returns[:] = 0
+    played[:] = 0
     for i in range(states.shape[0]):
         state = states[i]
         kernels.deal(state, params[0], games.seeds[i])
-        returns[i, :] = 0
-        played[i] = games.lengths[i]
         for k in range(games.lengths[i]):
-            over = state.terminated or state.truncated
             action = np.int64(games.actions[games.starts[i] + k])
-            if over or action >= mask.shape[0] or not _is_legal(state, params, action, mask):
-                played[i] = k
+            if state.terminated or state.truncated or action >= mask.shape[0]:
+                break
+            kernels.legal_actions(state, params[0], mask)
+            if mask[action] == 0:
                 break
             kernels.apply_action(state, params[0], action)
+            played[i] += 1
             for p in range(returns.shape[1]):
                 returns[i, p] += state.rewards[p]
-
-
-@compiled
-def _is_legal(state, params, action, mask):
-    kernels.legal_actions(state, params[0], mask)
-    return mask[action] != 0
 
 
 @compiled
@@ -102,45 +96,34 @@ def expand(games, params, states, decisions, owed):
 
     The observations are flat, int8 (n, observation size).
     """
+    latest, sums = owed.latest, owed.sums
     first = 0
     for i in range(states.shape[0]):
-        kernels.deal(states[i], params[0], games.seeds[i])
-        owed.latest[:] = -1
-        owed.sums[:] = 0
+        state = states[i]
+        kernels.deal(state, params[0], games.seeds[i])
+        latest[:] = -1
+        sums[:] = 0  # rewards of each seat since its latest decision
         end = first + games.lengths[i]
         for d in range(first, end):
+            player = np.int64(state.current_player)
+            kernels.observe(state, params[0], player, decisions.observation[d])
+            kernels.legal_actions(state, params[0], decisions.action_mask[d])
+            decisions.player[d] = player
             decisions.action[d] = games.actions[games.starts[i] + d - first]
-            _decide(states[i], params, d, decisions, owed)
-        _sum_up(first, end, decisions, owed)
+            if latest[player] >= 0:
+                decisions.reward[latest[player]] = sums[player]
+                sums[player] = 0
+            latest[player] = d
+            kernels.apply_action(state, params[0], decisions.action[d])
+            for p in range(latest.shape[0]):
+                sums[p] += state.rewards[p]
+        for p in range(latest.shape[0]):
+            if latest[p] >= 0:
+                decisions.reward[latest[p]] = sums[p]
+        sums[:] = 0  # rewards of each seat from a decision on
+        for d in range(end - 1, first - 1, -1):
+            player = decisions.player[d]
+            sums[player] += decisions.reward[d]
+            decisions.return_to_go[d] = sums[player]
+            decisions.last[d] = latest[player] == d
         first = end
-
-
-@compiled
-def _decide(state, params, d, decisions, owed):
-    """Write decision d, take its action, and pay every seat for its latest decision."""
-    player = np.int64(state.current_player)
-    kernels.observe(state, params[0], player, decisions.observation[d])
-    kernels.legal_actions(state, params[0], decisions.action_mask[d])
-    decisions.player[d] = player
-    if owed.latest[player] < 0:
-        decisions.reward[d] = owed.sums[player]
-    else:
-        decisions.reward[d] = 0
-    owed.latest[player] = d
-    kernels.apply_action(state, params[0], decisions.action[d])
-    for p in range(owed.latest.shape[0]):
-        if owed.latest[p] < 0:
-            owed.sums[p] += state.rewards[p]
-        else:
-            decisions.reward[owed.latest[p]] += state.rewards[p]
-
-
-@compiled
-def _sum_up(first, end, decisions, owed):
-    """Write what each decision of a game, those from `first` to `end`, leads to."""
-    owed.sums[:] = 0
-    for d in range(end - 1, first - 1, -1):
-        player = decisions.player[d]
-        owed.sums[player] += decisions.reward[d]
-        decisions.return_to_go[d] = owed.sums[player]
-        decisions.last[d] = owed.latest[player] == d

@@ -7,12 +7,13 @@ array comes out the same on every machine, whatever fonts are installed there.
 
 from __future__ import annotations
 
+import functools
 import html
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 
@@ -60,6 +61,19 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> str:
         if value is not None:
             start += f' {key.rstrip("_").replace("_", "-")}="{_escaped(value)}"'
     return f"<{start}>{''.join(children)}</{name}>" if children else f"<{start}/>"
+
+
+P = ParamSpec("P")
+
+
+def group(parts: Callable[P, Iterable[str]]) -> Callable[P, str]:
+    """Make a function that yields elements return them as one group."""
+
+    @functools.wraps(parts)
+    def grouped(*args: P.args, **kwargs: P.kwargs) -> str:
+        return tag("g", *parts(*args, **kwargs))
+
+    return grouped
 
 
 def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:

@@ -1,4 +1,4 @@
-"""What an action of Gardens of Mars does, in words for people."""
+"""Descriptions of the actions of Gardens of Mars, in words for people."""
 
 from __future__ import annotations
 
@@ -9,94 +9,78 @@ from mars_env.board import COLOURS, HEXES, NEIGHBOURS, NUM_HEXES, STEPS
 from mars_env.rules import NUM_GIVE_UPS
 from mars_env.state import PLACE
 
-__all__ = ["describe"]
-
 
 def describe(state: Any, params: Any, action: int) -> str:
     """Return what a legal action does in this position, in one line; everything it says is open to all."""
     hexes = NUM_HEXES * int(params["gardeners"])
     if action >= hexes + NUM_GIVE_UPS:
-        return (
-            f"plant {_planted(state, params, action, action - hexes - NUM_GIVE_UPS, int(state['pending']))}"
-        )
+        colour = action - hexes - NUM_GIVE_UPS
+        return f"plant {_planted(state, params, action, colour, int(state['pending']))}"
     if action >= hexes:
         return f"give up the die {action - hexes + 1}: {_lost(state, params, action)}"
+    gardener, target = divmod(action, NUM_HEXES)
+    place = "{},{}".format(*HEXES[target])
+    two = params["gardeners"] == 2
     if state["phase"] == PLACE:
-        which = ("first ", "second ")[action // NUM_HEXES] if params["gardeners"] == 2 else ""
-        return f"put the {which}gardener on {_hex(action)}"
-    return _go(state, params, action)
-
-
-def _go(state: Any, params: Any, action: int) -> str:
-    """A gardener's move: how far, where to, and what is gained or lost there."""
-    player, gardener, target = int(state["current_player"]), action // NUM_HEXES, action % NUM_HEXES
+        return f"put the {('first ', 'second ')[gardener] if two else ''}gardener on {place}"
+    player = int(state["current_player"])
     steps = int(STEPS[state["gardeners"][player, gardener], target])
-    who = f" with gardener {player}{gardener + 1}" if params["gardeners"] == 2 else ""
-    way = f"go {steps} {'hex' if steps == 1 else 'hexes'}{who} to {_hex(target)}"
+    who = f" with gardener {player}{gardener + 1}" if two else ""
+    way = f"go {steps} {'hex' if steps == 1 else 'hexes'}{who} to {place}"
     if state["flowers"][target] >= 0:
         return f"{way}, onto a flower: {_lost(state, params, action)}"
     colours = [colour for colour, left in enumerate(state["stocks"][player]) if left]
     if len(colours) == 1:  # planted without asking
         return f"{way} and plant {_planted(state, params, action, colours[0], target)}"
-    sizes = {colour: _group_size(state, target, colour) for colour in colours}
+    sizes = {COLOURS[colour]: _group_size(state, target, colour) for colour in colours}
     most = max(sizes.values())
-    best = ", ".join(COLOURS[colour] for colour, size in sizes.items() if size == most)
-    return f"{way} and plant there: " + (
-        f"at best a group of {most} ({best})" if most > 1 else "a group of 1"
-    )
-
-
-def _hex(index: int) -> str:
-    return "{},{}".format(*HEXES[index % NUM_HEXES])
-
-
-def _points(number: int) -> str:
-    return f"{number} point" if number == 1 else f"{number} points"
+    best = ", ".join(name for name, size in sizes.items() if size == most)
+    return f"{way} and plant there: {f'at best a group of {most} ({best})' if most > 1 else 'a group of 1'}"
 
 
 def _planted(state: Any, params: Any, action: int, colour: int, target: int) -> str:
-    """What planting a colour on a hex, which `action` leads to, gains."""
+    """The gain of planting a colour on a hex, which `action` leads to."""
     size = _group_size(state, target, colour)
-    after = _after(state, params, action)
-    return f"{COLOURS[colour]}: a group of {size}, {_points(size)}{_slid(state, after, size)}{_follows(state, params, after)}"
+    gain = f"{size} point{'' if size == 1 else 's'}"
+    return f"{COLOURS[colour]}: a group of {size}, {gain}{_what_follows(state, params, action, size)}"
 
 
 def _lost(state: Any, params: Any, action: int) -> str:
-    """What an action costs that costs 1 point."""
-    after = _after(state, params, action)
+    """The cost of an action that costs 1 point."""
     cost = "lose 1 point" if state["score"][state["current_player"]] else "no point to lose"
-    return f"{cost}{_slid(state, after, -1)}{_follows(state, params, after)}"
+    return f"{cost}{_what_follows(state, params, action, -1)}"
 
 
-def _slid(state: Any, after: Any, points: int) -> str:
-    """How far the scorer slides on past others when it moves by `points`, as they are on its space."""
+def _what_follows(state: Any, params: Any, action: int, points: int) -> str:
+    """What follows from an action that moves the scorer by `points`: how far it slides, the end, an extra turn.
+
+    An extra turn is one that comes while dice are left.
+    """
+    after = state.copy()  # only newly rolled dice are chance in it
+    kernels.apply_action(after, params, action)
     player = int(state["current_player"])
     space, end = max(int(state["score"][player]) + points, 0), int(after["score"][player])
     passed = range(space, end) if points > 0 else range(end + 1, space + 1)
     others = [f"player_{seat}" for seat, score in enumerate(state["score"]) if int(score) in passed]
-    return f" and {abs(end - space)} more to pass {', '.join(others)}" if space != end else ""
-
-
-def _follows(state: Any, params: Any, after: Any) -> str:
-    """What follows at once: the end, or an extra turn, which is one that comes while dice are left."""
+    slid = f" and {abs(end - space)} more to pass {', '.join(others)}" if space != end else ""
     if after["terminated"]:
-        return "; the game ends"
-    again = after["current_player"] == state["current_player"] and state["num_dice"] > (state["pending"] < 0)
-    return "; an extra turn" if again and params["num_players"] > 1 else ""
-
-
-def _after(state: Any, params: Any, action: int) -> Any:
-    """The state that the action leads to, in which only newly rolled dice are chance."""
-    after = state.copy()
-    kernels.apply_action(after, params, action)
-    return after
+        return f"{slid}; the game ends"
+    again = after["current_player"] == player and state["num_dice"] > (state["pending"] < 0)
+    return f"{slid}; an extra turn" if again and params["num_players"] > 1 else slid
 
 
 def _group_size(state: Any, target: int, colour: int) -> int:
     """Number of flowers of the group that a flower of this colour on the hex `target` is in, itself included."""
-    group, rim = {target}, [target]
+    return len(
+        connected(target, {hex_ for hex_, each in enumerate(state["flowers"].tolist()) if each == colour})
+    )
+
+
+def connected(start: int, hexes: set[int]) -> set[int]:
+    """Return the part of `hexes` that hangs together with the hex `start`, and `start` itself."""
+    group, rim = {start}, [start]
     while rim:
-        near = {int(hex_) for hex_ in NEIGHBOURS[rim.pop()] if hex_ >= 0 and state["flowers"][hex_] == colour}
-        rim += near - group
+        near = (hexes & set(NEIGHBOURS[rim.pop()].tolist())) - group
+        rim += near
         group |= near
-    return len(group)
+    return group

@@ -14,8 +14,6 @@ from mars_env.board import COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDT
 from mars_env.describing import describe
 from mars_env.state import MAX_PLAYERS, PARAMS_FIELDS, PHASES, STATE_FIELDS
 
-__all__ = ["Mars"]
-
 _TEAM_DIVISOR = {1: 200, 2: 100, 3: 60, 4: 50, 5: 40}  # a good team score, by players [9.3]
 
 
@@ -160,7 +158,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
         """(1335,) or (75, 11, 11)."""
         if self.option_values["view"] == "planes":
             return (rules.NUM_PLANES, WIDTH, WIDTH)
-        return (sum(part.size for part in self.observation_parts),)
+        return super().observation_shape
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/mars.md."""

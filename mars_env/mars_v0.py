@@ -5,7 +5,5 @@ import functools
 from garden_core.interfaces import pettingzoo_env
 from mars_env.game import Mars
 
-__all__ = ["env", "raw_env"]
-
 env = functools.partial(pettingzoo_env.env, Mars)
 raw_env = functools.partial(pettingzoo_env.GardenEnv, Mars)

@@ -19,9 +19,8 @@ from mars_env.board import (
     NUM_COLOURS,
     NUM_HEXES,
 )
+from mars_env.describing import connected
 from mars_env.state import MAX_PLAYERS, MOVE, PHASES, PLACE, PLANT
-
-__all__ = ["Snapshot", "fill", "written"]
 
 MOST_DICE = 6  # a gardener has six neighbours
 MOST_POINTS = NUM_COLOURS * FLOWERS_PER_COLOUR * (FLOWERS_PER_COLOUR + MAX_PLAYERS - 1)
@@ -94,7 +93,10 @@ def fill(state: Any, snapshot: Any, num_players: int, gardeners: int, peaks: int
     require_lengths(found, "gardeners stocks scores", num_players)
     require(found.current_player < num_players, f"there is no player {found.current_player}")
     _fill_board(state, found, gardeners, peaks)
-    _fill_seats(state, found)
+    state["stocks"][:num_players] = found.stocks
+    state["score"][:num_players] = found.scores
+    shared = [score for score, count in Counter(found.scores).items() if score > 0 and count > 1]
+    require(not shared, f"two players have the score {shared}, and a space above 0 has room for one")
     state["current_player"] = found.current_player
     for value in found.dice:
         state["dice"][value] += 1
@@ -124,7 +126,8 @@ def _fill_board(state: Any, found: Snapshot, gardeners: int, peaks: int) -> None
         require(hex_ != CENTRE, "a peak stands on the centre")
         require(not state["peaks"][hex_], f"two peaks stand on {list(place)}")
         state["peaks"][hex_] = state["blocked"][hex_] = 1
-    require(_hangs_together(state["peaks"]), "the peaks cut the board in two")
+    free = {hex_ for hex_ in range(NUM_HEXES) if hex_ != CENTRE and not state["peaks"][hex_]}
+    require(connected(min(free), free) == free, "the peaks cut the board in two")  # [1.4]
     for player, own in enumerate(found.gardeners):
         require(len(own) <= gardeners, f"player {player} has {len(own)} gardeners, and may have {gardeners}")
         for number, place in enumerate(own):
@@ -142,27 +145,6 @@ def _fill_board(state: Any, found: Snapshot, gardeners: int, peaks: int) -> None
         state["flowers"][hex_] = colour
         state["garden"][colour, hex_ >> 6] |= state["garden"].dtype.type(1 << (hex_ & 63))
         state["planted"][colour] += 1
-
-
-def _hangs_together(peaks: Any) -> bool:
-    """Whether the hexes that are neither peak nor centre are connected [1.4]."""
-    free = {hex_ for hex_ in range(NUM_HEXES) if hex_ != CENTRE and not peaks[hex_]}
-    reached = [min(free)]
-    left = free - set(reached)
-    for hex_ in reached:
-        around = left & set(NEIGHBOURS[hex_].tolist())
-        reached += around
-        left -= around
-    return not left
-
-
-def _fill_seats(state: Any, found: Snapshot) -> None:
-    """Write flowers left and scores."""
-    n = found.num_players
-    state["stocks"][:n] = found.stocks
-    state["score"][:n] = found.scores
-    shared = [score for score, count in Counter(found.scores).items() if score > 0 and count > 1]
-    require(not shared, f"two players have the score {shared}, and a space above 0 has room for one")
 
 
 def _check_flowers(state: Any, found: Snapshot) -> None:
