@@ -11,22 +11,6 @@ from garden_core.game import Game
 from garden_core.jit import compiled, inlined, records
 from garden_core.rng import bounded, next_uint64, nth_legal
 
-__all__ = [
-    "BUILT_IN",
-    "FORFEIT",
-    "GREEDY",
-    "LOWEST",
-    "RANDOM",
-    "Scratch",
-    "choose",
-    "choose_row",
-    "choose_rows",
-    "greedy_action",
-    "greedy_action_values",
-    "scratch",
-    "scratch_of",
-]
-
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
 FORFEIT = -1

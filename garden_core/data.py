@@ -15,8 +15,6 @@ import msgspec
 from garden_core.checks import one_line
 from garden_core.files import read_regular
 
-__all__ = ["LIMIT", "DataFile", "load", "parsed", "read"]
-
 LIMIT = 1_000_000
 """Bytes that a data file may have."""
 _PARTS = 16  # of a dotted key: reading takes time in proportion to their square

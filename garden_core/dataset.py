@@ -22,12 +22,11 @@ import numpy as np
 from garden_core import array_files, loops, recorded
 from garden_core.checks import as_integer, as_seed, one_line, short
 from garden_core.game import Game
-from garden_core.game_files import GameContent, content_of, game_of
+from garden_core.game_files import GameContent, checked, content_of, game_of
 from garden_core.recorded import Decisions, Games, Owed
+from garden_core.registry import GameClass
 from garden_core.replay import Replay
 from garden_core.seats import FORFEITED
-
-__all__ = ["FORMAT", "LIMIT", "Dataset", "DatasetError", "Decisions", "Record", "check_names", "record_types"]
 
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
@@ -40,6 +39,9 @@ CHUNK = 16_384  # decisions that are played at a time
 
 class DatasetError(ValueError):
     """A dataset that cannot be trusted or played; the message says why."""
+
+
+_KIND = "dataset", DatasetError  # for what `game_files` raises
 
 
 class Record(NamedTuple):
@@ -171,8 +173,7 @@ class Dataset:
             IndexError: as `expand`.
             ValueError: for a size below 1.
         """
-        if as_integer(size, "size", "at least 1") < 1:
-            raise ValueError(f"size must be at least 1, not {size}")
+        as_integer(size, "size", "at least 1", 1)
         return map(self.expand, self._blocks(self.numbers(games), size))
 
     def final_states(self, games: Any = None) -> np.ndarray:
@@ -284,9 +285,7 @@ class Dataset:
         array_files.write(Path(path), arrays, KEY, whole, LIMIT)
 
     @classmethod
-    def load(
-        cls, path: str | Path, game: type[Game] | str | None = None, data: str | Path | None = None
-    ) -> Dataset:
+    def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Dataset:
         """Read and verify a file, by playing its games again.
 
         Args:
@@ -300,7 +299,7 @@ class Dataset:
                 changed, of a game that is not installed or has other data or rules here, or as the class.
         """
         content, arrays = _read(path)
-        played = game_of(path, content, game, data, ("dataset", DatasetError))
+        played = game_of(path, content, game, data, _KIND)
         scores = arrays.pop("scores")
         try:
             for name, kind in record_types(played).items():
@@ -380,20 +379,13 @@ def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
         arrays, content, _ = array_files.read(Path(path), KEY, dict[str, Any], LIMIT)
     except ValueError as error:
         raise DatasetError(f"{one_line(path)} is not a dataset: {one_line(error)}") from None
-    if content.get("format") != FORMAT:
-        found = short(content.get("format"))
-        raise DatasetError(f"{path} is not a dataset of format {FORMAT!r} (found {found})")
-    try:
+
+    def digest(content: dict[str, Any]) -> str:
         if arrays.keys() | {"forfeited"} != {*Record._fields, "scores"}:
             raise ValueError(f"its arrays are {short(sorted(arrays))}")
-        kept = {key: value for key, value in content.items() if key != "checksum"}
-        if content.get("checksum") != _checksum(kept, arrays):
-            raise DatasetError(f"{path} was changed or damaged: its checksum does not fit")
-        return msgspec.convert(content, _Content), arrays
-    except DatasetError:
-        raise
-    except (RecursionError, ValueError) as error:  # also a text with half a character
-        raise DatasetError(f"{path} cannot be played here: {one_line(error)}") from None
+        return _checksum(content, arrays)
+
+    return checked(path, content, _Content, FORMAT, digest, _KIND), arrays
 
 
 def _checksum(content: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> str:

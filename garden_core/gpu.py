@@ -19,8 +19,6 @@ from garden_core.jit import JIT, records
 from garden_core.loops import Paid, Rows
 from garden_core.seats import Seats
 
-__all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "striped", "view"]
-
 BLOCK = 128
 """Threads in a block."""
 THREADS = 1 << 16

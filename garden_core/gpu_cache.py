@@ -12,8 +12,6 @@ from numba.cuda.dispatcher import CUDACache
 from garden_core.gpu_records import BUILD
 from garden_core.jit.numba_private import SafeCache, SafeCacheFile
 
-__all__ = ["Cache"]
-
 
 class _CacheFile(SafeCacheFile, IndexDataCacheFile):
     """The files of one kernel."""

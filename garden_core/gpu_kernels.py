@@ -29,24 +29,6 @@ except ImportError as error:
 
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 
-__all__ = [
-    "advance",
-    "as_int64",
-    "choose",
-    "config",
-    "cuda",
-    "first_illegal",
-    "kernel",
-    "number",
-    "number_next",
-    "observe",
-    "play",
-    "random_play",
-    "set",
-    "show",
-    "standings",
-]
-
 
 def kernel(function):
     """Make a kernel of a function; its machine code is kept where that of the CPU is, by what it compiles."""

@@ -21,8 +21,6 @@ from garden_core.interfaces.common import spaces_of
 from garden_core.interfaces.registration import gymnasium_id, register_environments
 from garden_core.registry import game_class, list_games
 
-__all__ = ["to_minari"]
-
 
 def to_minari(
     dataset: Dataset, name: str, seat: int | None = None, agent: str | None = None, **about: Any

@@ -13,8 +13,6 @@ from typing import Any
 
 from garden_core.checks import one_line, short
 
-__all__ = ["INSTALL", "imported", "load_agent"]
-
 AGENTS = "garden_core.agents"
 """Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for other names."""
 

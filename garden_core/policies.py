@@ -21,18 +21,7 @@ from garden_core.checks import as_seed, require_reset
 from garden_core.choices import BUILT_IN, FORFEIT, GREEDY, RANDOM
 from garden_core.rng import seed_streams
 
-__all__ = [
-    "FORFEIT",
-    "NETWORK_STREAM",
-    "SEARCH_STREAM",
-    "GreedyPolicy",
-    "Policy",
-    "RandomPolicy",
-    "Streams",
-    "ask",
-    "check_answer",
-    "policy_name",
-]
+_NO_STREAMS = np.zeros((0, 4), np.uint64)
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
@@ -54,24 +43,25 @@ class Streams:
 
     def on(self, batch: Batch) -> Any:
         """Return the generators, uint64 (at least batch.num_envs, 4), in the memory of the batch's device."""
-        held = self._held.get(batch.device)
-        if held is None or held.shape[0] < batch.num_envs:
-            held = self._grown(None if held is None else batch.target.to_numpy(held), batch.num_envs)
-        held = self._held[batch.device] = batch.target.put(held)
+        target = batch.target
+        held = self._held.get(batch.device, _NO_STREAMS)
+        if held.shape[0] < batch.num_envs:
+            held = self._grown(target.to_numpy(held) if len(held) else held, batch.num_envs)
+        held = self._held[batch.device] = target.put(held)
         return held
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """Start the generators of `rows` (indexes) anew on a CPU, from the policy's seed and a uint64 for each row."""
-        held = self._held["cpu"] = self._grown(self._held.get("cpu"), int(rows.max(initial=-1)) + 1)
+        held = self._held.get("cpu", _NO_STREAMS)
+        held = self._held["cpu"] = self._grown(held, int(rows.max(initial=-1)) + 1)
         self._seed(held, rows, seeds)
 
-    def _grown(self, held: np.ndarray | None, n: int) -> np.ndarray:
+    def _grown(self, held: np.ndarray, n: int) -> np.ndarray:
         """Return at least `n` generators, of which `held` are the first."""
-        old = 0 if held is None else len(held)
-        grown = np.zeros((max(n, old), 4), np.uint64)
-        grown[:old] = 0 if held is None else held
-        new = np.arange(old, len(grown))
-        self._seed(grown, new, new.astype(np.uint64))
+        grown = np.zeros((max(n, len(held)), 4), np.uint64)
+        rows = np.arange(len(grown))
+        self._seed(grown, rows, rows.astype(np.uint64))
+        grown[: len(held)] = held
         return grown
 
     def _seed(self, held: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:

@@ -14,8 +14,8 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.replay import Replay, ReplayError
 
-__all__ = ["Recorder"]
-
+Folder = str | os.PathLike[str]
+"""The path of a folder."""
 _NAME = re.compile(r"game-(\d+)\.json")
 
 
@@ -32,7 +32,7 @@ class Recorder:
         OSError: for a folder that cannot be made or read.
     """
 
-    def __init__(self, game: Game, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, game: Game, folder: Folder) -> None:
         if not isinstance(folder, str | os.PathLike):
             raise TypeError(f"record must be the path of a folder, or None, not {short(folder)}")
         self.game = game

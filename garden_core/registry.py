@@ -9,8 +9,10 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.plugins import INSTALL, imported
 
-__all__ = ["as_game", "game_class", "list_games", "make"]
-
+GameClass = type[Game] | str
+"""A Game class, or the name by which `game_class` finds one."""
+AnyGame = Game | GameClass
+"""A game, or what stands for the game with its default options."""
 
 _announced: dict[str, EntryPoint] = {}  # as last seen: looking takes ten milliseconds
 
@@ -39,7 +41,7 @@ def make(name: str, **options: Any) -> Game:
     return game_class(name)(**options)
 
 
-def game_class(game: type[Game] | str) -> type[Game]:
+def game_class(game: GameClass) -> type[Game]:
     """Return the class of a game by its name or "module:Class", as `make` finds it.
 
     Raises:
@@ -65,7 +67,7 @@ def game_class(game: type[Game] | str) -> type[Game]:
     return _announced[game].load()
 
 
-def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
+def as_game(game: AnyGame, options: dict[str, Any]) -> Game:
     """Return the game that is meant, built with `options` unless it is one already.
 
     Raises:

@@ -12,22 +12,6 @@ from garden_core.jit import compiled, inlined
 from garden_core.loops import Rows, deal_row, refresh
 from garden_core.rng import bounded, next_float, seed_rng
 
-__all__ = [
-    "ASKED",
-    "EXTERNAL",
-    "FORFEITED",
-    "GAMES_TRIED",
-    "NEVER",
-    "NEW_GAME",
-    "OUTSIDE",
-    "OVER",
-    "SAME_STEP",
-    "Seats",
-    "play_row",
-    "play_rows",
-    "record_dtype",
-]
-
 # What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
 # learner is asked.
 ASKED, EXTERNAL, OVER, NEVER = range(4)

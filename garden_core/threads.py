@@ -10,26 +10,10 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from garden_core.checks import as_integer, short
-
-__all__ = ["PARTS_A_THREAD", "ROWS_A_PART", "as_threads", "share"]
-
 ROWS_A_PART = 256
 """A part has at least so many rows: to wake a thread takes about as long as stepping these."""
 PARTS_A_THREAD = 4
 """So that a thread that is slow, or wakes late, leaves parts to the others."""
-
-
-def as_threads(threads: int) -> int:
-    """Return a number of threads as int.
-
-    Raises:
-        ValueError: unless it is a whole number of at least 1.
-    """
-    number = as_integer(threads, "threads", "at least 1")
-    if number < 1:
-        raise ValueError(f"threads must be at least 1, not {short(threads)}")
-    return number
 
 
 def share(work: Callable[[slice, int], object], count: int, threads: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,11 +12,8 @@ from torchrl.envs import EnvBase
 
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
-from garden_core.game import Game
-from garden_core.learner import Learner, Opponent
-from garden_core.registry import as_game
-
-__all__ = ["BatchEnv", "LearnerEnv"]
+from garden_core.learner import Learner, Opponents, Seat, Weights
+from garden_core.registry import AnyGame, as_game
 
 
 class _Env(EnvBase):
@@ -126,7 +122,7 @@ class BatchEnv(_Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
         threads: int = 1,
         device: torch.device | str | None = None,
@@ -153,11 +149,11 @@ class LearnerEnv(_Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         illegal: str = "raise",
         threads: int = 1,
         device: torch.device | str | None = None,
