@@ -1,4 +1,4 @@
-"""Batch: many games at once, stepped together, seen by whoever is to move."""
+"""Batch: many games at once, stepped together; every row shows what its player to move sees."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Batch:
 
             target = Gpu(game, n)
         self.target = target
-        """What holds and steps the games."""
+        """Holds and steps the games: a `Cpu`, or a `Gpu`."""
         self.threads = target.threads
         zeros = target.zeros
         self._hold(
@@ -180,8 +180,8 @@ class Batch:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
 
         Args:
-            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)`, whatever the batch size; a sequence
-                gives each of the rows a seed of its own, and makes it row 0 of that seed. None: each row goes
+            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)` for any batch size; a sequence
+                gives each of the rows its own seed, and makes it row 0 of that seed. None: each row goes
                 on with its next game; the first time, from a random seed.
 
         Raises:

@@ -19,7 +19,7 @@ LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 
 class Scratch(NamedTuple):
-    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension, that of several threads.
+    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension: the memory of several threads.
 
     Attributes:
         states: state records (3,).

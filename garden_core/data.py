@@ -50,7 +50,7 @@ def read(path: str | Path) -> DataFile:
 
 
 def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
-    """Return what a TOML text holds, whoever wrote it: reading ends soon, with a short message if it fails.
+    """Return the content of a TOML text of unknown origin: reading ends soon, with a short message if it fails.
 
     Args:
         limit: bytes that it may have.

@@ -4,7 +4,7 @@ A file holds, in the format safetensors, the seed of every deal, all actions, wh
 scores; as JSON
 the game with its version and options, the content of its own data files and a digest of its data, the agents' names, and
 a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked
-for. Loading imports no code and opens no other file, whatever the file says.
+for. Loading imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Record(NamedTuple):
     Attributes:
         seeds: uint64 (G,), seed of each deal.
         lengths: int32 (G,), decisions of each game.
-        actions: uint8, or uint16 in a game of more than 256 actions, (D,): those of all games, one game after another.
+        actions: uint8, or uint16 in a game of more than 256 actions, (D,): the actions of all games, one game after another.
         lineups: uint8 (G, num_players), who sat where: indexes into the agents.
         forfeited: int8 (G,), the seat that gave the game up when it was to move, -1 for none. That game ends there; its
             scores are those of the last position. None: no game was given up.
@@ -64,7 +64,7 @@ class Record(NamedTuple):
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds beside its arrays."""
+    """The metadata of a dataset file."""
 
     format: str
     agents: list[str]
@@ -92,7 +92,7 @@ class Dataset:
         num_decisions: number of decisions of all games.
 
     Raises:
-        DatasetError: for arrays that do not fit together, an action that is illegal where it stands, or a game that is
+        DatasetError: for arrays that do not fit together, an action that is illegal at its step, or a game that is
             not played to its end or given up by the seat to move; it names the game, counted from 0.
     """
 
@@ -167,7 +167,7 @@ class Dataset:
 
         Args:
             games: as for `expand`.
-            size: number of decisions that a chunk may have; a longer game is a chunk by itself.
+            size: number of decisions that a chunk may have; a longer game is its own chunk.
 
         Raises:
             IndexError: as `expand`.

@@ -32,7 +32,7 @@ def read_regular(path: str | Path, limit: int) -> bytes:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file.
+    """Write to a temporary file next to `path` and rename it, so that no crash leaves half a file.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written; it names `path`.
@@ -50,16 +50,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file, whatever the path."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
-        return False
+    """Whether there is such a file; False for a path that no file can have."""
+    return os.path.isfile(path)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder, whatever the path."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
+    """Whether there is such a folder; False for a path that no folder can have."""
+    return os.path.isdir(path)

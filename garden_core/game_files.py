@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds of a game."""
+    """The game in a file: its name, version, options and data."""
 
     game: str
     version: int  # of the game

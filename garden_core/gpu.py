@@ -89,7 +89,7 @@ def view(
 class Gpu:
     """Arrays on the GPU, and a kernel for each loop; see `garden_core.cpu.Cpu` for what the methods do.
 
-    What is given may be an array on the GPU, of whatever library, or one of NumPy, which is then copied there.
+    Arguments may be arrays on the GPU, of any library, or NumPy arrays, which are then copied there.
 
     Args:
         game: the game.

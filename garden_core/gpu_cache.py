@@ -1,4 +1,4 @@
-"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to that of the CPU."""
+"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to the CPU's cache."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 
 
 def kernel(function):
-    """Make a kernel of a function; its machine code is kept where that of the CPU is, by what it compiles."""
+    """Make a kernel of a function; its machine code is cached in the same folder as the CPU's, by what it compiles."""
     made, folder = cuda.jit(function), cache_folder()
     if folder is not None and not config.ENABLE_CUDASIM:
         from garden_core.gpu_cache import Cache  # of which the simulator has no part

@@ -53,7 +53,7 @@ class Learner:
         num_envs: number of rows N, at least 1.
         opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
             ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
-            sequence of these, from which each other seat of each game draws anew.
+            sequence of these, from which each other seat of each game draws again.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
         autoreset: when a row whose game is over is dealt anew: in the "same_step", in the "next_step" (whose
@@ -172,12 +172,12 @@ class Learner:
 
     @property
     def observation(self) -> np.ndarray:
-        """What the learner sees, int8 `(N, *game.observation_shape)`."""
+        """The learner's view, int8 `(N, *game.observation_shape)`."""
         return self.batch.observation
 
     @property
     def action_mask(self) -> np.ndarray:
-        """What the learner may do, int8 (N, num_actions)."""
+        """The learner's legal actions, int8 (N, num_actions)."""
         return self.batch.action_mask
 
     @property
@@ -220,7 +220,7 @@ class Learner:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
 
         A game that ends before the learner's first decision is passed over. With a seed, opponents that have a method
-        `reseed` start anew (`garden_core.policies`).
+        `reseed` start again (`garden_core.policies`).
 
         Raises:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
@@ -445,7 +445,7 @@ class _Game(NamedTuple):
 
 
 def _as_pool(opponents: Opponents, game: Game) -> list[Opponent]:
-    """Return the opponents as built-in names and callables; other names are those of installed agents."""
+    """Return the opponents as built-in names and callables; other names are names of installed agents."""
     pool: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents]
     for index, opponent in enumerate(pool):
         if isinstance(opponent, str) and opponent not in BUILT_IN:

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """What the last step of each row paid, and whether it ended the game: see `Batch`.
+    """The rewards of each row's last step, and whether it ended the game: see `Batch`.
 
     Attributes:
         rewards: float32 (N, players).

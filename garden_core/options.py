@@ -29,7 +29,7 @@ class Option:
     high: int | None = None
     choices: tuple[Any, ...] = ()
     note: str = ""
-    """What else restricts the value, beside the other options."""
+    """Other restrictions of the value, by other options, in words."""
 
     @property
     def is_file(self) -> bool:
@@ -38,7 +38,7 @@ class Option:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         if isinstance(self.default, bool):
             return "True or False"
         if self.choices:

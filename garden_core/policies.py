@@ -5,7 +5,7 @@ A policy for a batch is any callable `policy(batch, rows) -> actions`: it reads 
 for the player to move in each of `rows`. `RandomPolicy` and `GreedyPolicy` are such callables; the learner's
 interfaces know them by name and play them without leaving compiled code.
 
-A policy that draws numbers may have a method `reseed(rows, seeds)`: start anew in these rows, int (n,), from a uint64 for
+A policy that draws numbers may have a method `reseed(rows, seeds)`: start again in these rows, int (n,), from a uint64 for
 each, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
 """
 
@@ -26,7 +26,7 @@ _NO_STREAMS = np.zeros((0, 4), np.uint64)
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 SEARCH_STREAM, NETWORK_STREAM = len(BUILT_IN), len(BUILT_IN) + 1
-"""Purposes of streams, beside the kinds of the built-in policies."""
+"""Purposes of streams, after the kinds of the built-in policies."""
 
 
 class Streams:
@@ -51,7 +51,7 @@ class Streams:
         return held
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Start the generators of `rows` (indexes) anew on a CPU, from the policy's seed and a uint64 for each row."""
+        """Seed the generators of `rows` (indexes) again on a CPU, from the policy's seed and a uint64 for each row."""
         held = self._held.get("cpu", _NO_STREAMS)
         held = self._held["cpu"] = self._grown(held, int(rows.max(initial=-1)) + 1)
         self._seed(held, rows, seeds)
@@ -124,7 +124,7 @@ def ask(
     """Return a policy's choice for the player to move in each of `rows`, int64 (len(rows),), after checking it.
 
     Args:
-        name: what messages call it; by itself `policy_name(policy)`.
+        name: what messages call it; by default `policy_name(policy)`.
         may_forfeit: whether the policy may answer FORFEIT.
 
     Raises:

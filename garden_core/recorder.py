@@ -62,11 +62,17 @@ class Recorder:
             return
         try:
             replay = Replay.of(self.game, seed, [self.game.labels[action] for action in actions])
+            leads_here = deque(replay.states(), maxlen=1)[0].tobytes() == state.tobytes()
         except ReplayError:
-            self._leave_out()
-            return
-        if deque(replay.states(), maxlen=1)[0].tobytes() != state.tobytes():
-            self._leave_out()
+            leads_here = False
+        if not leads_here:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
+                    "but a position was put in (set_state, set_states)",
+                    stacklevel=1,
+                )
             return
         path = self._new_file()
         try:
@@ -74,16 +80,6 @@ class Recorder:
         except BaseException:
             path.unlink()
             raise
-
-    def _leave_out(self) -> None:
-        """Warn, once, of a game that cannot be a replay."""
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
-                "but a position was put in (set_state, set_states)",
-                stacklevel=2,
-            )
 
     def _new_file(self) -> Path:
         """Make an empty file with the next number that is free, also for others who record here."""

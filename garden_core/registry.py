@@ -12,19 +12,15 @@ from garden_core.plugins import INSTALL, imported
 GameClass = type[Game] | str
 """A Game class, or the name by which `game_class` finds one."""
 AnyGame = Game | GameClass
-"""A game, or what stands for the game with its default options."""
+"""A game, or a class or name for the game with its default options."""
 
 _announced: dict[str, EntryPoint] = {}  # as last seen: looking takes ten milliseconds
 
 
-def _look() -> None:
-    _announced.clear()
-    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
-
-
 def list_games() -> list[str]:
     """Return the names of all installed games, third parties' included; loads none of them."""
-    _look()
+    _announced.clear()
+    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
     return sorted(_announced)
 
 
@@ -57,11 +53,9 @@ def game_class(game: GameClass) -> type[Game]:
         if not (isinstance(found, type) and issubclass(found, Game)):
             raise ValueError(f"{short(game)} is not a Game class")
         return found
-    if game not in _announced:
-        _look()
-    if game not in _announced:
+    if game not in _announced and game not in (installed := list_games()):
         raise ValueError(
-            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or f'none. Games come {INSTALL}'}; "
+            f"unknown game {short(game)}; installed are: {', '.join(installed) or f'none. Games come {INSTALL}'}; "
             "a class of your own is named module:Class"
         )
     return _announced[game].load()

@@ -2,7 +2,7 @@
 
 A file holds the format, the game with its version and options, the content of its own data files and a digest of its
 data, the seed of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of
-it. Loading plays the game again. It imports no code and opens no other file, whatever the file says.
+it. Loading plays the game again. It imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KIND = "replay", ReplayError  # for what `game_files` raises
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds."""
+    """The content of a replay file."""
 
     format: str
     seed: Annotated[int, msgspec.Meta(ge=0)]
@@ -76,7 +76,7 @@ class Replay:
         """Return the replay of these actions, played out here.
 
         Raises:
-            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal where it stands; it
+            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal at its step; it
                 names the step.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]

@@ -1,4 +1,4 @@
-"""What the interfaces share: spaces, the check of a render mode, and rendering."""
+"""Shared by the interfaces: spaces, the check of a render mode, and rendering."""
 
 from __future__ import annotations
 

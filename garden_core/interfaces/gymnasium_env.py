@@ -125,7 +125,7 @@ class Env(gymnasium.Env):
     def render(self) -> Any:
         """Return what the learner's seat may see, as text or as pixels with the last decision marked.
 
-        With "human" it is shown, which resets and steps do by themselves; None is returned. Without a render mode None,
+        With "human" it is shown, which resets and steps do automatically; None is returned. Without a render mode None,
         with a warning.
 
         Raises:
@@ -160,7 +160,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     (N, num_actions): all ones where the game is over, what was legal where `max_episode_steps` has cut it;
     `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP, `infos["final_obs"]` and
     `infos["final_info"]` are of the finished rows' last positions, and `infos["_final_obs"]` says which rows these are.
-    With DISABLED, `reset(options={"reset_mask": mask})` deals the rows of the bool mask (N,) anew.
+    With DISABLED, `reset(options={"reset_mask": mask})` deals new games in the rows of the bool mask (N,).
 
     Args:
         game: as in `Env`.

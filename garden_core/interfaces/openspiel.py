@@ -31,7 +31,7 @@ def _renamed(options: dict[str, Any], old: str, new: str) -> dict[str, Any]:
 
 
 class _Position:
-    """What an OpenSpiel state holds of a game. A copy shares the game and the generator, so chance differs in it.
+    """The game in an OpenSpiel state. A copy shares the game and the generator, so chance differs in it.
 
     Attributes:
         game: the game.
@@ -95,12 +95,12 @@ class _Position:
 
     @property
     def paid(self) -> np.ndarray:
-        """What each seat was paid for the last action, float64 (num_players,); zero-sum to double precision."""
+        """Each seat's reward for the last action, float64 (num_players,); zero-sum to double precision."""
         paid = self.states["rewards"][0, : self.game.num_players].astype(np.float64)
         return paid - paid.mean() if self.game.utility == "zero-sum" else paid
 
     def refresh(self) -> None:
-        """Show the state anew after it was changed."""
+        """Recompute view and mask after the state was changed."""
         loops.refresh(self.states, self.game.params, 0, self.observation, self.mask)
 
     def view(self, seat: int) -> np.ndarray:
@@ -124,7 +124,7 @@ class OpenSpielState(pyspiel.State):
     """A position; `position.states[0]` is its record.
 
     Chance nodes have one outcome, which is sampled when it is applied: the deal, and after each action what chance does in
-    it, dice and new shuffles; so a clone does not foresee them. Cards are shuffled in the deal: a state holds their order,
+    it, dice and new shuffles; so a clone cannot predict them. Cards are shuffled in the deal: a state holds their order,
     as it holds the hands, and search that must not see them draws other worlds by `resample_from_infostate`.
     """
 
@@ -190,16 +190,16 @@ class OpenSpielState(pyspiel.State):
         return self.position.returns.tolist()
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return what tells apart all that a seat (the one to move) may know: a digest of its decisions, and its view.
+        """Return a string for all that a seat (by default the one to move) may know: a digest of its decisions, and its view.
 
         Raises:
-            ValueError: for a seat that does not exist, as where none is named and chance, or nobody, is to move.
+            ValueError: for a seat that does not exist, as where none is named and chance moves or the game is over.
         """
         seat = as_seat(self.current_player() if player is None else player, self.position.game.num_players)
         return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
-        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn anew.
+        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn again.
 
         Args:
             player: the seat.
@@ -222,7 +222,7 @@ class OpenSpielState(pyspiel.State):
 
 
 class _Observer:
-    """What a seat sees, for pyspiel: the view as float32, and as text."""
+    """Observations for pyspiel: the seat's view as float32, and as text."""
 
     def __init__(self, game: Game, perfect_recall: bool) -> None:
         self.perfect_recall = perfect_recall
@@ -242,7 +242,7 @@ class OpenSpielGame(pyspiel.Game):
     """A game as pyspiel knows it; `register_games` makes a class for each.
 
     Observation and information-state tensors are both what the seat sees now (in Cacti, `memory="history"` adds what a
-    careful player remembers); information-state strings tell apart whatever the seat saw and did.
+    careful player remembers); information-state strings differ wherever the seat saw or did something else.
 
     Args:
         params: the game's options; the number of players is called `players`, and "" is no data file.
@@ -339,7 +339,7 @@ def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
 
 
 class BotPolicy:
-    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn anew before it is asked.
+    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn again before each decision.
 
     Args:
         game: the game that it plays.

@@ -254,7 +254,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
     def render(self, seat: int | None = None) -> str | np.ndarray | None:
         """Return the position as text, or as a picture with the last decision marked, as `render_mode` says.
 
-        With "human" the picture is shown, which resets and steps do by themselves; None is returned. Without a render mode
+        With "human" the picture is shown, which resets and steps do automatically; None is returned. Without a render mode
         None, with a warning.
 
         Args:
@@ -330,7 +330,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._decisions = (self._decisions or []) if self._follows() else None
 
     def _identity(self) -> dict[str, Any]:
-        """What two environments must share to exchange states."""
+        """Return what must be equal in two environments that exchange states."""
         game = self.game
         files = {
             name: hashlib.sha256(file.content.encode()).hexdigest()[:16] for name, file in game.data.items()

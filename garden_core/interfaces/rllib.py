@@ -93,7 +93,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     """Many games, one learner's seat in each; thousands of games in one runner.
 
     For `gym_env_vectorize_mode="vector_entry_point"`, with this class as the environment of the configuration: RLlib adds
-    "num_envs" to `config` by itself.
+    "num_envs" to `config`.
 
     Args:
         config: "game"; "num_envs"; "opponents", "weights", "seat", "threads" and "illegal" as in
@@ -130,7 +130,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Take one legal action in every row; a row that is over is dealt anew."""
+        """Take one legal action in every row; a row that is over gets a new game."""
         learner = self.learner
         learner.step(np.asarray(actions))
         never = np.zeros(self.num_envs, np.bool_)

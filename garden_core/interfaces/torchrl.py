@@ -17,7 +17,7 @@ from garden_core.registry import AnyGame, as_game
 
 
 class _Env(EnvBase):
-    """What both have in common.
+    """Base class of both environments.
 
     Args:
         games: without autoreset.
@@ -102,12 +102,12 @@ class _Env(EnvBase):
 
 
 class BatchEnv(_Env):
-    """Many games, one in each row, seen by whoever is to move, as `garden_core.Batch` has them.
+    """Many games, one in each row, seen by the player to move, as `garden_core.Batch` has them.
 
     Keys, for N games: `observation`, int8 `(N, *game.observation_shape)`; `action_mask`, bool (N, num_actions), all true in
     a row that is over; `current_player`, int64 (N,); `action`, int64 (N,); `reward`, float32 (N, num_players), what each
     seat was paid; `done`, `terminated` and `truncated` (by the cap on decisions), bool (N, 1). A row that is over waits for
-    its reset, whatever action it is given; `rollout` and collectors do that by themselves. `set_seed` seeds the next reset.
+    its reset, and its action is ignored; `rollout` and collectors reset it automatically. `set_seed` seeds the next reset.
 
     Args:
         game: a game, a Game class or the name of an installed game.
