@@ -46,7 +46,8 @@ class Streams:
         target = batch.target
         held = self._held.get(batch.device, _NO_STREAMS)
         if held.shape[0] < batch.num_envs:
-            held = self._grown(target.to_numpy(held) if len(held) else held, batch.num_envs)
+            known = held if isinstance(held, np.ndarray) else target.to_numpy(held)
+            held = self._grown(known, batch.num_envs)
         held = self._held[batch.device] = target.put(held)
         return held
 
@@ -59,9 +60,9 @@ class Streams:
     def _grown(self, held: np.ndarray, n: int) -> np.ndarray:
         """Return at least `n` generators, of which `held` are the first."""
         grown = np.zeros((max(n, len(held)), 4), np.uint64)
-        rows = np.arange(len(grown))
-        self._seed(grown, rows, rows.astype(np.uint64))
         grown[: len(held)] = held
+        new = np.arange(len(held), len(grown))
+        self._seed(grown, new, new.astype(np.uint64))
         return grown
 
     def _seed(self, held: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
