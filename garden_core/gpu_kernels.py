@@ -17,8 +17,10 @@ from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, 
 from garden_core.seats import NEVER, play_row
 
 try:
-    from numba import cuda as cuda  # under the same name: `garden_core.gpu` imports both from here
-    from numba.cuda.core import config as config  # which Numba's own, older numba.cuda has not
+    import numba.cuda
+    import numba.cuda.core.config  # which Numba's own, older numba.cuda has not
+
+    cuda, config = numba.cuda, numba.cuda.core.config
 
     if not config.ENABLE_CUDASIM:
         from garden_core.gpu_records import use_words

@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from garden_core import choices
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, require_reset
-from garden_core.choices import BUILT_IN, FORFEIT, GREEDY, RANDOM
+from garden_core.choices import BUILT_IN, GREEDY, RANDOM
 from garden_core.rng import seed_streams
 
+FORFEIT = choices.FORFEIT
+"""In place of an action: the policy gives up this game, where games can be given up."""
 _NO_STREAMS = np.zeros((0, 4), np.uint64)
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
