@@ -53,7 +53,7 @@ class Learner:
         num_envs: number of rows N, at least 1.
         opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
             ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
-            sequence of these, from which each other seat of each game draws again.
+            sequence of these, from which an opponent is drawn for each other seat of each game.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
         autoreset: when a row whose game is over is dealt anew: in the "same_step", in the "next_step" (whose
@@ -226,7 +226,7 @@ class Learner:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
             RuntimeError: if the learner is not asked in many games in a row.
         """
-        with self._undone_on_error(not self._on_gpu):
+        with contextlib.nullcontext() if self._on_gpu else self._undone_on_error():
             rows = self.batch.number_games(seed, rows)
             if seed is not None:
                 self._reseed(rows)
@@ -238,7 +238,7 @@ class Learner:
 
     def _reseed(self, rows: np.ndarray) -> None:
         """Have the opponents that can draw other numbers from here on, by the seeds of the games in `rows`."""
-        able = [opponent for opponent in self.opponents if getattr(opponent, "reseed", None)]
+        able: list[Any] = [opponent for opponent in self.opponents if getattr(opponent, "reseed", None)]
         if able:
             numbers = np.array([self._game_seed(row) for row in rows], np.uint64)
             for opponent in able:
@@ -278,7 +278,7 @@ class Learner:
         if self.max_steps is not None:
             last = rows if acting is None else rows[acting]
             last = last[self._records["steps"][last] + 1 >= self.max_steps]
-        with self._undone_on_error(self._outside):
+        with self._undone_on_error() if self._outside else contextlib.nullcontext():
             self._play(rows, actions)
             self._play_outside()
             if self.max_steps is not None:
@@ -328,14 +328,11 @@ class Learner:
         self.truncated[last] = True
 
     @contextlib.contextmanager
-    def _undone_on_error(self, needed: bool) -> Iterator[None]:
-        """If `needed`, put everything back as it was if an error or an interruption ends what is done within.
+    def _undone_on_error(self) -> Iterator[None]:
+        """Put everything back as it was if an error or an interruption ends what is done within.
 
         Only opponents outside of compiled code can fail in the middle of a step.
         """
-        if not needed:
-            yield
-            return
         masks = [self.final_action_mask] if self.max_steps is not None else []  # which nothing else changes
         arrays = [array.view(np.uint8) for array in (*self._seats, *self.batch.arrays, *masks)]
         if self._kept is None:
