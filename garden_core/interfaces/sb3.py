@@ -65,6 +65,7 @@ class GardenVecEnv(VecEnv):
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
         super().__init__(self.learner.num_envs, *spaces_of(self.game))
+        self._seed: int | None
         self.seed(seed)
 
     def reset(self) -> np.ndarray:
