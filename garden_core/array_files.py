@@ -18,8 +18,6 @@ from safetensors.numpy import load, save
 from garden_core.checks import one_line
 from garden_core.files import read_regular, write_atomically
 
-__all__ = ["LIMIT", "read", "write"]
-
 LIMIT = 2_000_000_000
 """Bytes that a file may have, where the reader says nothing else."""
 

@@ -1,4 +1,4 @@
-"""Batch: many games at once, stepped together, seen by whoever is to move."""
+"""Batch: many games at once, stepped together; every row shows what its player to move sees."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 
 from garden_core import loops
-from garden_core.checks import as_integer, as_rows, as_seat, as_seed, as_seeds, require_reset, short
+from garden_core.checks import (
+    as_integer,
+    as_rows,
+    as_seat,
+    as_seed,
+    as_seeds,
+    check_choice,
+    require_reset,
+    short,
+)
 from garden_core.cpu import Cpu
 from garden_core.game import Game
 from garden_core.jit import records
-from garden_core.registry import as_game
-
-__all__ = ["DEVICES", "Batch", "History", "why_illegal"]
+from garden_core.registry import AnyGame, as_game
 
 DEVICES = ("cpu", "cuda")
 _INT64 = np.dtype(np.int64)
@@ -98,20 +105,16 @@ class Batch:
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
         autoreset: bool = True,
         history: bool = False,
         threads: int = 1,
         device: str = "cpu",
     ) -> None:
-        n = as_integer(num_envs, "num_envs", "at least 1")
-        if n < 1:
-            raise ValueError(f"num_envs must be at least 1, not {short(n)}")
-        if not (isinstance(device, str) and device in DEVICES):
-            raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {short(device)}")
+        self.num_envs = n = as_integer(num_envs, "num_envs", "at least 1", 1)
+        check_choice(device, "device", DEVICES)
         self.game = game = as_game(game, {})
-        self.num_envs = n
         self.autoreset = autoreset
         self.device = device
         target: Any = Cpu(game, n, threads)
@@ -122,7 +125,7 @@ class Batch:
 
             target = Gpu(game, n)
         self.target = target
-        """What holds and steps the games."""
+        """Holds and steps the games: a `Cpu`, or a `Gpu`."""
         self.threads = target.threads
         zeros = target.zeros
         self._hold(
@@ -177,8 +180,8 @@ class Batch:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
 
         Args:
-            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)`, whatever the batch size; a sequence
-                gives each of the rows a seed of its own, and makes it row 0 of that seed. None: each row goes
+            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)` for any batch size; a sequence
+                gives each of the rows its own seed, and makes it row 0 of that seed. None: each row goes
                 on with its next game; the first time, from a random seed.
 
         Raises:
@@ -186,7 +189,8 @@ class Batch:
             IndexError: for a row that does not exist.
         """
         rows = self.number_games(seed, rows)
-        self._advance(rows, np.full(len(rows), loops.DEAL))
+        deals = np.full(len(rows), loops.DEAL)
+        self.target.advance(self.rows, self.paid, rows, deals, self.autoreset)
         if self.history is not None:
             self.history.lengths[rows] = 0
         self.dealt = True
@@ -230,12 +234,9 @@ class Batch:
         actions = self.check_actions(actions, rows)
         if self.history is not None:
             self.history.add(rows, self.states, actions)
-        self._advance(rows, actions)
+        self.target.advance(self.rows, self.paid, rows, actions, self.autoreset)
         if self.history is not None and self.autoreset:
             self.history.lengths[rows[self.terminated[rows] | self.truncated[rows]]] = 0
-
-    def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        self.target.advance(self.rows, self.paid, rows, actions, self.autoreset)
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those at the indexes `acting` (all if None) must be legal."""
@@ -246,12 +247,18 @@ class Batch:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
             actions = self.target.as_int64(actions)
-        chosen, taken = (
-            (rows, actions) if acting is None else (rows[acting], self.target.to_numpy(actions)[acting])
-        )
-        wrong = self.target.first_illegal(self.rows, chosen, taken)
+        taken = actions
+        if acting is not None:
+            rows, taken = rows[acting], self.target.to_numpy(actions)[acting]
+        wrong = self.target.first_illegal(self.rows, rows, taken)
         if wrong >= 0:
-            raise ValueError(self._why_illegal(int(chosen[wrong]), int(taken[wrong])))
+            row, action = int(rows[wrong]), int(taken[wrong])
+            state, mask = (
+                self.target.to_numpy(array[row : row + 1])[0] for array in (self.states, self.action_mask)
+            )
+            if state["terminated"] or state["truncated"]:
+                raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
+            raise ValueError(f"row {row}: {why_illegal(self.game, action, mask)}")
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
@@ -331,20 +338,12 @@ class Batch:
         """Return an independent copy that plays on alike."""
         return copy.deepcopy(self)
 
-    def _why_illegal(self, row: int, action: int) -> str:
-        state, mask = (
-            self.target.to_numpy(array[row : row + 1])[0] for array in (self.states, self.action_mask)
-        )
-        if state["terminated"] or state["truncated"]:
-            return f"row {row}: the game is over; reset(rows=[{row}]) first"
-        return f"row {row}: {why_illegal(self.game, action, mask)}"
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         """Copy all arrays; the game is shared, as it never changes."""
         other = copy.copy(self)
         other.target = self.target.another()
-        rows, paid = ([self.target.copy(array) for array in arrays] for arrays in (self.rows, self.paid))
-        other._hold(loops.Rows(*rows), loops.Paid(*paid))
+        copied = self.target.copy
+        other._hold(loops.Rows(*map(copied, self.rows)), loops.Paid(*map(copied, self.paid)))
         other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
         return other

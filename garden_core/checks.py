@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-__all__ = [
-    "as_integer",
-    "as_rows",
-    "as_seat",
-    "as_seed",
-    "as_seeds",
-    "check_illegal",
-    "one_line",
-    "require_reset",
-    "short",
-]
 
 _SHOWN = 80  # characters of a wrong value in a message
 
@@ -40,23 +29,35 @@ def one_line(text: object, limit: int = 400) -> str:
     return shown if len(whole) <= limit and len(shown) <= limit else f"{shown[:limit]} …"
 
 
-def as_integer(value: Any, name: str, allowed: str = "") -> int:
+def as_integer(
+    value: Any, name: str, allowed: str = "", low: float = -math.inf, high: float = math.inf
+) -> int:
     """Return a whole number as int; bools, floats and strings are none.
 
     Args:
         name: what the message calls it.
         allowed: the range, for the message.
+        low, high: the smallest and the largest number allowed.
 
     Raises:
-        ValueError: if it is not a whole number.
+        ValueError: if it is not a whole number, or out of range.
     """
-    if not isinstance(value, bool | np.bool_):
-        try:
-            return operator.index(value)
-        except TypeError:
-            pass
-    what = f"{allowed}, a whole number" if allowed else "a whole number"
-    raise ValueError(f"{name} must be {what}, not {short(value)}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool | np.bool_):
+        what = f"{allowed}, a whole number" if allowed else "a whole number"
+        raise ValueError(f"{name} must be {what}, not {short(value)}")
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {allowed}, not {short(value)}")
+    return number
+
+
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
+    """Raise ValueError unless `value` is one of `choices`; `name` is what the message calls it."""
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {short(value)}")
 
 
 def as_seed(seed: Any) -> np.uint64:
@@ -65,10 +66,7 @@ def as_seed(seed: Any) -> np.uint64:
     Raises:
         ValueError: if it is not a whole number from 0 to 2**64 - 1.
     """
-    number = as_integer(seed, "seed", "0 to 2**64 - 1")
-    if not 0 <= number < 2**64:
-        raise ValueError(f"seed must be 0 to 2**64 - 1, not {short(seed)}")
-    return np.uint64(number)
+    return np.uint64(as_integer(seed, "seed", "0 to 2**64 - 1", 0, 2**64 - 1))
 
 
 def as_seeds(seeds: Any, count: int) -> np.ndarray:
@@ -92,11 +90,7 @@ def as_seat(seat: Any, num_players: int, name: str = "seat") -> int:
     Raises:
         ValueError: if it is not a whole number from 0 to num_players - 1.
     """
-    allowed = f"0 to {num_players - 1}"
-    number = as_integer(seat, name, allowed)
-    if not 0 <= number < num_players:
-        raise ValueError(f"{name} must be {allowed}, not {short(seat)}")
-    return number
+    return as_integer(seat, name, f"0 to {num_players - 1}", 0, num_players - 1)
 
 
 def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
@@ -109,24 +103,24 @@ def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
         ValueError: for anything but whole numbers without repeats in one dimension, or a mask of another shape.
         IndexError: for a row that does not exist.
     """
-    found = np.asarray(rows)
-    if found.dtype == np.bool_:
-        if found.shape != (num_envs,):
-            raise ValueError(f"a mask of rows must have shape ({num_envs},), not {found.shape}")
-        return np.flatnonzero(found)
-    found = np.atleast_1d(found)
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+    given = np.asarray(rows)
+    if given.dtype == np.bool_:
+        if given.shape != (num_envs,):
+            raise ValueError(f"a mask of rows must have shape ({num_envs},), not {given.shape}")
+        return np.flatnonzero(given)
+    given = np.atleast_1d(given)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise ValueError(
             f"rows must be whole numbers in one dimension, or a mask of bools, not {short(rows)}"
         )
-    if found.size and not (found.min() >= 0 and found.max() < num_envs):
-        raise IndexError(f"rows must be 0 to {num_envs - 1}, not {short(found.tolist())}")
-    found = found.astype(np.int64)
+    if given.size and not (given.min() >= 0 and given.max() < num_envs):
+        raise IndexError(f"rows must be 0 to {num_envs - 1}, not {short(given.tolist())}")
+    indexes = given.astype(np.int64)
     named = np.zeros(num_envs, np.bool_)
-    named[found] = True
-    if np.count_nonzero(named) < len(found):
-        raise ValueError(f"a row can be {done} only once: {short(found.tolist())}")
-    return found
+    named[indexes] = True
+    if np.count_nonzero(named) < len(indexes):
+        raise ValueError(f"a row can be {done} only once: {short(given.tolist())}")
+    return indexes
 
 
 def check_illegal(illegal: Any) -> None:

@@ -11,22 +11,6 @@ from garden_core.game import Game
 from garden_core.jit import compiled, inlined, records
 from garden_core.rng import bounded, next_uint64, nth_legal
 
-__all__ = [
-    "BUILT_IN",
-    "FORFEIT",
-    "GREEDY",
-    "LOWEST",
-    "RANDOM",
-    "Scratch",
-    "choose",
-    "choose_row",
-    "choose_rows",
-    "greedy_action",
-    "greedy_action_values",
-    "scratch",
-    "scratch_of",
-]
-
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
 FORFEIT = -1
@@ -35,7 +19,7 @@ LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 
 class Scratch(NamedTuple):
-    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension, that of several threads.
+    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension: the memory of several threads.
 
     Attributes:
         states: state records (3,).

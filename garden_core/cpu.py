@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from garden_core import loops
+from garden_core.checks import as_integer
 from garden_core.choices import choose_rows, scratch
 from garden_core.game import Game
 from garden_core.loops import Paid, Rows
 from garden_core.seats import NEVER, Seats, play_rows
-from garden_core.threads import as_threads, share
-
-__all__ = ["Cpu"]
+from garden_core.threads import share
 
 
 class Cpu:
@@ -37,7 +36,7 @@ class Cpu:
     def __init__(self, game: Game, n: int, threads: int) -> None:
         self.game = game
         self.all_rows = np.arange(n)
-        self.threads = as_threads(threads)
+        self.threads = as_integer(threads, "threads", "at least 1", 1)
         self._scratches = [scratch(game)]
 
     def another(self) -> Cpu:

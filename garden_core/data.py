@@ -15,8 +15,6 @@ import msgspec
 from garden_core.checks import one_line
 from garden_core.files import read_regular
 
-__all__ = ["LIMIT", "DataFile", "load", "parsed", "read"]
-
 LIMIT = 1_000_000
 """Bytes that a data file may have."""
 _PARTS = 16  # of a dotted key: reading takes time in proportion to their square
@@ -52,7 +50,7 @@ def read(path: str | Path) -> DataFile:
 
 
 def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
-    """Return what a TOML text holds, whoever wrote it: reading ends soon, with a short message if it fails.
+    """Return the content of a TOML text of unknown origin: reading ends soon, with a short message if it fails.
 
     Args:
         limit: bytes that it may have.

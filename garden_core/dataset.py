@@ -4,7 +4,7 @@ A file holds, in the format safetensors, the seed of every deal, all actions, wh
 scores; as JSON
 the game with its version and options, the content of its own data files and a digest of its data, the agents' names, and
 a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked
-for. Loading imports no code and opens no other file, whatever the file says.
+for. Loading imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import numpy as np
 from garden_core import array_files, loops, recorded
 from garden_core.checks import as_integer, as_seed, one_line, short
 from garden_core.game import Game
-from garden_core.game_files import GameContent, content_of, game_of
-from garden_core.recorded import Decisions, Games, Owed
+from garden_core.game_files import GameContent, checked, content_of, game_of
+from garden_core.recorded import Games, Owed
+from garden_core.registry import GameClass
 from garden_core.replay import Replay
 from garden_core.seats import FORFEITED
 
-__all__ = ["FORMAT", "LIMIT", "Dataset", "DatasetError", "Decisions", "Record", "check_names", "record_types"]
-
+Decisions = recorded.Decisions
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
 LIMIT = 500_000_000
@@ -42,13 +42,16 @@ class DatasetError(ValueError):
     """A dataset that cannot be trusted or played; the message says why."""
 
 
+_KIND = "dataset", DatasetError  # for what `game_files` raises
+
+
 class Record(NamedTuple):
     """Games as a file has them.
 
     Attributes:
         seeds: uint64 (G,), seed of each deal.
         lengths: int32 (G,), decisions of each game.
-        actions: uint8, or uint16 in a game of more than 256 actions, (D,): those of all games, one game after another.
+        actions: uint8, or uint16 in a game of more than 256 actions, (D,): the actions of all games, one game after another.
         lineups: uint8 (G, num_players), who sat where: indexes into the agents.
         forfeited: int8 (G,), the seat that gave the game up when it was to move, -1 for none. That game ends there; its
             scores are those of the last position. None: no game was given up.
@@ -62,7 +65,7 @@ class Record(NamedTuple):
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds beside its arrays."""
+    """The metadata of a dataset file."""
 
     format: str
     agents: list[str]
@@ -90,7 +93,7 @@ class Dataset:
         num_decisions: number of decisions of all games.
 
     Raises:
-        DatasetError: for arrays that do not fit together, an action that is illegal where it stands, or a game that is
+        DatasetError: for arrays that do not fit together, an action that is illegal at its step, or a game that is
             not played to its end or given up by the seat to move; it names the game, counted from 0.
     """
 
@@ -165,14 +168,13 @@ class Dataset:
 
         Args:
             games: as for `expand`.
-            size: number of decisions that a chunk may have; a longer game is a chunk by itself.
+            size: number of decisions that a chunk may have; a longer game is its own chunk.
 
         Raises:
             IndexError: as `expand`.
             ValueError: for a size below 1.
         """
-        if as_integer(size, "size", "at least 1") < 1:
-            raise ValueError(f"size must be at least 1, not {size}")
+        as_integer(size, "size", "at least 1", 1)
         return map(self.expand, self._blocks(self.numbers(games), size))
 
     def final_states(self, games: Any = None) -> np.ndarray:
@@ -284,9 +286,7 @@ class Dataset:
         array_files.write(Path(path), arrays, KEY, whole, LIMIT)
 
     @classmethod
-    def load(
-        cls, path: str | Path, game: type[Game] | str | None = None, data: str | Path | None = None
-    ) -> Dataset:
+    def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Dataset:
         """Read and verify a file, by playing its games again.
 
         Args:
@@ -300,7 +300,7 @@ class Dataset:
                 changed, of a game that is not installed or has other data or rules here, or as the class.
         """
         content, arrays = _read(path)
-        played = game_of(path, content, game, data, ("dataset", DatasetError))
+        played = game_of(path, content, game, data, _KIND)
         scores = arrays.pop("scores")
         try:
             for name, kind in record_types(played).items():
@@ -380,20 +380,13 @@ def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
         arrays, content, _ = array_files.read(Path(path), KEY, dict[str, Any], LIMIT)
     except ValueError as error:
         raise DatasetError(f"{one_line(path)} is not a dataset: {one_line(error)}") from None
-    if content.get("format") != FORMAT:
-        found = short(content.get("format"))
-        raise DatasetError(f"{path} is not a dataset of format {FORMAT!r} (found {found})")
-    try:
+
+    def digest(content: dict[str, Any]) -> str:
         if arrays.keys() | {"forfeited"} != {*Record._fields, "scores"}:
             raise ValueError(f"its arrays are {short(sorted(arrays))}")
-        kept = {key: value for key, value in content.items() if key != "checksum"}
-        if content.get("checksum") != _checksum(kept, arrays):
-            raise DatasetError(f"{path} was changed or damaged: its checksum does not fit")
-        return msgspec.convert(content, _Content), arrays
-    except DatasetError:
-        raise
-    except (RecursionError, ValueError) as error:  # also a text with half a character
-        raise DatasetError(f"{path} cannot be played here: {one_line(error)}") from None
+        return _checksum(content, arrays)
+
+    return checked(path, content, _Content, FORMAT, digest, _KIND), arrays
 
 
 def _checksum(content: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> str:

@@ -8,8 +8,6 @@ import secrets
 import stat
 from pathlib import Path
 
-__all__ = ["check_regular", "is_file", "is_folder", "read_regular", "write_atomically"]
-
 
 def read_regular(path: str | Path, limit: int) -> bytes:
     """Return the content of a regular file.
@@ -25,24 +23,16 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:
-        _check(os.fstat(handle), path, limit)
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+        if (size := status.st_size) > limit:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes; {limit:,} are allowed", os.fspath(path))
         return file.read(limit)
 
 
-def check_regular(path: str | Path, limit: int | None = None) -> None:
-    """Raise OSError unless `path` is a regular file, of `limit` bytes at most."""
-    _check(os.stat(path), path, limit)
-
-
-def _check(found: os.stat_result, path: str | Path, limit: int | None) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
-    if limit is not None and found.st_size > limit:
-        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes; {limit:,} are allowed", os.fspath(path))
-
-
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path` and rename it, so that no crash leaves half a file.
+    """Write to a temporary file next to `path` and rename it, so that no crash leaves half a file.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written; it names `path`.
@@ -60,16 +50,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file, whatever the path."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have
-        return False
+    """Whether there is such a file; False for a path that no file can have."""
+    return os.path.isfile(path)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder, whatever the path."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
+    """Whether there is such a folder; False for a path that no folder can have."""
+    return os.path.isdir(path)

@@ -5,21 +5,22 @@ A file's word imports no code and opens no other file.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from garden_core import registry
 from garden_core.checks import one_line, short
 from garden_core.data import DataFile
 from garden_core.game import Game
+from garden_core.registry import GameClass, game_class
 
-__all__ = ["GameContent", "content_of", "game_of"]
+T = TypeVar("T")
 
 
 class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds of a game."""
+    """The game in a file: its name, version, options and data."""
 
     game: str
     version: int  # of the game
@@ -42,10 +43,46 @@ def content_of(game: Game) -> dict[str, Any]:
     return content
 
 
+def checked(
+    path: str | Path,
+    content: Any,
+    form: type[T],
+    file_format: str,
+    digest: Callable[[dict[str, Any]], str],
+    kind: tuple[str, type[ValueError]],
+) -> T:
+    """Return the JSON value of a file as a `form`, its format and checksum verified.
+
+    Args:
+        path: what messages call the file.
+        content: the value.
+        form: a msgspec Struct of which it must be.
+        file_format: its entry `format`.
+        digest: returns the checksum of all but the entry `checksum`, or raises ValueError.
+        kind: the kind of file, and what is raised for it.
+
+    Raises:
+        ValueError: as `kind` says, for another format, another checksum, or a value that does not fit `form`.
+    """
+    what, error_type = kind
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != file_format:
+        raise error_type(f"{path} is not a {what} of format {file_format!r} (found {short(found)})")
+    try:
+        kept = {key: value for key, value in content.items() if key != "checksum"}
+        whole = content.get("checksum") == digest(kept)
+        result = msgspec.convert(content, form) if whole else None
+    except (RecursionError, ValueError) as error:  # also a text with half a character
+        raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
+    if result is None:
+        raise error_type(f"{path} was changed or damaged: its checksum does not fit")
+    return result
+
+
 def game_of(
     path: str | Path,
     content: GameContent,
-    game: type[Game] | str | None,
+    game: GameClass | None,
     data: str | Path | None,
     kind: tuple[str, type[ValueError]],
 ) -> Game:
@@ -78,10 +115,10 @@ def game_of(
     return found
 
 
-def _named(content: GameContent, game: type[Game] | str | None, data: str | Path | None, what: str) -> Game:
+def _named(content: GameContent, game: GameClass | None, data: str | Path | None, what: str) -> Game:
     if game is None and ":" in content.game:
         raise ValueError(f"it names code, {short(content.game)}; pass game= to import that")
-    maker = registry.game_class(content.game if game is None else game)
+    maker = game_class(content.game if game is None else game)
     if maker.name != content.game:
         raise ValueError(f"it is a game of {short(content.game)}, not of {maker.name}")
     options: dict[str, Any] = dict(content.options)

@@ -19,8 +19,6 @@ from garden_core.jit import JIT, records
 from garden_core.loops import Paid, Rows
 from garden_core.seats import Seats
 
-__all__ = ["BLOCK", "THREADS", "Gpu", "launch", "put", "striped", "view"]
-
 BLOCK = 128
 """Threads in a block."""
 THREADS = 1 << 16
@@ -91,7 +89,7 @@ def view(
 class Gpu:
     """Arrays on the GPU, and a kernel for each loop; see `garden_core.cpu.Cpu` for what the methods do.
 
-    What is given may be an array on the GPU, of whatever library, or one of NumPy, which is then copied there.
+    Arguments may be arrays on the GPU, of any library, or NumPy arrays, which are then copied there.
 
     Args:
         game: the game.

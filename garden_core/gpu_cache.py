@@ -1,4 +1,4 @@
-"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to that of the CPU."""
+"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to the CPU's cache."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from numba.cuda.dispatcher import CUDACache
 
 from garden_core.gpu_records import BUILD
 from garden_core.jit.numba_private import SafeCache, SafeCacheFile
-
-__all__ = ["Cache"]
 
 
 class _CacheFile(SafeCacheFile, IndexDataCacheFile):

@@ -17,8 +17,10 @@ from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, 
 from garden_core.seats import NEVER, play_row
 
 try:
-    from numba import cuda
-    from numba.cuda.core import config  # which Numba's own, older numba.cuda has not
+    import numba.cuda
+    import numba.cuda.core.config  # which Numba's own, older numba.cuda has not
+
+    cuda, config = numba.cuda, numba.cuda.core.config
 
     if not config.ENABLE_CUDASIM:
         from garden_core.gpu_records import use_words
@@ -29,27 +31,9 @@ except ImportError as error:
 
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 
-__all__ = [
-    "advance",
-    "as_int64",
-    "choose",
-    "config",
-    "cuda",
-    "first_illegal",
-    "kernel",
-    "number",
-    "number_next",
-    "observe",
-    "play",
-    "random_play",
-    "set",
-    "show",
-    "standings",
-]
-
 
 def kernel(function):
-    """Make a kernel of a function; its machine code is kept where that of the CPU is, by what it compiles."""
+    """Make a kernel of a function; its machine code is cached in the same folder as the CPU's, by what it compiles."""
     made, folder = cuda.jit(function), cache_folder()
     if folder is not None and not config.ENABLE_CUDASIM:
         from garden_core.gpu_cache import Cache  # of which the simulator has no part

@@ -9,8 +9,6 @@ from numba.extending import intrinsic, overload
 from garden_core.jit import fingerprint
 from garden_core.kernels import copy_record
 
-__all__ = ["BUILD", "use_words"]
-
 _AT_ONCE = 8  # words that are read before they are written
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import operator
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -17,12 +16,12 @@ import numpy as np
 
 from garden_core import plugins
 from garden_core.batch import Batch
-from garden_core.checks import as_integer, as_seat, check_illegal, require_reset, short
+from garden_core.checks import as_integer, as_seat, check_choice, check_illegal, require_reset, short
 from garden_core.choices import BUILT_IN, FORFEIT
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.policies import Policy, ask, policy_name
-from garden_core.recorder import Recorder
+from garden_core.recorder import Folder, Recorder
 from garden_core.rng import game_seed
 from garden_core.seats import (
     EXTERNAL,
@@ -34,9 +33,13 @@ from garden_core.seats import (
     record_dtype,
 )
 
-__all__ = ["AUTORESETS", "Learner", "Opponent"]
-
 Opponent = str | Policy
+Opponents = Opponent | Sequence[Opponent]
+"""One opponent, or a list or tuple of opponents to draw from."""
+Weights = Sequence[float] | np.ndarray | None
+"""How often each opponent is drawn; equally if None."""
+Seat = int | Literal["random"]
+"""The learner's seat, or "random" to draw it for each game."""
 AUTORESETS = ("same_step", "next_step", "disabled")
 
 
@@ -50,7 +53,7 @@ class Learner:
         num_envs: number of rows N, at least 1.
         opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
             ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
-            sequence of these, from which each other seat of each game draws anew.
+            sequence of these, from which an opponent is drawn for each other seat of each game.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
         autoreset: when a row whose game is over is dealt anew: in the "same_step", in the "next_step" (whose
@@ -92,23 +95,20 @@ class Learner:
         self,
         game: Game,
         num_envs: int,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         autoreset: str = "same_step",
         threads: int = 1,
         illegal: str = "raise",
         max_steps: int | None = None,
-        record: str | os.PathLike[str] | None = None,
+        record: Folder | None = None,
         device: str = "cpu",
     ) -> None:
         check_illegal(illegal)
         if max_steps is not None and as_integer(max_steps, "max_steps", "at least 1") < 1:
             raise ValueError(f"max_steps must be at least 1, or None, not {short(max_steps)}")
-        if not (isinstance(autoreset, str) and autoreset in AUTORESETS):
-            raise ValueError(
-                f"autoreset must be one of {', '.join(map(repr, AUTORESETS))}, not {short(autoreset)}"
-            )
+        check_choice(autoreset, "autoreset", AUTORESETS)
         if not (isinstance(seat, str) and seat == "random"):
             try:
                 seat = as_seat(seat, game.num_players)
@@ -143,8 +143,10 @@ class Learner:
         self._recorder = None if record is None else Recorder(game, record)
         self._present: list[_Game | None] = [None] * n  # the games in play, while they are recorded
         self._past: list[tuple[int, _Game, Any]] = []  # rows, games and last states, to be written
-        outside = self._recorder is not None  # so that each decision is seen here
-        kinds = [OUTSIDE if outside or not isinstance(o, str) else BUILT_IN.index(o) for o in self.opponents]
+        kinds = [
+            BUILT_IN.index(opponent) if isinstance(opponent, str) and record is None else OUTSIDE
+            for opponent in self.opponents
+        ]  # games are recorded outside of compiled code, where each decision is seen
         self._outside = OUTSIDE in kinds
         self._kinds = target.put(np.array(kinds, np.int64))
         kept = records(n, record_dtype(game.max_players))
@@ -170,12 +172,12 @@ class Learner:
 
     @property
     def observation(self) -> np.ndarray:
-        """What the learner sees, int8 `(N, *game.observation_shape)`."""
+        """The learner's view, int8 `(N, *game.observation_shape)`."""
         return self.batch.observation
 
     @property
     def action_mask(self) -> np.ndarray:
-        """What the learner may do, int8 (N, num_actions)."""
+        """The learner's legal actions, int8 (N, num_actions)."""
         return self.batch.action_mask
 
     @property
@@ -193,7 +195,7 @@ class Learner:
         """By seat the index of the opponent in each row, int16 (N, num_players)."""
         return self.batch.target.field(self._records, "opponent", self.game.num_players)
 
-    def set_weights(self, weights: Sequence[float] | np.ndarray | None) -> None:
+    def set_weights(self, weights: Weights) -> None:
         """Change how often each opponent is drawn, for games dealt from now on.
 
         Raises:
@@ -218,7 +220,7 @@ class Learner:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
 
         A game that ends before the learner's first decision is passed over. With a seed, opponents that have a method
-        `reseed` start anew (`garden_core.policies`).
+        `reseed` start again (`garden_core.policies`).
 
         Raises:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.
@@ -232,17 +234,20 @@ class Learner:
             self._play(rows, np.full(len(rows), NEW_GAME))
             self.batch.dealt = True
             self._play_outside()
-        if self._past:
-            self._write()
+        self._write()
 
     def _reseed(self, rows: np.ndarray) -> None:
         """Have the opponents that can draw other numbers from here on, by the seeds of the games in `rows`."""
-        batch, reseeds = self.batch, [getattr(opponent, "reseed", None) for opponent in self.opponents]
-        if any(reseeds):
-            seeds = zip(batch.seeds[rows], batch.seed_rows[rows], batch.episodes[rows], strict=True)
-            numbers = np.array([game_seed(*each) for each in seeds], np.uint64)
-            for reseed in filter(None, reseeds):
-                reseed(rows, numbers)
+        able: list[Any] = [opponent for opponent in self.opponents if getattr(opponent, "reseed", None)]
+        if able:
+            numbers = np.array([self._game_seed(row) for row in rows], np.uint64)
+            for opponent in able:
+                opponent.reseed(rows, numbers)
+
+    def _game_seed(self, row: int) -> int:
+        """Return the seed of the game now in a row."""
+        batch = self.batch
+        return int(game_seed(batch.seeds[row], batch.seed_rows[row], batch.episodes[row]))
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Take the learner's action in every row, or in `rows` alone, and let the others move until it is asked again.
@@ -263,7 +268,7 @@ class Learner:
         if self.autoreset != "same_step":
             waiting = self._records["status"][rows] == OVER
             if waiting.any() and self.autoreset == "disabled":
-                row = int(rows[waiting][0])
+                row = rows[waiting][0]
                 raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
             acting = np.flatnonzero(~waiting)
         if self.illegal == "terminate":
@@ -278,8 +283,7 @@ class Learner:
             self._play_outside()
             if self.max_steps is not None:
                 self._truncate(last)
-        if self._past:
-            self._write()
+        self._write()
 
     def close(self) -> None:
         """Record the games in play as far as they went, if games are recorded.
@@ -302,8 +306,6 @@ class Learner:
         chosen = actions[acting]
         exists = (chosen >= 0) & (chosen < self.game.num_actions)
         legal = exists & (self.action_mask[rows[acting], np.where(exists, chosen, 0)] != 0)
-        if legal.all():
-            return actions
         actions = actions.copy()
         actions[acting[~legal]] = FORFEIT
         return actions
@@ -364,38 +366,33 @@ class Learner:
         )
 
     def _play(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        if self._recorder is not None:
-            before, episodes = self._records[rows], self.batch.episodes[rows]
-        played = rows, actions, self._seat, AUTORESETS.index(self.autoreset)
-        if self.batch.target.play(self.batch.rows, self._seats, *played):
+        batch, recorded = self.batch, self._recorder is not None
+        before = (self._records[rows], batch.episodes[rows]) if recorded else ()
+        autoreset = AUTORESETS.index(self.autoreset)
+        if batch.target.play(batch.rows, self._seats, rows, actions, self._seat, autoreset):
             raise RuntimeError(f"the learner was not asked once in {GAMES_TRIED} games in a row")
-        if self._recorder is not None:
-            self._note(rows, actions, before, episodes)
+        if recorded:
+            self._note(rows, actions, *before)
 
     def _play_outside(self) -> None:
         """Ask the policies that are not compiled, all rows of one at once, until none is left to ask."""
-        if not self._outside:
-            return
-        status = self._records["status"]
-        while True:
-            rows = np.flatnonzero(status == EXTERNAL)
+        batch = self.batch
+        while self._outside:
+            rows = np.flatnonzero(self._records["status"] == EXTERNAL)
             if not len(rows):
                 return
-            asked = self._records["opponent"][rows, self.batch.current_player[rows]]
+            asked = self._records["opponent"][rows, batch.current_player[rows]]
             indexes = np.unique(asked).tolist()
-            inside = [
-                i for i in indexes if isinstance(self.opponents[i], str)
-            ]  # only while games are recorded
-            for index in inside or indexes:
-                asking = rows[asked == index]
-                policy = self.opponents[index]
+            # Only while games are recorded; they do what they would have done in compiled code.
+            built_in = [index for index in indexes if isinstance(self.opponents[index], str)]
+            for index in built_in or indexes:
+                asking, policy = rows[asked == index], self.opponents[index]
                 if isinstance(policy, str):
-                    kind = BUILT_IN.index(policy)  # does what it would have done in compiled code
-                    choice = self.batch.target.choose(kind, self.batch.rows, asking, self._generators)
-                    self._play(asking, choice)
+                    kind = BUILT_IN.index(policy)
+                    chosen = batch.target.choose(kind, batch.rows, asking, self._generators)
                 else:
-                    name = f"opponent {index} ({policy_name(policy)})"
-                    self._play(asking, ask(policy, self.batch, asking, name))
+                    chosen = ask(policy, batch, asking, f"opponent {index} ({policy_name(policy)})")
+                self._play(asking, chosen)
 
     # --- recording ---
 
@@ -419,8 +416,7 @@ class Learner:
                     self._past.append((row, game, batch.last_states[row].copy()))
                 self._present[row] = None if over else game
             if dealt:
-                seed = game_seed(batch.seeds[row], batch.seed_rows[row], batch.episodes[row])
-                self._present[row] = _Game(int(seed), ())
+                self._present[row] = _Game(self._game_seed(row), ())
 
     def _cut_short(self, rows: np.ndarray) -> None:
         """Note that recorded games end here as far as they went."""
@@ -445,8 +441,8 @@ class _Game(NamedTuple):
     actions: tuple[int, ...]
 
 
-def _as_pool(opponents: Opponent | Sequence[Opponent], game: Game) -> list[Opponent]:
-    """Return the opponents as built-in names and callables; other names are those of installed agents."""
+def _as_pool(opponents: Opponents, game: Game) -> list[Opponent]:
+    """Return the opponents as built-in names and callables; other names are names of installed agents."""
     pool: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents]
     for index, opponent in enumerate(pool):
         if isinstance(opponent, str) and opponent not in BUILT_IN:

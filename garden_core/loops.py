@@ -14,26 +14,6 @@ from garden_core import kernels
 from garden_core.jit import compiled, inlined
 from garden_core.rng import bounded, game_seed, nth_legal
 
-__all__ = [
-    "DEAL",
-    "Paid",
-    "Rows",
-    "advance_row",
-    "advance_rows",
-    "deal_row",
-    "first_illegal",
-    "is_illegal",
-    "observe_rows",
-    "play_at_random",
-    "play_one",
-    "points_rows",
-    "random_play",
-    "refresh",
-    "set_row",
-    "set_rows",
-    "standings_rows",
-]
-
 DEAL = -1
 """In place of an action: deal the game that the row's numbers name."""
 
@@ -62,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """What the last step of each row paid, and whether it ended the game: see `Batch`.
+    """The rewards of each row's last step, and whether it ended the game: see `Batch`.
 
     Attributes:
         rewards: float32 (N, players).

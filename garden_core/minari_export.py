@@ -21,8 +21,6 @@ from garden_core.interfaces.common import spaces_of
 from garden_core.interfaces.registration import gymnasium_id, register_environments
 from garden_core.registry import game_class, list_games
 
-__all__ = ["to_minari"]
-
 
 def to_minari(
     dataset: Dataset, name: str, seat: int | None = None, agent: str | None = None, **about: Any
@@ -61,7 +59,7 @@ def to_minari(
     if name in minari.list_local_datasets():
         raise ValueError(f"there is a Minari dataset {name!r} already")
     spec, (observations, actions) = _spec(game), spaces_of(game)
-    told = {
+    metadata = {
         "env": spec,
         "eval_env": spec,
         "observation_space": observations,
@@ -70,7 +68,7 @@ def to_minari(
         "description": f"Decisions of single seats in {len(dataset)} games of {game!r}.",
         "requirements": ["garden-envs"],
     }
-    made = minari.create_dataset_from_buffers(name, [], **told | about)
+    made = minari.create_dataset_from_buffers(name, [], **metadata | about)
     try:
         made.storage.update_episodes(_episodes(dataset, chosen))
     except BaseException:

@@ -12,8 +12,6 @@ from garden_core.checks import short
 from garden_core.data import DataFile
 from garden_core.rewards import REWARDS
 
-__all__ = ["REWARD", "Option"]
-
 
 @dataclass(frozen=True)
 class Option:
@@ -31,7 +29,7 @@ class Option:
     high: int | None = None
     choices: tuple[Any, ...] = ()
     note: str = ""
-    """What else restricts the value, beside the other options."""
+    """Other restrictions of the value, by other options, in words."""
 
     @property
     def is_file(self) -> bool:
@@ -40,7 +38,7 @@ class Option:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         if isinstance(self.default, bool):
             return "True or False"
         if self.choices:
@@ -60,18 +58,15 @@ class Option:
         """
         if isinstance(value, np.generic):
             value = value.item()
-        if self.is_file and isinstance(value, DataFile):
-            value = value.name
-        elif self.is_file:
-            if isinstance(value, str | os.PathLike) and str(value):
+        if self.is_file:
+            if isinstance(value, DataFile):
+                value = value.name
+            elif value is None:
+                value = ""
+            elif isinstance(value, str | os.PathLike) and str(value):
                 value = os.path.abspath(os.path.expanduser(value))
-            value = "" if value is None else value
-        if isinstance(self.default, bool):
-            fits = isinstance(value, bool)
-        elif self.choices:
-            fits = type(value) is type(self.default) and value in self.choices
-        elif self.is_file:
-            fits = isinstance(value, str)
+        if type(self.default) is not int or self.choices:
+            fits = type(value) is type(self.default) and (not self.choices or value in self.choices)
         else:
             fits = isinstance(value, int) and not isinstance(value, bool)
             fits = fits and (self.low is None or value >= self.low)

@@ -1,6 +1,6 @@
 """Code that a caller names: `module:attribute`, and agents by name, which other packages announce.
 
-A file's word is never enough to import code: whoever reads a name from a file must not hand it to these functions.
+Never pass a name that was read from a file to these functions: they import code.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from garden_core.checks import one_line, short
-
-__all__ = ["INSTALL", "imported", "load_agent"]
 
 AGENTS = "garden_core.agents"
 """Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for other names."""

@@ -5,7 +5,7 @@ A policy for a batch is any callable `policy(batch, rows) -> actions`: it reads 
 for the player to move in each of `rows`. `RandomPolicy` and `GreedyPolicy` are such callables; the learner's
 interfaces know them by name and play them without leaving compiled code.
 
-A policy that draws numbers may have a method `reseed(rows, seeds)`: start anew in these rows, int (n,), from a uint64 for
+A policy that draws numbers may have a method `reseed(rows, seeds)`: start again in these rows, int (n,), from a uint64 for
 each, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
 """
 
@@ -16,28 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from garden_core import choices
 from garden_core.batch import Batch
 from garden_core.checks import as_seed, require_reset
-from garden_core.choices import BUILT_IN, FORFEIT, GREEDY, RANDOM
+from garden_core.choices import BUILT_IN, GREEDY, RANDOM
 from garden_core.rng import seed_streams
 
-__all__ = [
-    "FORFEIT",
-    "NETWORK_STREAM",
-    "SEARCH_STREAM",
-    "GreedyPolicy",
-    "Policy",
-    "RandomPolicy",
-    "Streams",
-    "ask",
-    "check_answer",
-    "policy_name",
-]
+FORFEIT = choices.FORFEIT
+"""In place of an action: the policy gives up this game, where games can be given up."""
+_NO_STREAMS = np.zeros((0, 4), np.uint64)
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 SEARCH_STREAM, NETWORK_STREAM = len(BUILT_IN), len(BUILT_IN) + 1
-"""Purposes of streams, beside the kinds of the built-in policies."""
+"""Purposes of streams, after the kinds of the built-in policies."""
 
 
 class Streams:
@@ -54,23 +46,25 @@ class Streams:
 
     def on(self, batch: Batch) -> Any:
         """Return the generators, uint64 (at least batch.num_envs, 4), in the memory of the batch's device."""
-        held = self._held.get(batch.device)
-        if held is None or held.shape[0] < batch.num_envs:
-            held = self._grown(None if held is None else batch.target.to_numpy(held), batch.num_envs)
-        held = self._held[batch.device] = batch.target.put(held)
+        target = batch.target
+        held = self._held.get(batch.device, _NO_STREAMS)
+        if held.shape[0] < batch.num_envs:
+            known = held if isinstance(held, np.ndarray) else target.to_numpy(held)
+            held = self._grown(known, batch.num_envs)
+        held = self._held[batch.device] = target.put(held)
         return held
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Start the generators of `rows` (indexes) anew on a CPU, from the policy's seed and a uint64 for each row."""
-        held = self._held["cpu"] = self._grown(self._held.get("cpu"), int(rows.max(initial=-1)) + 1)
+        """Seed the generators of `rows` (indexes) again on a CPU, from the policy's seed and a uint64 for each row."""
+        held = self._held.get("cpu", _NO_STREAMS)
+        held = self._held["cpu"] = self._grown(held, int(rows.max(initial=-1)) + 1)
         self._seed(held, rows, seeds)
 
-    def _grown(self, held: np.ndarray | None, n: int) -> np.ndarray:
+    def _grown(self, held: np.ndarray, n: int) -> np.ndarray:
         """Return at least `n` generators, of which `held` are the first."""
-        old = 0 if held is None else len(held)
-        grown = np.zeros((max(n, old), 4), np.uint64)
-        grown[:old] = 0 if held is None else held
-        new = np.arange(old, len(grown))
+        grown = np.zeros((max(n, len(held)), 4), np.uint64)
+        grown[: len(held)] = held
+        new = np.arange(len(held), len(grown))
         self._seed(grown, new, new.astype(np.uint64))
         return grown
 
@@ -134,7 +128,7 @@ def ask(
     """Return a policy's choice for the player to move in each of `rows`, int64 (len(rows),), after checking it.
 
     Args:
-        name: what messages call it; by itself `policy_name(policy)`.
+        name: what messages call it; by default `policy_name(policy)`.
         may_forfeit: whether the policy may answer FORFEIT.
 
     Raises:

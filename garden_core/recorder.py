@@ -14,8 +14,8 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.replay import Replay, ReplayError
 
-__all__ = ["Recorder"]
-
+Folder = str | os.PathLike[str]
+"""The path of a folder."""
 _NAME = re.compile(r"game-(\d+)\.json")
 
 
@@ -32,7 +32,7 @@ class Recorder:
         OSError: for a folder that cannot be made or read.
     """
 
-    def __init__(self, game: Game, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, game: Game, folder: Folder) -> None:
         if not isinstance(folder, str | os.PathLike):
             raise TypeError(f"record must be the path of a folder, or None, not {short(folder)}")
         self.game = game
@@ -62,11 +62,17 @@ class Recorder:
             return
         try:
             replay = Replay.of(self.game, seed, [self.game.labels[action] for action in actions])
+            leads_here = deque(replay.states(), maxlen=1)[0].tobytes() == state.tobytes()
         except ReplayError:
-            self._leave_out()
-            return
-        if deque(replay.states(), maxlen=1)[0].tobytes() != state.tobytes():
-            self._leave_out()
+            leads_here = False
+        if not leads_here:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
+                    "but a position was put in (set_state, set_states)",
+                    stacklevel=1,
+                )
             return
         path = self._new_file()
         try:
@@ -74,16 +80,6 @@ class Recorder:
         except BaseException:
             path.unlink()
             raise
-
-    def _leave_out(self) -> None:
-        """Warn, once, of a game that cannot be a replay."""
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"a game of {self.game.name} is not recorded: it was not played here from its deal on, "
-                "but a position was put in (set_state, set_states)",
-                stacklevel=2,
-            )
 
     def _new_file(self) -> Path:
         """Make an empty file with the next number that is free, also for others who record here."""

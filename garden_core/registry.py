@@ -9,20 +9,18 @@ from garden_core.checks import short
 from garden_core.game import Game
 from garden_core.plugins import INSTALL, imported
 
-__all__ = ["as_game", "game_class", "list_games", "make"]
-
+GameClass = type[Game] | str
+"""A Game class, or the name by which `game_class` finds one."""
+AnyGame = Game | GameClass
+"""A game, or a class or name for the game with its default options."""
 
 _announced: dict[str, EntryPoint] = {}  # as last seen: looking takes ten milliseconds
 
 
-def _look() -> None:
-    _announced.clear()
-    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
-
-
 def list_games() -> list[str]:
     """Return the names of all installed games, third parties' included; loads none of them."""
-    _look()
+    _announced.clear()
+    _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
     return sorted(_announced)
 
 
@@ -39,7 +37,7 @@ def make(name: str, **options: Any) -> Game:
     return game_class(name)(**options)
 
 
-def game_class(game: type[Game] | str) -> type[Game]:
+def game_class(game: GameClass) -> type[Game]:
     """Return the class of a game by its name or "module:Class", as `make` finds it.
 
     Raises:
@@ -55,17 +53,15 @@ def game_class(game: type[Game] | str) -> type[Game]:
         if not (isinstance(found, type) and issubclass(found, Game)):
             raise ValueError(f"{short(game)} is not a Game class")
         return found
-    if game not in _announced:
-        _look()
-    if game not in _announced:
+    if game not in _announced and game not in (installed := list_games()):
         raise ValueError(
-            f"unknown game {short(game)}; installed are: {', '.join(list_games()) or f'none. Games come {INSTALL}'}; "
+            f"unknown game {short(game)}; installed are: {', '.join(installed) or f'none. Games come {INSTALL}'}; "
             "a class of your own is named module:Class"
         )
     return _announced[game].load()
 
 
-def as_game(game: Game | type[Game] | str, options: dict[str, Any]) -> Game:
+def as_game(game: AnyGame, options: dict[str, Any]) -> Game:
     """Return the game that is meant, built with `options` unless it is one already.
 
     Raises:

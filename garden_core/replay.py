@@ -2,7 +2,7 @@
 
 A file holds the format, the game with its version and options, the content of its own data files and a digest of its
 data, the seed of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of
-it. Loading plays the game again. It imports no code and opens no other file, whatever the file says.
+it. Loading plays the game again. It imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from garden_core.batch import Batch
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files import read_regular, write_atomically
 from garden_core.game import Game
-from garden_core.game_files import GameContent, content_of, game_of
+from garden_core.game_files import GameContent, checked, content_of, game_of
 from garden_core.policies import Policy, ask
+from garden_core.registry import GameClass
 from garden_core.rng import game_seed
 from garden_core.svg import height_of, to_pixels
-
-__all__ = ["FORMAT", "LIMIT", "Replay", "ReplayError", "record"]
 
 FORMAT = "garden-replay-1"
 LIMIT = 10_000_000
@@ -40,8 +39,11 @@ class ReplayError(ValueError):
     """A replay that cannot be trusted or played; the message says why."""
 
 
+_KIND = "replay", ReplayError  # for what `game_files` raises
+
+
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
-    """What a file holds."""
+    """The content of a replay file."""
 
     format: str
     seed: Annotated[int, msgspec.Meta(ge=0)]
@@ -74,7 +76,7 @@ class Replay:
         """Return the replay of these actions, played out here.
 
         Raises:
-            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal where it stands; it
+            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal at its step; it
                 names the step.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]
@@ -138,9 +140,7 @@ class Replay:
         write_atomically(Path(path), (json.dumps(self.content(), indent=1) + "\n").encode())
 
     @classmethod
-    def load(
-        cls, path: str | Path, game: type[Game] | str | None = None, data: str | Path | None = None
-    ) -> Replay:
+    def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:
         """Read and verify a file, or a page of `garden_core.film`, by playing it again.
 
         Args:
@@ -164,7 +164,7 @@ class Replay:
         cls,
         text: bytes,
         path: str = "this file",
-        game: type[Game] | str | None = None,
+        game: GameClass | None = None,
         data: str | Path | None = None,
     ) -> Replay:
         """Return the replay that a file's bytes hold, as `load`; `path` is what messages call the file.
@@ -174,7 +174,7 @@ class Replay:
                 changed, of a game that is not installed or has other data or rules here, or if an action is illegal.
         """
         content = _read(text, path)
-        played = game_of(path, content, game, data, ("replay", ReplayError))
+        played = game_of(path, content, game, data, _KIND)
         try:
             replay = cls.of(played, content.seed, content.actions)
         except ReplayError as error:
@@ -195,16 +195,7 @@ def _read(text: bytes, path: str) -> _Content:
         content = json.loads(_in_page(text) if text.startswith(b"<!doctype html>") else text)
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != FORMAT:
-        raise ReplayError(f"{path} is not a replay of format {FORMAT!r} (found {short(found)})")
-    try:
-        kept = {key: value for key, value in content.items() if key != "checksum"}
-        if content.get("checksum") != _checksum(kept):
-            raise ReplayError(f"{path} was changed or damaged: its checksum does not fit")
-        return msgspec.convert(content, _Content)
-    except (RecursionError, ValueError) as error:  # also a text with half a character
-        raise ReplayError(f"{path} cannot be played here: {one_line(error)}") from None
+    return checked(path, content, _Content, FORMAT, _checksum, _KIND)
 
 
 def _in_page(page: bytes) -> bytes:

@@ -6,18 +6,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = [
-    "MARGIN",
-    "OUTCOME",
-    "REWARDS",
-    "cooperative",
-    "margin",
-    "outcome",
-    "seat_margin",
-    "team_score",
-    "total",
-]
-
 OUTCOME, MARGIN = 0, 1
 REWARDS = ("outcome", "margin")  # value of the option `reward`, in the order of the codes above
 

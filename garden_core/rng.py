@@ -11,17 +11,6 @@ import numpy as np
 
 from garden_core.jit import compiled
 
-__all__ = [
-    "bounded",
-    "game_seed",
-    "next_float",
-    "next_uint64",
-    "nth_legal",
-    "seed_rng",
-    "seed_streams",
-    "shuffle",
-]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)

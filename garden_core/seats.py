@@ -12,29 +12,13 @@ from garden_core.jit import compiled, inlined
 from garden_core.loops import Rows, deal_row, refresh
 from garden_core.rng import bounded, next_float, seed_rng
 
-__all__ = [
-    "ASKED",
-    "EXTERNAL",
-    "FORFEITED",
-    "GAMES_TRIED",
-    "NEVER",
-    "NEW_GAME",
-    "OUTSIDE",
-    "OVER",
-    "SAME_STEP",
-    "Seats",
-    "play_row",
-    "play_rows",
-    "record_dtype",
-]
-
 # What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
 # learner is asked.
 ASKED, EXTERNAL, OVER, NEVER = range(4)
 NEW_GAME = -2
 """In place of an action: deal the game that the row's numbers name."""
 FORFEITED = -1.0
-"""What the learner is paid for a step with an illegal action that ends its game."""
+"""The learner's reward for a step with an illegal action that ends its game."""
 OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 SAME_STEP = 0
 GAMES_TRIED = 1000
@@ -42,9 +26,9 @@ _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart fro
 
 
 def record_dtype(max_players: int) -> np.dtype:
-    """Type of what is kept of a row beside its state; without padding, whose bytes copies leave as they find them."""
+    """Return the dtype of a row's record next to its state; without padding, whose bytes a copy would leave out."""
     fields: list[Any] = [
-        ("owed", "f8"),  # paid to the learner's seat and not yet delivered
+        ("owed", "f8"),  # pending reward of the learner's seat
         ("seat", "i8"),
         ("steps", "i4"),  # decisions of the learner in the game
         ("last_action", "i4"),  # the last decision in the game, -1 before the first
@@ -58,7 +42,7 @@ def record_dtype(max_players: int) -> np.dtype:
 
 
 class Seats(NamedTuple):
-    """What is kept of the learner's seat in each row.
+    """The learner's seat and its opponents in each row.
 
     Attributes:
         records: (N,), see `record_dtype`.

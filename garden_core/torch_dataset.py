@@ -12,8 +12,6 @@ from torch.utils.data import IterableDataset, get_worker_info
 from garden_core.checks import as_integer
 from garden_core.dataset import Dataset, Decisions
 
-__all__ = ["TorchDataset"]
-
 
 class TorchDataset(IterableDataset):
     """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
@@ -46,9 +44,8 @@ class TorchDataset(IterableDataset):
         mixed: int = 16_384,
         generator: torch.Generator | None = None,
     ) -> None:
-        for name, number in (("batch_size", batch_size), ("mixed", mixed)):
-            if as_integer(number, name, "at least 1") < 1:
-                raise ValueError(f"{name} must be at least 1, not {number}")
+        as_integer(batch_size, "batch_size", "at least 1", 1)
+        as_integer(mixed, "mixed", "at least 1", 1)
         self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
         self.games = dataset.numbers(games)
         self.generator = generator
@@ -71,20 +68,19 @@ class TorchDataset(IterableDataset):
             self._worker_epochs = seed, epoch + 1
         rng = np.random.default_rng([seed, epoch])
         games = rng.permutation(self.games) if self.shuffle else self.games
-        rest: list[np.ndarray] = []  # less than a batch
+        rest: list[np.ndarray] = []  # the decisions, less than a batch, that are left of the last chunk
         for chunk in self.dataset.chunks(games[part::parts], self.mixed):
             n = len(chunk.action)
             order = rng.permutation(n) if self.shuffle else np.arange(n)
-            start = self.batch_size - (len(rest[0]) if rest else 0)
-            batch = [array[order[:start]] for array in chunk]
-            if rest:
-                batch = [np.concatenate(pair) for pair in zip(rest, batch, strict=True)]
-            while start <= n:
-                yield _tensors(batch)
-                batch = [array[order[start : start + self.batch_size]] for array in chunk]
-                start += self.batch_size
-            rest = batch
-        if rest and len(rest[0]):
+            for start in range(-len(rest[0]) if rest else 0, n, self.batch_size):
+                end = start + self.batch_size
+                batch = [array[order[max(start, 0) : end]] for array in chunk]
+                if rest:
+                    batch = [np.concatenate(pair) for pair in zip(rest, batch, strict=True)]
+                rest = batch if end > n else []
+                if not rest:
+                    yield _tensors(batch)
+        if rest:
             yield _tensors(rest)
 
 

@@ -13,8 +13,6 @@ from garden_core.learner import Learner
 from garden_core.policies import GreedyPolicy, RandomPolicy
 from garden_core.registry import list_games, make
 
-__all__ = ["warm_up"]
-
 
 def warm_up(*names: str) -> dict[str, float]:
     """Compile the kernels and loops of the games called `names` (all installed ones if none is given).

@@ -1,4 +1,4 @@
-"""What the interfaces share: spaces, the check of a render mode, and rendering."""
+"""Shared by the interfaces: spaces, the check of a render mode, and rendering."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from gymnasium import spaces
 from garden_core.checks import short
 from garden_core.display import Display
 from garden_core.game import Game
+from garden_core.learner import Learner
 from garden_core.svg import to_pixels
-
-__all__ = ["check_render_mode", "pixels", "render", "spaces_of"]
 
 
 def spaces_of(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
@@ -27,12 +26,18 @@ def check_render_mode(mode: str | None) -> None:
         raise ValueError(f"render_mode must be None, 'ansi', 'rgb_array' or 'human', not {short(mode)}")
 
 
+def masked_space(game: Game, name: str, dtype: type) -> spaces.Dict:
+    """Return the space of dicts of one seat's observation, called `name`, and its mask of legal actions."""
+    view = spaces.Box(0, 127, game.observation_shape, dtype)
+    return spaces.Dict({name: view, "action_mask": spaces.Box(0, 1, (game.num_actions,), dtype)})
+
+
 def render(
     game: Game,
     state: Any,
     mode: str | None,
     seat: int | None,
-    last: tuple[int, int] | None = None,
+    last: tuple[int, int] | None,
     display: Display | None = None,
     fps: float | None = None,
 ) -> str | np.ndarray | None:
@@ -47,7 +52,7 @@ def render(
     if mode == "ansi":
         return game.text(state, seat)
     if mode == "rgb_array":
-        return pixels(game, state, seat, last)
+        return to_pixels(game.svg(state, seat, last=last))
     if mode == "human" and display is not None:
         display.show(game.svg(state, seat, last=last), fps)
         return None
@@ -58,6 +63,9 @@ def render(
     return None
 
 
-def pixels(game: Game, state: Any, seat: int | None, last: tuple[int, int] | None) -> np.ndarray:
-    """Return the picture of a position, uint8 (H, W, 3), as much of it as `seat` may see; `last` as for `render`."""
-    return to_pixels(game.svg(state, seat, last=last))
+def render_row(
+    learner: Learner, row: int, mode: str | None, display: Display | None = None, fps: float | None = None
+) -> str | np.ndarray | None:
+    """Render the game now in a row of a learner, as the learner's seat may see it; see `render`."""
+    state, seat = learner.batch.states[row], int(learner.seats[row])
+    return render(learner.game, state, mode, seat, learner.last_decision(row), display, fps)

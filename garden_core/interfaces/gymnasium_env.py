@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from garden_core.checks import as_integer, as_seed, as_seeds, require_reset, short
+from garden_core.checks import as_integer, as_seed, as_seeds, check_choice, require_reset, short
 from garden_core.display import Display
-from garden_core.game import Game
-from garden_core.interfaces.common import check_render_mode, render, spaces_of
-from garden_core.learner import Learner, Opponent
-from garden_core.registry import as_game
-
-__all__ = ["Env", "VectorEnv"]
-
-_MODES = {
-    AutoresetMode.SAME_STEP: "same_step",
-    AutoresetMode.NEXT_STEP: "next_step",
-    AutoresetMode.DISABLED: "disabled",
-}
-_NAMES = [mode.value for mode in _MODES]
+from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
+from garden_core.learner import Learner, Opponents, Seat, Weights
+from garden_core.recorder import Folder
+from garden_core.registry import AnyGame, as_game
 
 _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}
 
@@ -61,13 +51,13 @@ class Env(gymnasium.Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        game: AnyGame,
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         illegal: str = "raise",
         render_mode: str | None = None,
-        record: str | os.PathLike[str] | None = None,
+        record: Folder | None = None,
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
@@ -135,24 +125,15 @@ class Env(gymnasium.Env):
     def render(self) -> Any:
         """Return what the learner's seat may see, as text or as pixels with the last decision marked.
 
-        With "human" it is shown, which resets and steps do by themselves; None is returned. Without a render mode None,
+        With "human" it is shown, which resets and steps do automatically; None is returned. Without a render mode None,
         with a warning.
 
         Raises:
             RuntimeError: before the first reset.
             ImportError: if there is to be a window, and no pygame.
         """
-        learner = self.learner
-        require_reset(learner.dealt, "render")
-        return render(
-            self.game,
-            learner.batch.states[0],
-            self.render_mode,
-            int(learner.seats[0]),
-            learner.last_decision(0),
-            self._display,
-            self.metadata["render_fps"],
-        )
+        require_reset(self.learner.dealt, "render")
+        return render_row(self.learner, 0, self.render_mode, self._display, self.metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, and record the game in play as far as it went, where there are such.
@@ -179,7 +160,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     (N, num_actions): all ones where the game is over, what was legal where `max_episode_steps` has cut it;
     `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP, `infos["final_obs"]` and
     `infos["final_info"]` are of the finished rows' last positions, and `infos["_final_obs"]` says which rows these are.
-    With DISABLED, `reset(options={"reset_mask": mask})` deals the rows of the bool mask (N,) anew.
+    With DISABLED, `reset(options={"reset_mask": mask})` deals new games in the rows of the bool mask (N,).
 
     Args:
         game: as in `Env`.
@@ -198,18 +179,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int = 1,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         illegal: str = "raise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         threads: int = 1,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
-        record: str | os.PathLike[str] | None = None,
+        record: Folder | None = None,
         **options: Any,
     ) -> None:
         self.game = as_game(game, options)
@@ -219,10 +200,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 "render_mode='human' shows one game, in Env; use 'rgb_array' here, and "
                 "gymnasium.wrappers.vector.HumanRendering for a window with all of them"
             )
-        if not (isinstance(autoreset_mode, str | AutoresetMode) and autoreset_mode in (*_MODES, *_NAMES)):
-            raise ValueError(
-                f"autoreset_mode must be one of {', '.join(map(repr, _NAMES))}, not {short(autoreset_mode)}"
-            )
+        if not isinstance(autoreset_mode, AutoresetMode):
+            check_choice(autoreset_mode, "autoreset_mode", ("SameStep", "NextStep", "Disabled"))
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = VectorEnv.metadata | {"autoreset_mode": self.autoreset_mode}
         self.learner = Learner(
@@ -231,7 +210,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             opponents,
             weights,
             seat,
-            _MODES[self.autoreset_mode],
+            self.autoreset_mode.name.lower(),
             threads,
             illegal,
             max_episode_steps,
@@ -283,21 +262,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         over = terminated | truncated
         infos = self._infos()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
-            final = np.full(self.num_envs, None, object)
+            observations = np.full(self.num_envs, None, object)
             for row in np.flatnonzero(over):
-                final[row] = learner.final_observation[row].copy()
-            infos |= {"final_obs": final, "_final_obs": over.copy()}
-            ended = {
+                observations[row] = learner.final_observation[row].copy()
+            final_info = {
                 "action_mask": np.where(over[:, None], learner.final_action_mask, np.int8(0)),
                 "seat": np.where(over, learner.final_seats, 0),
                 "capped": learner.capped.copy(),
             }
-            there = {f"_{key}": over.copy() for key in ended}
-            infos |= {
-                "final_info": ended | there,
-                "_final_info": over.copy(),
-                "capped": infos["capped"] & ~over,
-            }
+            infos |= _in_rows({"final_obs": observations, "final_info": _in_rows(final_info, over)}, over)
+            infos["capped"] &= ~over
         rewards = learner.rewards.astype(np.float64)
         return self._own(learner.observation), rewards, terminated, truncated, infos
 
@@ -318,19 +292,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             RuntimeError: before the first reset.
         """
-        learner = self.learner
-        require_reset(learner.dealt, "render")
+        require_reset(self.learner.dealt, "render")
         rows = range(self.num_envs if self.render_mode else 1)  # without a mode, one warning is enough
-        frames = [
-            render(
-                self.game,
-                learner.batch.states[row],
-                self.render_mode,
-                int(learner.seats[row]),
-                learner.last_decision(row),
-            )
-            for row in rows
-        ]
+        frames = [render_row(self.learner, row, self.render_mode) for row in rows]
         return tuple(frames) if self.render_mode else None
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -349,12 +313,14 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _infos(self) -> dict[str, Any]:
         learner = self.learner
-        every = np.ones(self.num_envs, np.bool_)
-        return {
+        infos = {
             "action_mask": self._own(learner.action_mask),
-            "_action_mask": every,
             "seat": learner.seats.copy(),
-            "_seat": every.copy(),
             "capped": learner.capped.copy(),
-            "_capped": every.copy(),
         }
+        return _in_rows(infos, np.ones(self.num_envs, np.bool_))
+
+
+def _in_rows(infos: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """Return infos that hold in `rows`, bool (N,), with what Gymnasium adds for each: `rows` under its name after "_"."""
+    return infos | {f"_{name}": rows.copy() for name in infos}

@@ -21,16 +21,17 @@ from garden_core import kernels, loops
 from garden_core.batch import Batch, why_illegal
 from garden_core.checks import as_seat, as_seed, short
 from garden_core.game import Game
-from garden_core.registry import game_class, list_games
+from garden_core.registry import GameClass, game_class, list_games
 from garden_core.rng import seed_rng
 
-__all__ = ["BotPolicy", "OpenSpielGame", "OpenSpielState", "register_games", "state_of"]
 
-_PLAYERS = "players"  # OpenSpiel's name of the option num_players
+def _renamed(options: dict[str, Any], old: str, new: str) -> dict[str, Any]:
+    """Return options with another name of one: OpenSpiel calls the number of players `players`, a game `num_players`."""
+    return {new if name == old else name: value for name, value in options.items()}
 
 
 class _Position:
-    """What an OpenSpiel state holds of a game. A copy shares the game and the generator, so chance differs in it.
+    """The game in an OpenSpiel state. A copy shares the game and the generator, so chance differs in it.
 
     Attributes:
         game: the game.
@@ -53,9 +54,8 @@ class _Position:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Position:
         other = copy.copy(self)
-        for name in ("states", "observation", "mask", "returns"):
+        for name in ("states", "observation", "mask", "returns", "seen"):
             setattr(other, name, getattr(self, name).copy())
-        other.seen = self.seen.copy()
         return other
 
     @property
@@ -74,7 +74,7 @@ class _Position:
         before = self.states.copy()
         self._play(action, np.uint64(0))
         if (before["rng"] == self.states["rng"]).all():
-            self._pay()
+            self.returns += self.paid
         else:
             self.states, self.waiting = before, action
             self.refresh()
@@ -84,31 +84,23 @@ class _Position:
         seed = self.generator.integers(2**64, dtype=np.uint64)
         if self.is_dealt:
             seed_rng(self.states["rng"][0], seed)
-        self._play(loops.DEAL if self.waiting is None else self.waiting, seed)
+        assert self.waiting is not None
+        self._play(self.waiting, seed)
         self.waiting = None
-        self._pay()
+        self.returns += self.paid
 
     def _play(self, action: int, seed: np.uint64) -> None:
-        rows = self.states, self.game.params
-        loops.play_one(*rows, action, seed, np.uint64(0), self.observation, self.mask)
-
-    def _pay(self) -> None:
-        self.returns += self.paid
+        first = np.uint64(0)
+        loops.play_one(self.states, self.game.params, action, seed, first, self.observation, self.mask)
 
     @property
     def paid(self) -> np.ndarray:
-        """What each seat was paid for the last action, float64 (num_players,); zero-sum to double precision."""
+        """Each seat's reward for the last action, float64 (num_players,); zero-sum to double precision."""
         paid = self.states["rewards"][0, : self.game.num_players].astype(np.float64)
         return paid - paid.mean() if self.game.utility == "zero-sum" else paid
 
-    def set(self, state: Any) -> None:
-        """Take over the state of a game in progress, a record; what was paid and seen before is not known."""
-        self.states[0] = state
-        self.waiting = None
-        self.refresh()
-
     def refresh(self) -> None:
-        """Show the state anew after it was changed."""
+        """Recompute view and mask after the state was changed."""
         loops.refresh(self.states, self.game.params, 0, self.observation, self.mask)
 
     def view(self, seat: int) -> np.ndarray:
@@ -123,12 +115,16 @@ class _Position:
             loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
         return out[0]
 
+    def text(self, seat: int | None = None) -> str:
+        """Return the position in words, as much of it as a seat sees."""
+        return self.game.text(self.states[0], seat) if self.is_dealt else "before the deal"
+
 
 class OpenSpielState(pyspiel.State):
     """A position; `position.states[0]` is its record.
 
     Chance nodes have one outcome, which is sampled when it is applied: the deal, and after each action what chance does in
-    it, dice and new shuffles; so a clone does not foresee them. Cards are shuffled in the deal: a state holds their order,
+    it, dice and new shuffles; so a clone cannot predict them. Cards are shuffled in the deal: a state holds their order,
     as it holds the hands, and search that must not see them draws other worlds by `resample_from_infostate`.
     """
 
@@ -194,16 +190,16 @@ class OpenSpielState(pyspiel.State):
         return self.position.returns.tolist()
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return what tells apart all that a seat (the one to move) may know: a digest of its decisions, and its view.
+        """Return a string for all that a seat (by default the one to move) may know: a digest of its decisions, and its view.
 
         Raises:
-            ValueError: for a seat that does not exist, as where none is named and chance, or nobody, is to move.
+            ValueError: for a seat that does not exist, as where none is named and chance moves or the game is over.
         """
         seat = as_seat(self.current_player() if player is None else player, self.position.game.num_players)
         return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
-        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn anew.
+        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn again.
 
         Args:
             player: the seat.
@@ -222,13 +218,11 @@ class OpenSpielState(pyspiel.State):
 
     def __str__(self) -> str:
         """Show the whole position in words."""
-        return (
-            self.position.game.text(self.position.states[0]) if self.position.is_dealt else "before the deal"
-        )
+        return self.position.text()
 
 
 class _Observer:
-    """What a seat sees, for pyspiel: the view as float32, and as text."""
+    """Observations for pyspiel: the seat's view as float32, and as text."""
 
     def __init__(self, game: Game, perfect_recall: bool) -> None:
         self.perfect_recall = perfect_recall
@@ -241,15 +235,14 @@ class _Observer:
     def string_from(self, state: OpenSpielState, player: int) -> str:
         if self.perfect_recall:
             return state.information_state_string(player)
-        position, seat = state.position, as_seat(player, state.position.game.num_players)
-        return position.game.text(position.states[0], seat) if position.is_dealt else "before the deal"
+        return state.position.text(as_seat(player, state.position.game.num_players))
 
 
 class OpenSpielGame(pyspiel.Game):
     """A game as pyspiel knows it; `register_games` makes a class for each.
 
     Observation and information-state tensors are both what the seat sees now (in Cacti, `memory="history"` adds what a
-    careful player remembers); information-state strings tell apart whatever the seat saw and did.
+    careful player remembers); information-state strings differ wherever the seat saw or did something else.
 
     Args:
         params: the game's options; the number of players is called `players`, and "" is no data file.
@@ -258,8 +251,8 @@ class OpenSpielGame(pyspiel.Game):
     kind: type[Game]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        options = {("num_players" if k == _PLAYERS else k): v for k, v in (params or {}).items()}
-        self.garden_game = game = self.kind(**options)
+        given = params or {}
+        self.garden_game = game = self.kind(**_renamed(given, "players", "num_players"))
         low, high = game.reward_range
         info = pyspiel.GameInfo(
             num_distinct_actions=game.num_actions,
@@ -270,8 +263,7 @@ class OpenSpielGame(pyspiel.Game):
             utility_sum=0.0 if game.utility == "zero-sum" else None,
             max_game_length=game.max_game_length,
         )
-        kind = _game_type(self.kind, game)
-        super().__init__(kind, info, params or {})
+        super().__init__(_game_type(game), info, given)
         self.generator = np.random.default_rng(secrets.randbits(64))
 
     def seed(self, seed: int) -> None:
@@ -291,37 +283,30 @@ class OpenSpielGame(pyspiel.Game):
         return _Observer(self.garden_game, iig_obs_type is not None and iig_obs_type.perfect_recall)
 
 
-def _game_type(kind: type[Game], game: Game) -> pyspiel.GameType:
-    """Return the identity card of a game with its options, as OpenSpiel wants it."""
-    players = next(option for option in kind.options if option.name == "num_players")
-    perfect = kind.information == "perfect"
+def _game_type(game: Game) -> pyspiel.GameType:
+    """Return the metadata of a game with its options, as OpenSpiel wants it."""
+    players = next(option for option in game.options if option.name == "num_players")
     types = pyspiel.GameType
+    at_end = game.option_values["reward"] == "outcome"
     return types(
-        short_name=f"garden_{kind.name}",
-        long_name=kind.title,
+        short_name=f"garden_{game.name}",
+        long_name=game.title,
         dynamics=types.Dynamics.SEQUENTIAL,
         chance_mode=types.ChanceMode.SAMPLED_STOCHASTIC,
-        information=types.Information.PERFECT_INFORMATION
-        if perfect
-        else types.Information.IMPERFECT_INFORMATION,
+        information=getattr(types.Information, f"{game.information}_INFORMATION".upper()),
         utility=types.Utility.ZERO_SUM if game.utility == "zero-sum" else types.Utility.IDENTICAL,
-        reward_model=types.RewardModel.TERMINAL
-        if game.option_values["reward"] == "outcome"
-        else types.RewardModel.REWARDS,
+        reward_model=types.RewardModel.TERMINAL if at_end else types.RewardModel.REWARDS,
         max_num_players=players.high,
         min_num_players=players.low,
         provides_information_state_string=True,
         provides_information_state_tensor=True,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification={
-            (_PLAYERS if name == "num_players" else name): value
-            for name, value in kind().option_values.items()
-        },
+        parameter_specification=_renamed(type(game)().option_values, "num_players", "players"),
     )
 
 
-def register_games(*games: type[Game] | str) -> None:
+def register_games(*games: GameClass) -> None:
     """Register games with pyspiel as `garden_NAME`; all installed ones if none is named. Harmless when called again.
 
     Args:
@@ -334,7 +319,7 @@ def register_games(*games: type[Game] | str) -> None:
         kind = game_class(game)
         if f"garden_{kind.name}" not in pyspiel.registered_names():
             made = type(f"{kind.__name__}Game", (OpenSpielGame,), {"kind": kind})
-            pyspiel.register_game(_game_type(kind, kind()), made)
+            pyspiel.register_game(_game_type(kind()), made)
 
 
 def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
@@ -346,12 +331,15 @@ def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
     if getattr(state, "dtype", None) != game.garden_game.state_dtype or not kernels.is_dealt(state):
         raise ValueError(f"not a dealt state record of {game.garden_game.name}: {short(state)}")
     made = game.new_initial_state()
-    made.position.set(state)
+    position = made.position
+    position.states[0] = state
+    position.waiting = None
+    position.refresh()
     return made
 
 
 class BotPolicy:
-    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn anew before it is asked.
+    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn again before each decision.
 
     Args:
         game: the game that it plays.
@@ -360,18 +348,17 @@ class BotPolicy:
     """
 
     def __init__(self, game: Game, make_bot: Callable[[OpenSpielGame], Any], seed: int = 0) -> None:
-        options = {(_PLAYERS if k == "num_players" else k): v for k, v in game.option_values.items()}
         register_games(type(game))
+        options = _renamed(game.option_values, "num_players", "players")
         self.game: OpenSpielGame = pyspiel.load_game(f"garden_{game.name}", options)
         self.game.seed(seed)
         self.bot = make_bot(self.game)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action for each of `rows`."""
-        return np.array([self._action(batch.states[row]) for row in rows], np.int64)
-
-    def _action(self, state: Any) -> int:
-        seen = state_of(self.game, state)
-        return int(
-            self.bot.step(seen.resample_from_infostate(seen.current_player(), self.game.generator.random))
-        )
+        actions = np.zeros(len(rows), np.int64)
+        for i, row in enumerate(rows):
+            state = state_of(self.game, batch.states[row])
+            draw = self.game.generator.random
+            actions[i] = self.bot.step(state.resample_from_infostate(state.current_player(), draw))
+        return actions

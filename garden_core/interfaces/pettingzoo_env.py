@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import os
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -18,12 +17,10 @@ from garden_core.batch import why_illegal
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
 from garden_core.display import Display
 from garden_core.game import Game
-from garden_core.interfaces.common import check_render_mode, render
-from garden_core.recorder import Recorder
-from garden_core.registry import as_game
+from garden_core.interfaces.common import check_render_mode, masked_space, render
+from garden_core.recorder import Folder, Recorder
+from garden_core.registry import AnyGame, as_game
 from garden_core.rng import game_seed
-
-__all__ = ["GardenEnv", "env"]
 
 Observation = dict[str, np.ndarray]
 
@@ -53,10 +50,10 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         render_mode: str | None = None,
         illegal: str = "raise",
-        record: str | os.PathLike[str] | None = None,
+        record: Folder | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -77,13 +74,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         n = self.game.num_actions
         self._shape = self.game.observation_shape
         self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(0, 127, self._shape, np.int8),
-                    "action_mask": spaces.Box(0, 1, (n,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
+            agent: masked_space(self.game, "observation", np.int8) for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
         self.states: np.ndarray = self.game.new_states(1)
@@ -226,8 +217,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         if self.illegal == "raise":
             raise ValueError(f"{agent}: {why_illegal(self.game, action, self._mask[0])}")
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[agent] = -1.0
+        self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, True)
         self._record()
@@ -264,7 +254,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
     def render(self, seat: int | None = None) -> str | np.ndarray | None:
         """Return the position as text, or as a picture with the last decision marked, as `render_mode` says.
 
-        With "human" the picture is shown, which resets and steps do by themselves; None is returned. Without a render mode
+        With "human" the picture is shown, which resets and steps do automatically; None is returned. Without a render mode
         None, with a warning.
 
         Args:
@@ -280,9 +270,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.game.check_seat(seat)
         self._view = seat
         fps: Any = self.metadata["render_fps"]
-        return render(
-            self.game, self.states[0], self.render_mode, seat, self._last_decision(), self._display, fps
-        )
+        last = self._last_decision()
+        return render(self.game, self.states[0], self.render_mode, seat, last, self._display, fps)
 
     def close(self) -> None:
         """Close the window, and record the game in play as far as it went, where there are such.
@@ -341,7 +330,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._decisions = (self._decisions or []) if self._follows() else None
 
     def _identity(self) -> dict[str, Any]:
-        """What two environments must share to exchange states."""
+        """Return what must be equal in two environments that exchange states."""
         game = self.game
         files = {
             name: hashlib.sha256(file.content.encode()).hexdigest()[:16] for name, file in game.data.items()

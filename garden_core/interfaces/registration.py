@@ -5,8 +5,6 @@ from __future__ import annotations
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-__all__ = ["gymnasium_id", "pettingzoo_id", "register_environments"]
-
 
 def gymnasium_id(game: type[Game]) -> str:
     """Return the id of a game's Gymnasium environments, for example "garden/Mars-v0"."""

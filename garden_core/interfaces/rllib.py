@@ -18,20 +18,14 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from garden_core.batch import Batch
 from garden_core.checks import as_integer, check_illegal, short
 from garden_core.game import Game
+from garden_core.interfaces.common import masked_space
 from garden_core.learner import Learner
 from garden_core.registry import as_game
-
-__all__ = ["LearnerVectorEnv", "MultiAgentGame", "observation_space"]
 
 
 def observation_space(game: Game) -> spaces.Dict:
     """Return the space of one seat's observations."""
-    return spaces.Dict(
-        {
-            "observations": spaces.Box(0, 127, game.observation_shape, np.float32),
-            "action_mask": spaces.Box(0, 1, (game.num_actions,), np.float32),
-        }
-    )
+    return masked_space(game, "observations", np.float32)
 
 
 class MultiAgentGame(MultiAgentEnv):
@@ -99,7 +93,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     """Many games, one learner's seat in each; thousands of games in one runner.
 
     For `gym_env_vectorize_mode="vector_entry_point"`, with this class as the environment of the configuration: RLlib adds
-    "num_envs" to `config` by itself.
+    "num_envs" to `config`.
 
     Args:
         config: "game"; "num_envs"; "opponents", "weights", "seat", "threads" and "illegal" as in
@@ -113,11 +107,8 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     def __init__(self, config: dict[str, Any]) -> None:
         options = dict(config)
         num_envs = options.pop("num_envs", 1)
-        how = {
-            name: options.pop(name)
-            for name in ("opponents", "weights", "seat", "threads", "illegal")
-            if name in options
-        }
+        names = {"opponents", "weights", "seat", "threads", "illegal"} & options.keys()
+        how = {name: options.pop(name) for name in names}
         self.game = as_game(options.pop("game"), options)
         self.learner = Learner(self.game, num_envs, autoreset="next_step", **how)
         self.num_envs = self.learner.num_envs
@@ -139,7 +130,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Take one legal action in every row; a row that is over is dealt anew."""
+        """Take one legal action in every row; a row that is over gets a new game."""
         learner = self.learner
         learner.step(np.asarray(actions))
         never = np.zeros(self.num_envs, np.bool_)

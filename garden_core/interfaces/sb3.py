@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from garden_core.checks import as_rows, as_seed, require_reset
-from garden_core.game import Game
-from garden_core.interfaces.common import check_render_mode, pixels, spaces_of
-from garden_core.learner import Learner, Opponent
-from garden_core.registry import as_game
-
-__all__ = ["GardenVecEnv"]
+from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
+from garden_core.learner import Learner, Opponents, Seat, Weights
+from garden_core.registry import AnyGame, as_game
 
 
 class GardenVecEnv(VecEnv):
@@ -45,11 +42,11 @@ class GardenVecEnv(VecEnv):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         seed: int | None = None,
         render_mode: str | None = None,
         threads: int = 1,
@@ -63,12 +60,13 @@ class GardenVecEnv(VecEnv):
         self.learner = Learner(
             self.game, num_envs, opponents, weights, seat, "same_step", threads, illegal, max_steps
         )
-        self._seed = None if seed is None else int(as_seed(seed))
         self._actions: tuple[Any, ...] = ()  # what step_async was given, until step_wait takes it
         self._returns = np.zeros(self.learner.num_envs)
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
         super().__init__(self.learner.num_envs, *spaces_of(self.game))
+        self._seed: int | None
+        self.seed(seed)
 
     def reset(self) -> np.ndarray:
         """Deal new games and return the first observations, int8 `(N, *game.observation_shape)`."""
@@ -181,14 +179,9 @@ class GardenVecEnv(VecEnv):
         require_reset(self.learner.dealt, "get_images")
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
-        learner = self.learner
-        return [
-            pixels(self.game, learner.batch.states[row], int(learner.seats[row]), learner.last_decision(row))
-            for row in range(self.num_envs)
-        ]
+        frames: Any = [render_row(self.learner, row, "rgb_array") for row in range(self.num_envs)]
+        return frames
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
         """Return the rows that are meant (None: all); ValueError or IndexError for what are none."""
-        if indices is None:
-            return list(range(self.num_envs))
-        return as_rows(indices, self.num_envs, "named").tolist()
+        return as_rows(range(self.num_envs) if indices is None else indices, self.num_envs, "named").tolist()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,15 +12,12 @@ from torchrl.envs import EnvBase
 
 from garden_core.batch import Batch
 from garden_core.checks import as_seed
-from garden_core.game import Game
-from garden_core.learner import Learner, Opponent
-from garden_core.registry import as_game
-
-__all__ = ["BatchEnv", "LearnerEnv"]
+from garden_core.learner import Learner, Opponents, Seat, Weights
+from garden_core.registry import AnyGame, as_game
 
 
 class _Env(EnvBase):
-    """What both have in common.
+    """Base class of both environments.
 
     Args:
         games: without autoreset.
@@ -106,12 +102,12 @@ class _Env(EnvBase):
 
 
 class BatchEnv(_Env):
-    """Many games, one in each row, seen by whoever is to move, as `garden_core.Batch` has them.
+    """Many games, one in each row, seen by the player to move, as `garden_core.Batch` has them.
 
     Keys, for N games: `observation`, int8 `(N, *game.observation_shape)`; `action_mask`, bool (N, num_actions), all true in
     a row that is over; `current_player`, int64 (N,); `action`, int64 (N,); `reward`, float32 (N, num_players), what each
     seat was paid; `done`, `terminated` and `truncated` (by the cap on decisions), bool (N, 1). A row that is over waits for
-    its reset, whatever action it is given; `rollout` and collectors do that by themselves. `set_seed` seeds the next reset.
+    its reset, and its action is ignored; `rollout` and collectors reset it automatically. `set_seed` seeds the next reset.
 
     Args:
         game: a game, a Game class or the name of an installed game.
@@ -126,7 +122,7 @@ class BatchEnv(_Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
         threads: int = 1,
         device: torch.device | str | None = None,
@@ -153,11 +149,11 @@ class LearnerEnv(_Env):
 
     def __init__(
         self,
-        game: Game | type[Game] | str,
+        game: AnyGame,
         num_envs: int,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        weights: Sequence[float] | np.ndarray | None = None,
-        seat: int | Literal["random"] = "random",
+        opponents: Opponents = "random",
+        weights: Weights = None,
+        seat: Seat = "random",
         illegal: str = "raise",
         threads: int = 1,
         device: torch.device | str | None = None,
