@@ -22,8 +22,9 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
-from garden_core.game import Game, Part, Table
+from garden_core.game import Game, Part
 from garden_core.options import Option
+from garden_core.presentation import Table
 from garden_core.svg import Look
 
 __all__ = ["Botanicus"]

@@ -513,7 +513,7 @@ class _Picture(NamedTuple):
             return oval(0, 0.4, 0.5, 0.6) + oval(-0.5, -0.45, 0.38, 0.5) + oval(0.5, -0.45, 0.38, 0.5)
         if t == 2:
             path = f"M{x - 0.75 * r:.2f} {y - 0.4 * r:.2f}v{0.5 * r:.2f}h{1.5 * r:.2f}v{-0.6 * r:.2f}"
-            stroke = {"stroke": colour, "stroke_width": 0.3 * r, "opacity": opacity}
+            stroke: dict[str, Any] = {"stroke": colour, "stroke_width": 0.3 * r, "opacity": opacity}
             trunk = {"x": x - 0.28 * r, "y": y - r, "width": 0.56 * r, "height": 2 * r, "rx": 0.28 * r}
             return draw.tag("path", fill="none", **stroke, d=path) + draw.tag("rect", **trunk, **drawn)
         if t == 3:

@@ -10,8 +10,9 @@ from cacti_env import cards, describing, drawing, memory, rules, snapshots
 from cacti_env.cards import NUM_PLAYERS
 from cacti_env.snapshots import HALVES
 from cacti_env.state import PARAMS_FIELDS, STATE_FIELDS
-from garden_core.game import Game, Part, Table
+from garden_core.game import Game, Part
 from garden_core.options import Option
+from garden_core.presentation import Table
 from garden_core.svg import Look
 
 

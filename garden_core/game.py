@@ -21,7 +21,6 @@ from garden_core.field_names import check_field_names
 from garden_core.jit import records
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
-from garden_core.presentation import Table as Table
 from garden_core.rewards import REWARDS
 
 

@@ -199,7 +199,9 @@ def test_a_field_that_there_is_not_is_named(name, function, words):
 
 
 def test_rules_that_are_missing_are_named():
-    with pytest.raises(TypeError, match=r"test_kernels\.py: the rules of Lacking lack legal_actions, observe"):
+    with pytest.raises(
+        TypeError, match=r"test_kernels\.py: the rules of Lacking lack legal_actions, observe"
+    ):
 
         class Lacking(Pig):
             rules = Pig.rules._replace(legal_actions=None, observe=None)

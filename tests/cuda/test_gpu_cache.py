@@ -10,7 +10,8 @@ from numba import cuda
 from numba.cuda.cudadrv import devices
 from numba.cuda.dispatcher import _Kernel
 
-from garden_core import gpu_kernels, jit
+from garden_core import gpu_kernels
+from garden_core.jit import numba_private
 
 
 def double(numbers, out):
@@ -76,7 +77,7 @@ def test_two_processes_that_save_at_once_take_two_names(cached, monkeypatch):
     index = one.cache._cache_file._load_index()
     monkeypatch.setattr(one.cache._cache_file, "_load_index", index.copy)
     monkeypatch.setattr(other.cache._cache_file, "_load_index", index.copy)
-    monkeypatch.setattr(jit.SafeCache, "_prune", lambda self: None)
+    monkeypatch.setattr(numba_private.SafeCache, "_prune", lambda self: None)
     one.save()
     other.save(np.int32)
     assert cached().files() == [".nbc", ".nbc", ".nbi"]
@@ -96,7 +97,7 @@ def test_a_full_disk_is_told(cached, monkeypatch):
 
 
 def test_old_builds_are_pruned(cached, monkeypatch):
-    monkeypatch.setattr(jit, "_COMPILATIONS_KEPT", 2)
+    monkeypatch.setattr(numba_private, "_COMPILATIONS_KEPT", 2)
     for form in (np.int8, np.int16, np.int32, np.int64):
         cached().save(form)
     assert cached().files() == [".nbc", ".nbc", ".nbi"]
@@ -105,5 +106,5 @@ def test_old_builds_are_pruned(cached, monkeypatch):
 
 def test_a_changed_kernel_is_compiled_anew(cached, monkeypatch):
     cached().save()
-    monkeypatch.setattr(jit, "fingerprint", lambda *_: "another")
+    monkeypatch.setattr(numba_private, "fingerprint", lambda *_: "another")
     assert cached().load() is None

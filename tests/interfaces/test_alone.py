@@ -47,4 +47,10 @@ def test_core_and_one_game_play_without_the_rest(tmp_path):
     for name in ("garden_core", "mars_env"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     packages = "garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents"
-    python("-c", f"ROOT, FOUND = {str(ROOT)!r}, {packages}\n{PLAYED}", cwd=tmp_path, PYTHONPATH=None, NUMBA_DISABLE_JIT="1")
+    python(
+        "-c",
+        f"ROOT, FOUND = {str(ROOT)!r}, {packages}\n{PLAYED}",
+        cwd=tmp_path,
+        PYTHONPATH=None,
+        NUMBA_DISABLE_JIT="1",
+    )
