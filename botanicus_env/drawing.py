@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from botanicus_env import describing, wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
 from botanicus_env.rules import COINS_FOR_SALE
+from botanicus_env.snapshots import View
 from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, SPACES, TRACKS, Node, Tables, Task
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core import svg as draw
@@ -17,7 +18,7 @@ from garden_core.svg import LOOK, Look
 LINE = 100  # columns of the text at most
 
 
-def text(view: dict[str, Any], tables: Tables, labels: Sequence[str] = ()) -> str:
+def text(view: View, tables: Tables, labels: Sequence[str] = ()) -> str:
     """The position as plain text that a person can play from.
 
     Args:
@@ -62,7 +63,7 @@ def _whole(words: str) -> str:
 # --- what both say ---
 
 
-def _status(view: dict[str, Any]) -> str:
+def _status(view: View) -> str:
     if view["asked"] == "over":
         capped = f"stopped by the cap of {view['decisions']} decisions"
         order = ", ".join(marker(p) for p in view["stack"])
@@ -93,7 +94,7 @@ def _status(view: dict[str, Any]) -> str:
     return "; ".join(filter(None, text))
 
 
-def _on_hand(view: dict[str, Any]) -> str:
+def _on_hand(view: View) -> str:
     """The action at hand and those pending; "" if there are none."""
     text = []
     if view["hand_action"]:
@@ -110,7 +111,7 @@ def _on_hand(view: dict[str, Any]) -> str:
     return "; ".join(text)
 
 
-def _sheets(view: dict[str, Any], tables: Tables) -> list[str]:
+def _sheets(view: View, tables: Tables) -> list[str]:
     """How each player's score comes about."""
     return [
         f"{sum(parts.values())} = " + " + ".join(f"{part} {points}" for part, points in parts.items())
@@ -118,7 +119,7 @@ def _sheets(view: dict[str, Any], tables: Tables) -> list[str]:
     ]
 
 
-def _cards(view: dict[str, Any], tables: Tables, player: int) -> str:
+def _cards(view: View, tables: Tables, player: int) -> str:
     hand = view["hands"][player]
     if isinstance(hand, int):
         return f"{hand} hidden"
@@ -127,7 +128,7 @@ def _cards(view: dict[str, Any], tables: Tables, player: int) -> str:
     return ", ".join(map(_whole, text)) or "none"
 
 
-def _tasks(view: dict[str, Any], tables: Tables, player: int, row: int) -> tuple[str, str]:
+def _tasks(view: View, tables: Tables, player: int, row: int) -> tuple[str, str]:
     """The basic and the special task of a row, with a mark where it is done."""
     basic = wording.task(tables.basic[row]) + (" done" if view["basic_done"][player][row] else "")
     task = view["tasks"][player][row]
@@ -136,7 +137,7 @@ def _tasks(view: dict[str, Any], tables: Tables, player: int, row: int) -> tuple
     return basic, wording.task(tables.special[task]) + (" done" if view["special_done"][player][row] else "")
 
 
-def _to_assign(view: dict[str, Any], tables: Tables, player: int) -> str:
+def _to_assign(view: View, tables: Tables, player: int) -> str:
     """The dealt tasks that a player has yet to assign, by their actions' numbers; "" for none."""
     return "; ".join(
         _whole(f"{j}: {wording.task(tables.special[task])}")
@@ -154,7 +155,7 @@ GARDENS_HEAD = (
 )
 
 
-def _column_lines(view: dict[str, Any], tables: Tables) -> list[str]:
+def _column_lines(view: View, tables: Tables) -> list[str]:
     """The current column and the next, side by side if they fit."""
     if view["round"] == 3:
         return []
@@ -171,7 +172,7 @@ def _column_lines(view: dict[str, Any], tables: Tables) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def _space(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+def _space(view: View, tables: Tables, column: int, space: int) -> str:
     text = wording.action(tables.board[column - 1][space])
     laid = _tile(view, tables, column, space)
     if laid:
@@ -183,13 +184,13 @@ def _space(view: dict[str, Any], tables: Tables, column: int, space: int) -> str
     return f"{text} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
 
 
-def _tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+def _tile(view: View, tables: Tables, column: int, space: int) -> str:
     """The action of the tile on a space in words; "" where there is none."""
     laid = describing.tile(view, tables, column, space)
     return wording.action(laid) if laid else ""
 
 
-def _tiles_ahead(view: dict[str, Any], tables: Tables) -> str:
+def _tiles_ahead(view: View, tables: Tables) -> str:
     """The tiles of this round beyond the next column."""
     return "; ".join(
         f"{column}: " + ", ".join(_whole(_tile(view, tables, column, s) or "-") for s in range(SPACES))
@@ -198,7 +199,7 @@ def _tiles_ahead(view: dict[str, Any], tables: Tables) -> str:
     )
 
 
-def _pieces(view: dict[str, Any], track: int) -> dict[int, str]:
+def _pieces(view: View, track: int) -> dict[int, str]:
     """Whose pieces stand on a track, by node."""
     here: dict[int, list[str]] = {}
     for player, nodes in enumerate(view["tracks"]):
@@ -206,14 +207,14 @@ def _pieces(view: dict[str, Any], track: int) -> dict[int, str]:
     return {node: " ".join(markers) for node, markers in here.items()}
 
 
-def _stock(view: dict[str, Any]) -> str:
+def _stock(view: View) -> str:
     stacks = zip(PRIZES, view["prizes"], strict=True)
     prizes = ", ".join(f"{name} {' '.join(map(str, values)) or 'none left'}" for name, values in stacks)
     cards = f"{view['pile_left']} in pile, {sum(view['discards'])} discarded"
     return f"prizes: {prizes}; Garden cards: {cards}"
 
 
-def _garden(view: dict[str, Any], tables: Tables, player: int) -> list[str]:
+def _garden(view: View, tables: Tables, player: int) -> list[str]:
     """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
     r, c = CROSSINGS[view["gardeners"][player]]
     dealt = _to_assign(view, tables, player)
@@ -268,13 +269,13 @@ LEGEND = (
 class Scene(NamedTuple):
     """What every part of a picture is drawn from."""
 
-    view: dict[str, Any]
+    view: View
     tables: Tables
     paint: Palette
     look: Look
 
 
-def svg(view: dict[str, Any], tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
+def svg(view: View, tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
     """The position as a picture; `view` and `tables` as for `text`.
 
     Args:
@@ -526,7 +527,7 @@ def _other_columns(scene: Scene, x: float, y: float, width: float) -> str:
     return draw.tag("g", *parts)
 
 
-def _near_columns(view: dict[str, Any]) -> list[int]:
+def _near_columns(view: View) -> list[int]:
     """The current column and the next, in the order of the board; none in the last turn."""
     if view["round"] == 3:
         return []
@@ -563,7 +564,7 @@ def _stack(scene: Scene, x: float, bottom: float, flowers: Sequence[int | str]) 
     """Flowers on top of one another, the last one in full."""
     parts = [_slab(scene, x, bottom - 14 * (i + 1), who) for i, who in enumerate(flowers)]
     top = bottom - 14 * len(flowers)
-    parts.append(bloom(x + 19, top - 5, 8.5, _livery(scene, flowers[-1]), scene.paint))
+    parts.append(bloom(x + 19, top - 5, _livery(scene, flowers[-1]), scene.paint))
     names = ", ".join(map(marker, flowers))
     return _titled(f"Flowers from bottom to top: {names}", *parts)
 
@@ -675,7 +676,7 @@ def _tile_drawn(scene: Scene, laid: str, space: int, x: float, y: float, width: 
     return _titled(f"{sort} tile: {wording.action(laid)}", ground, *(marks if width > 50 else []), gain)
 
 
-def _last_space(view: dict[str, Any], last: str) -> tuple[int, int]:
+def _last_space(view: View, last: str) -> tuple[int, int]:
     """Column and space where the last action put a Flower; (0, 0) for another action."""
     verb, _, what = last.partition(" ")
     if verb not in ("flower", "neutral"):
