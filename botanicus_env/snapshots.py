@@ -190,8 +190,10 @@ def fill(state: Any, snapshot: Any, tables: Tables, num_players: int) -> None:
     seats = "gardens gardeners coins points animals hands tracks tasks dealt basic_done special_done stack"
     require_lengths(found, seats, n)
     require(found.current_player < n, f"there is no player {found.current_player}")
-    for key, field in {**NUMBERS, **dict(zip(FLAGS, FLAGS, strict=True))}.items():
+    for key, field in NUMBERS.items():
         state[field] = getattr(found, key)
+    for key in FLAGS:
+        state[key] = getattr(found, key)
     for field in ("dealt", "task", "flowers", "stack"):
         state[field][:] = -1
     for key, field in SEAT_FIELDS.items():
