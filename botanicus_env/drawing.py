@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, ParamSpec
 
 from botanicus_env import describing, wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
@@ -318,6 +319,19 @@ def _compact(scene: Scene, seat: int) -> tuple[float, float, list[str]]:
 # helpers
 
 
+Arguments = ParamSpec("Arguments")
+
+
+def _group(part: Callable[Arguments, Iterator[str]]) -> Callable[Arguments, str]:
+    """Make a function that yields elements return them as a group."""
+
+    @functools.wraps(part)
+    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> str:
+        return draw.tag("g", *part(*args, **kwargs))
+
+    return drawn
+
+
 def _words(
     x: float,
     y: float,
@@ -460,35 +474,37 @@ def _gains_centred(
 # what is to be done
 
 
-def _status_line(scene: Scene, x: float, y: float, width: float) -> str:
+@_group
+def _status_line(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The status, the action at hand and those pending; in two lines or three."""
     view, paint, status = scene.view, scene.paint, _status(scene.view)
     if view["asked"] == "over":
         lines = textwrap.wrap(status, int(width / 7))
-        parts = [_words(x, y + 10 + 18 * i, line, PLAIN, paint.faint) for i, line in enumerate(lines)]
+        for i, line in enumerate(lines):
+            yield _words(x, y + 10 + 18 * i, line, PLAIN, paint.faint)
         down, score = y + 13 + 18 * len(lines), max(view["scores"])
         first = next(player for player in view["stack"] if view["scores"][player] == score)
-        parts.append(_marker(scene, x + 11, down, 11, first))
-        parts.append(_bold(x + 30, down, f"player_{first} is first with {score}", 15, paint.ink))
-        return draw.tag("g", *parts)
+        yield _marker(scene, x + 11, down, 11, first)
+        yield _bold(x + 30, down, f"player_{first} is first with {score}", 15, paint.ink)
+        return
     when, _, what = status.partition("; ")[0].partition(": ")
-    parts = [_bold(x, y + 10, when[0].upper() + when[1:], PLAIN, paint.faint)]
-    parts.append(_marker(scene, x + 11, y + 31, 11, view["current_player"]))
+    yield _bold(x, y + 10, when[0].upper() + when[1:], PLAIN, paint.faint)
+    yield _marker(scene, x + 11, y + 31, 11, view["current_player"])
     lines = textwrap.wrap(what, int((width - 30) / 7.6))
-    parts += [_bold(x + 30, y + 31 + 18 * i, line, 15, paint.ink) for i, line in enumerate(lines)]
+    for i, line in enumerate(lines):
+        yield _bold(x + 30, y + 31 + 18 * i, line, 15, paint.ink)
     right, compact = x + width, scene.look.compact
     if "pass" in scene.look.legal:
         left, top = right - 56, y - 5 if compact else y + 4
         button = _chip(left, top, 56, 28, 14, paint.legal, 3, paint.offered, "pass", paint.ink, size=PLAIN)
-        parts.append(_target(scene, "pass", button))
+        yield _target(scene, "pass", button)
         right -= 0 if compact else 70
-    parts += _waiting(scene, right, y + (72 if compact else 18))
-    return draw.tag("g", *parts)
+    yield from _waiting(scene, right, y + (72 if compact else 18))
 
 
-def _waiting(scene: Scene, right: float, y: float) -> list[str]:
+def _waiting(scene: Scene, right: float, y: float) -> Iterator[str]:
     """The action at hand and those pending, each in a box, up to a right edge."""
-    view, paint, legal, parts = scene.view, scene.paint, set(scene.look.legal), []
+    view, paint, legal = scene.view, scene.paint, set(scene.look.legal)
     boxes = [(kind, amount, True) for group in view["pending"] for kind, amount in reversed(group)]
     boxes += [(*view["hand_action"], False)] if view["hand_action"] else []
     for kind, amount, pending in boxes:
@@ -505,55 +521,57 @@ def _waiting(scene: Scene, right: float, y: float) -> list[str]:
         drawn = _titled(note, ground, _gain(scene, text, right + 8, y))
         if not pending and scene.look.last.startswith("resolve "):
             drawn += _ring(scene, right, y - 17, width, 34)
-        parts.append(_target(scene, label, drawn) if offered else drawn)
-    return parts
+        yield _target(scene, label, drawn) if offered else drawn
 
 
 # the board
 
 
-def _market(scene: Scene, x: float, y: float, width: float) -> str:
+@_group
+def _market(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The order of turns, the piles and the columns: the current one and the next wide, in full width the others narrow."""
     near, compact = _near_columns(scene.view), scene.look.compact
     columns = near if compact else range(1, 9)
-    parts = [draw.box(x, y, width, BOARD, 8, scene.paint.edge, 1, scene.paint.panel)]
-    parts += [_order(scene, x + 8, y), _piles(scene, x + 8, y + 150)]
+    yield draw.box(x, y, width, BOARD, 8, scene.paint.edge, 1, scene.paint.panel)
+    yield _order(scene, x + 8, y)
+    yield _piles(scene, x + 8, y + 150)
     if not columns:
         note = "No column is open in the last turn."
-        parts.append(_words(x + 80, y + 180, note, PLAIN, scene.paint.ink))
+        yield _words(x + 80, y + 180, note, PLAIN, scene.paint.ink)
     left, room = x + 66, width - 72 - 4 * (len(columns) - 1)
     narrow = 41 if near else room / 8
     wide = (room - narrow * (len(columns) - len(near))) / (len(near) or 1)
     for column in columns:
         across = wide if column in near else narrow
-        parts.append(_column(scene, column, left, y, across, column in near))
+        yield _column(scene, column, left, y, across, column in near)
         left += across + 4
-    return draw.tag("g", *parts)
 
 
-def _other_columns(scene: Scene, x: float, y: float, width: float) -> str:
+@_group
+def _other_columns(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The columns that a compact market leaves out."""
     columns = [column for column in range(1, 9) if column not in _near_columns(scene.view)]
     across = (width - 16 - 4 * (len(columns) - 1)) / len(columns)
-    parts = [draw.box(x, y, width, BOARD, 8, scene.paint.edge, 1, scene.paint.panel)]
+    yield draw.box(x, y, width, BOARD, 8, scene.paint.edge, 1, scene.paint.panel)
     for place, column in enumerate(columns):
-        parts.append(_column(scene, column, x + 8 + (across + 4) * place, y, across, False))
-    return draw.tag("g", *parts)
+        yield _column(scene, column, x + 8 + (across + 4) * place, y, across, False)
 
 
-def _order(scene: Scene, x: float, y: float) -> str:
+@_group
+def _order(scene: Scene, x: float, y: float) -> Iterator[str]:
     """The last stack, top first; a Flower that has been placed since is an outline."""
     view, paint = scene.view, scene.paint
-    parts = [_heading(scene, x, y + 14, "order")]
+    names = ", ".join(map(marker, view["order"])) or "nobody"
+    yield draw.title(f"still to play in this column, in order: {names}")
+    yield _heading(scene, x, y + 14, "order")
     for place, player in enumerate(view["stack"]):
         left, top, edge = x + 2, y + 31 + 20 * place, _livery(scene, player)
-        parts.append(
-            _slab(scene, left, top, player)
-            if player in view["order"]
-            else _chip(left, top, 38, 14, 4, edge, 1.5, paint.panel, marker(player), paint.faint, weight=None)
-        )
-    names = ", ".join(map(marker, view["order"])) or "nobody"
-    return _titled(f"still to play in this column, in order: {names}", *parts)
+        if player in view["order"]:
+            yield _slab(scene, left, top, player)
+        else:
+            yield _chip(
+                left, top, 38, 14, 4, edge, 1.5, paint.panel, marker(player), paint.faint, weight=None
+            )
 
 
 def _slab(scene: Scene, x: float, y: float, who: int | str) -> str:
@@ -562,49 +580,50 @@ def _slab(scene: Scene, x: float, y: float, who: int | str) -> str:
     return _chip(x, y, 38, 14, 4, paint.line, 0.8, _livery(scene, who), marker(who), paint.on_livery)
 
 
-def _stack(scene: Scene, x: float, bottom: float, flowers: Sequence[int | str]) -> str:
+@_group
+def _stack(scene: Scene, x: float, bottom: float, flowers: Sequence[int | str]) -> Iterator[str]:
     """Flowers on top of one another, the last one in full."""
-    parts = [_slab(scene, x, bottom - 14 * (i + 1), who) for i, who in enumerate(flowers)]
-    top = bottom - 14 * len(flowers)
-    parts.append(bloom(x + 19, top - 5, _livery(scene, flowers[-1]), scene.paint))
-    return _titled(f"Flowers from bottom to top: {', '.join(map(marker, flowers))}", *parts)
+    yield draw.title(f"Flowers from bottom to top: {', '.join(map(marker, flowers))}")
+    for who in flowers:
+        bottom -= 14
+        yield _slab(scene, x, bottom, who)
+    yield bloom(x + 19, bottom - 5, _livery(scene, flowers[-1]), scene.paint)
 
 
-def _piles(scene: Scene, x: float, y: float) -> str:
+@_group
+def _piles(scene: Scene, x: float, y: float) -> Iterator[str]:
     """Garden cards: the pile and the discards."""
     view, paint = scene.view, scene.paint
     left, used = view["pile_left"], sum(view["discards"])
     kinds = ", ".join(describing.cards(scene.tables, view["discards"]))
-    parts = [
-        _heading(scene, x, y + 14, "cards"),
-        _titled(
-            f"{left} Garden cards in the pile",
-            icon("card", x + 21, y + 48, 44, paint),
-            _bold(x + 21, y + 82, left, PLAIN, paint.ink, "middle"),
-        ),
-        _heading(scene, x, y + 112, "used"),
-        _titled(
-            f"{used} discarded" + (f": {kinds}" if kinds else ""),
-            _chip(x + 7, y + 127, 28, 38, 4, paint.edge, 1, paint.board, used, paint.ink, size=PLAIN),
-        ),
-    ]
+    yield _heading(scene, x, y + 14, "cards")
+    yield _titled(
+        f"{left} Garden cards in the pile",
+        icon("card", x + 21, y + 48, 44, paint),
+        _bold(x + 21, y + 82, left, PLAIN, paint.ink, "middle"),
+    )
+    yield _heading(scene, x, y + 112, "used")
+    yield _titled(
+        f"{used} discarded" + (f": {kinds}" if kinds else ""),
+        _chip(x + 7, y + 127, 28, 38, 4, paint.edge, 1, paint.board, used, paint.ink, size=PLAIN),
+    )
     if scene.look.last.startswith(("use ", "sell ")):
-        parts.append(_ring(scene, x + 7, y + 127, 28, 38))
-    return draw.tag("g", *parts)
+        yield _ring(scene, x + 7, y + 127, 28, 38)
 
 
-def _column(scene: Scene, column: int, x: float, y: float, width: float, wide: bool) -> str:
+@_group
+def _column(scene: Scene, column: int, x: float, y: float, width: float, wide: bool) -> Iterator[str]:
     """A column of the board below its number."""
     view, paint = scene.view, scene.paint
     current = column == view["column"] and view["round"] < 3
     words = f"column {column} {'now' if current else 'next'}" if wide else column
     ink = paint.panel if current else paint.ink if wide else paint.faint
-    parts = [draw.box(x, y + 5, width, 18, 6, paint.ink, 1, paint.ink)] if current else []
-    parts.append(_bold(x + width / 2, y + 14, words, SMALL, ink, "middle"))
+    if current:
+        yield draw.box(x, y + 5, width, 18, 6, paint.ink, 1, paint.ink)
+    yield _bold(x + width / 2, y + 14, words, SMALL, ink, "middle")
     for space in range(SPACES):
         top = y + 26 + (SPACE + 4) * space
-        parts.append(_space_drawn(scene, column, space, x, top, width, wide, current))
-    return draw.tag("g", *parts)
+        yield _space_drawn(scene, column, space, x, top, width, wide, current)
 
 
 def _space_drawn(
@@ -635,32 +654,35 @@ def _space_drawn(
     return _target(scene, label, *parts)
 
 
-def _cost(scene: Scene, space: int, x: float, y: float) -> str:
+@_group
+def _cost(scene: Scene, space: int, x: float, y: float) -> Iterator[str]:
     """The cost of a Flower on an occupied space."""
     cost, ink = describing.flower_cost(scene.view, scene.tables, space), scene.paint.ink
-    parts = [_words(x + 2, y, "free", PLAIN, ink)]
+    yield draw.title(f"a Flower here costs {count(cost, 'coin')}")
     if cost:
-        parts = [_words(x, y, "pay", SMALL, ink), icon("coins", x + 36, y, 20, scene.paint)]
-        parts.append(_bold(x + 50, y, cost, PLAIN, ink))
-    return _titled(f"a Flower here costs {count(cost, 'coin')}", *parts)
+        yield _words(x, y, "pay", SMALL, ink)
+        yield icon("coins", x + 36, y, 20, scene.paint)
+        yield _bold(x + 50, y, cost, PLAIN, ink)
+    else:
+        yield _words(x + 2, y, "free", PLAIN, ink)
 
 
-def _tile_drawn(scene: Scene, laid: str, space: int, x: float, y: float, width: float) -> str:
+@_group
+def _tile_drawn(scene: Scene, laid: str, space: int, x: float, y: float, width: float) -> Iterator[str]:
     """A tile: with spots on the upper spaces, with stripes on the lower ones."""
     paint, height, free = scene.paint, 33, width
-    sort = "spotted" if space < 2 else "striped"
-    parts = [draw.box(x, y, width, height, 5, paint.edge, 1, paint.tile)]
+    spotted = space < 2
+    yield draw.title(f"{'spotted' if spotted else 'striped'} tile: {wording.action(laid)}")
+    yield draw.box(x, y, width, height, 5, paint.edge, 1, paint.tile)
     if width > 50:
         free -= 12
         for down in range(0, 28, 7):
-            stripe = f"M{x + width - 8:.1f} {y + 9 + down:.1f}l6 -5"
-            parts.append(
-                _disc(x + width - 5, y + 6 + down, 1.6, paint.faint)
-                if sort == "spotted"
-                else draw.tag("path", d=stripe, stroke=paint.faint, stroke_width=1.4)
-            )
-    parts.append(_gains_centred(scene, [laid], x + free / 2, y + height / 2, free, 24))
-    return _titled(f"{sort} tile: {wording.action(laid)}", *parts)
+            if spotted:
+                yield _disc(x + width - 5, y + 6 + down, 1.6, paint.faint)
+            else:
+                stripe = f"M{x + width - 8:.1f} {y + 9 + down:.1f}l6 -5"
+                yield draw.tag("path", d=stripe, stroke=paint.faint, stroke_width=1.4)
+    yield _gains_centred(scene, [laid], x + free / 2, y + height / 2, free, 24)
 
 
 def _last_space(view: View, last: str) -> tuple[int, int]:
@@ -711,13 +733,13 @@ def _prizes(scene: Scene, name: str, right: float, y: float) -> str:
     paint, left = scene.paint, scene.view["prizes"][PRIZES.index(name)]
     if not left:
         return _words(right, y, "no prizes left", SMALL, paint.faint, "end")
-    parts, x = [], right - 11
+    drawn, x = "", right - 11
     for value in reversed(left[1:]):
-        parts += [_disc(x, y, 10.5, paint.board, paint.edge), _words(x, y, value, SMALL, paint.ink, "middle")]
+        drawn += _disc(x, y, 10.5, paint.board, paint.edge) + _words(x, y, value, SMALL, paint.ink, "middle")
         x -= 22
-    parts += [_disc(x, y, 10.5, paint.offered, paint.edge), _bold(x, y, left[0], SMALL, paint.ink, "middle")]
-    parts.append(icon("prize", x - 23, y, 20, paint))
-    return _titled(f"{name} prizes, top first: {' '.join(map(str, left))}", *parts)
+    drawn += _disc(x, y, 10.5, paint.offered, paint.edge) + _bold(x, y, left[0], SMALL, paint.ink, "middle")
+    drawn += icon("prize", x - 23, y, 20, paint)
+    return _titled(f"{name} prizes, top first: {' '.join(map(str, left))}", drawn)
 
 
 Place = tuple[float, float, float]
@@ -751,9 +773,12 @@ def _places(
     return places
 
 
-def _edges(scene: Scene, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float) -> str:
+@_group
+def _edges(
+    scene: Scene, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float
+) -> Iterator[str]:
     """The ways between the nodes, with what they cost."""
-    paint, parts, costs = scene.paint, [], []
+    paint, costs = scene.paint, []
     for (a, b, wide), edges in zip(places, ways(nodes), strict=True):
         for way, (to, cost) in enumerate(edges):
             c, d, other = places[to]
@@ -767,42 +792,39 @@ def _edges(scene: Scene, nodes: tuple[Node, ...], places: Sequence[Place], y: fl
                 bend = 0 if b != d or len(edges) == 1 else -14 if up else 14
                 level = (b + d) / 2 + 0.75 * bend
                 path = f"M{start:.1f} {b:.1f}C{half:.1f} {b + bend:.1f} {half:.1f} {d + bend:.1f} {end:.1f} {d:.1f}"
-            parts.append(
-                draw.tag("path", d=path, fill="none", stroke=paint.faint, stroke_width=2.5, data_edge=1)
-            )
+            yield draw.tag("path", d=path, fill="none", stroke=paint.faint, stroke_width=2.5, data_edge=1)
             if cost:
                 coin = _disc(half, level, 9.5, paint.coin, paint.line)
                 number = _bold(half, level, cost, SMALL, LIGHT.ink, "middle")
                 costs.append(_titled(f"this way costs {count(cost, 'coin')}", coin, number))
-    return draw.tag("g", *parts, *costs)
+    yield from costs
 
 
-def _node(scene: Scene, track: int, number: int, place: Place, offered: bool, low: bool) -> str:
+@_group
+def _node(scene: Scene, track: int, number: int, place: Place, offered: bool, low: bool) -> Iterator[str]:
     """A node with what it gives and the pieces on it, above it or, on the lower way, below it."""
     view, paint, (x, y, wide) = scene.view, scene.paint, place
     here = [player for player, pieces in enumerate(view["tracks"]) if pieces[track] == number]
     nodes = scene.tables.track(TRACKS[track])
-    left = x - wide / 2
+    left, words, fill = x - wide / 2, wording.step(nodes, number), paint.board
     if number == 0:
         half, down = (14, 0) if view["num_players"] == 2 else (24, 10)
-        parts = [_box(scene, left, y - half, wide, 2 * half, fill=paint.board, corner=12)]
+        yield draw.title(words)
+        yield _box(scene, left, y - half, wide, 2 * half, fill=fill, corner=12)
         for player in here:
             right, lower = player % 2, player // 2
-            parts.append(_marker(scene, x - 9.5 + 19 * right, y + (2 * lower - 1) * down, 9.5, player))
-        return _titled("start", *parts)
-    words, fill = wording.step(nodes, number), paint.board
+            yield _marker(scene, x - 9.5 + 19 * right, y + (2 * lower - 1) * down, 9.5, player)
+        return
     if number == len(nodes) - 1:
         words, fill = f"end: {words}", paint.tile
-    parts = [
-        _box(scene, left, y - 14, wide, 29, fill=fill, offered=offered, corner=10),
-        _gains_centred(scene, nodes[number].gains, x, y, wide - 6),
-    ]
+    yield draw.title(words)
+    yield _box(scene, left, y - 14, wide, 29, fill=fill, offered=offered, corner=10)
+    yield _gains_centred(scene, nodes[number].gains, x, y, wide - 6)
     if _last_node(scene) == (track, number):
-        parts.append(_ring(scene, left, y - 14, wide, 29))
+        yield _ring(scene, left, y - 14, wide, 29)
     for i, player in enumerate(here):
         middle = x - 9 * (len(here) - 1) + 18 * i
-        parts.append(_marker(scene, middle, y + (19.5 if low else -20), 9, player))
-    return _titled(words, *parts)
+        yield _marker(scene, middle, y + (19.5 if low else -20), 9, player)
 
 
 def _last_node(scene: Scene) -> tuple[int, int]:
@@ -836,7 +858,8 @@ class Garden(NamedTuple):
         return self.x + self.pitch * column + self.bed / 2
 
 
-def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
+@_group
+def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """One player's garden, tasks, hand and counts."""
     view, paint = scene.view, scene.paint
     asked = view["asked"] != "over" and player == view["current_player"]
@@ -844,21 +867,18 @@ def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     pitch = 37 if width < 300 else 46 if width < 380 else 54 if width < 450 else 62
     left = x + 20
     garden = Garden(player, left, y + 90, pitch, pitch - 9, left + 4 * pitch + 2)
-    parts = [
-        draw.box(x, y, width, PANEL, 8, edge, thick, paint.panel),
-        _marker(scene, x + 21, y + 21, 12, player),
-        _ring(scene, x + 10, y + 10, 22, 22, 14) if _last_elsewhere(scene, player) else "",
-        _bold(x + 40, y + 21, f"player_{player}", 16, paint.ink),
-        _bold(x + width - 12, y + 21, view["scores"][player], 26, paint.ink, "end"),
-        _holdings(scene, player, x + 12, y + 54, width - 24),
-        _ground(scene, garden),
-        *(_bed_drawn(scene, garden, bed) for bed in range(BEDS)),
-        *(_crossing(scene, garden, r, c) for r, c in CROSSINGS),
-        _full_columns(scene, garden),
-        _tasks_drawn(scene, garden, x + width - 7 - garden.tasks),
-        _below(scene, player, x + 12, garden.y + ROWS * ROW + 28, width - 24),
-    ]
-    return draw.tag("g", *parts)
+    yield draw.box(x, y, width, PANEL, 8, edge, thick, paint.panel)
+    yield _marker(scene, x + 21, y + 21, 12, player)
+    yield _ring(scene, x + 10, y + 10, 22, 22, 14) if _last_elsewhere(scene, player) else ""
+    yield _bold(x + 40, y + 21, f"player_{player}", 16, paint.ink)
+    yield _bold(x + width - 12, y + 21, view["scores"][player], 26, paint.ink, "end")
+    yield _holdings(scene, player, x + 12, y + 54, width - 24)
+    yield _ground(scene, garden)
+    yield from (_bed_drawn(scene, garden, bed) for bed in range(BEDS))
+    yield from (_crossing(scene, garden, r, c) for r, c in CROSSINGS)
+    yield _full_columns(scene, garden)
+    yield _tasks_drawn(scene, garden, x + width - 7 - garden.tasks)
+    yield _below(scene, player, x + 12, garden.y + ROWS * ROW + 28, width - 24)
 
 
 def _last_elsewhere(scene: Scene, player: int) -> bool:
@@ -876,44 +896,35 @@ def _acts(scene: Scene, player: int, label: str) -> bool:
     return label in scene.look.legal and player == scene.view["current_player"]
 
 
-def _holdings(scene: Scene, player: int, x: float, y: float, width: float) -> str:
+@_group
+def _holdings(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """Coins, cards and the five places of the animals."""
     paint, coins, cards = scene.paint, scene.view["coins"][player], describing.held(scene.view, player)
-    parts = []
     for kind, n, what, left, gap in (
         ("coins", coins, "coin", 11, 15),
         ("card", cards, "Garden card", 60, 12),
     ):
         number = _bold(x + left + gap, y, n, 16, paint.ink)
-        parts.append(_titled(count(n, what), icon(kind, x + left, y, 22, paint), number))
-    parts.append(icon("animal", x + width - 121, y, 20, paint))
+        yield _titled(count(n, what), icon(kind, x + left, y, 22, paint), number)
+    yield icon("animal", x + width - 121, y, 20, paint)
     for place, points in enumerate(scene.tables.animals):
-        middle, words = x + width - 95.5 + 21.5 * place, f"animal {place + 1}: {count(points, 'point')}"
-        parts.append(
-            _titled(
-                f"{words}, scored",
-                _disc(middle, y, 10, paint.done, paint.edge),
-                _bold(middle, y, points, SMALL, paint.on_done, "middle"),
-            )
-            if place < scene.view["animals"][player]
-            else _titled(
-                words,
-                _disc(middle, y, 10, paint.board, paint.edge),
-                _words(middle, y, points, SMALL, paint.ink, "middle"),
-            )
-        )
-    return draw.tag("g", *parts)
+        words, middle = f"animal {place + 1}: {count(points, 'point')}", x + width - 95.5 + 21.5 * place
+        write, fill, ink = _words, paint.board, paint.ink
+        if place < scene.view["animals"][player]:
+            write, fill, ink, words = _bold, paint.done, paint.on_done, f"{words}, scored"
+        number = write(middle, y, points, SMALL, ink, "middle")
+        yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
 
 
-def _ground(scene: Scene, garden: Garden) -> str:
+@_group
+def _ground(scene: Scene, garden: Garden) -> Iterator[str]:
     """The paths of a garden, with the numbers of rows and columns."""
     paint, (_, x, y, pitch, _, _) = scene.paint, garden
-    parts = [draw.box(x - 4, y - 4, 4 * pitch - 1, ROWS * ROW, 8, paint.edge, 1, paint.board)]
+    yield draw.box(x - 4, y - 4, 4 * pitch - 1, ROWS * ROW, 8, paint.edge, 1, paint.board)
     for column in range(COLUMNS):
-        parts.append(_words(garden.middle(column), y - 13, column, SMALL, paint.faint, "middle"))
+        yield _words(garden.middle(column), y - 13, column, SMALL, paint.faint, "middle")
     for row in range(ROWS):
-        parts.append(_words(x - 13, y + ROW * row + 24, row, SMALL, paint.faint, "middle"))
-    return draw.tag("g", *parts)
+        yield _words(x - 13, y + ROW * row + 24, row, SMALL, paint.faint, "middle")
 
 
 def _bed_drawn(scene: Scene, garden: Garden, bed: int) -> str:
@@ -973,9 +984,10 @@ def _crossing(scene: Scene, garden: Garden, r: int, c: int) -> str:
     return _target(scene, f"walk {name}", disc, words)
 
 
-def _full_columns(scene: Scene, garden: Garden) -> str:
+@_group
+def _full_columns(scene: Scene, garden: Garden) -> Iterator[str]:
     """The points of the columns of a garden as it is, below them."""
-    paint, y, parts = scene.paint, garden.y + ROWS * ROW + 9, []
+    paint, y = scene.paint, garden.y + ROWS * ROW + 9
     for column in range(COLUMNS):
         points = wording.column_points(scene.tables, scene.view["gardens"][garden.player], column)
         x = garden.middle(column)
@@ -985,21 +997,20 @@ def _full_columns(scene: Scene, garden: Garden) -> str:
             number = _chip(
                 x - 13, y - 9, 26, 18, 9, paint.done, 1, paint.done, points, paint.on_done, size=13
             )
-        parts.append(_titled(f"column {column}: {words}", number))
-    parts.append(_heading(scene, garden.tasks, y, "full columns"))
-    return draw.tag("g", *parts)
+        yield _titled(f"column {column}: {words}", number)
+    yield _heading(scene, garden.tasks, y, "full columns")
 
 
-def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> str:
+@_group
+def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> Iterator[str]:
     """The basic and the special task of each row: side by side if there is room, else one above the other."""
     view, player, x, y = scene.view, garden.player, garden.tasks, garden.y
     heads, across, height, right, down, top = ("basic and special",), width, 22, 0.0, 24, 0
     if width > 200:
         heads, across, height, down, top = ("basic task", "special task"), (width - 6) / 2, 31, 0, 8
         right = across + 6
-    parts = []
     for place, words in enumerate(heads):
-        parts.append(_heading(scene, x + right * place, y - 13, words if width > 95 else "tasks"))
+        yield _heading(scene, x + right * place, y - 13, words if width > 95 else "tasks")
     own = view["tasks"][player]
     given = [row for row in range(ROWS) if own[row] >= 0]
     for row in range(ROWS):
@@ -1007,34 +1018,34 @@ def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> str:
         special = scene.tables.special[own[row]] if row in given else None
         for place, task in enumerate((scene.tables.basic[row], special)):
             spot = (x + right * place, above + down * place, across, height)
-            parts.append(_task_card(scene, task, *spot, place, view[DONE[place]][player][row]))
+            yield _task_card(scene, task, *spot, place, view[DONE[place]][player][row])
     if scene.look.by == player and scene.look.last.startswith("assign"):
         for row in given[-2:] if len(given) == ROWS else given[-1:]:  # the last one is assigned automatically
-            parts.append(_ring(scene, x + right, y + ROW * row + top + down, across, height))
-    return draw.tag("g", *parts)
+            yield _ring(scene, x + right, y + ROW * row + top + down, across, height)
 
 
 DONE = ("basic_done", "special_done")
 
 
+@_group
 def _task_card(
     scene: Scene, task: Task | None, x: float, y: float, width: float, height: float, place: int, done: bool
-) -> str:
+) -> Iterator[str]:
     """A task, basic or special by its place: the plants that it asks for and its points."""
     paint, middle = scene.paint, y + height / 2
     edge, thick = (paint.done, 1.5) if done else (paint.edge, 1)
     sort, fill = (("basic", paint.board), ("special", paint.tile))[place]
-    parts = [draw.box(x, y, width, height, 5, edge, thick, fill)]
+    words = f"{sort} task: {wording.task(task)}" if task else "special task not yet assigned"
+    yield draw.title(words + ", done" * done)
+    yield draw.box(x, y, width, height, 5, edge, thick, fill)
     if task is None:
-        parts.append(_words(x + width / 2, middle, "?", PLAIN, paint.ink, "middle"))
-        return _titled("special task not yet assigned", *parts)
-    parts.append(_wanted(scene, task, x + 2, middle, width - 24))
+        yield _words(x + width / 2, middle, "?", PLAIN, paint.ink, "middle")
+        return
+    yield _wanted(scene, task, x + 2, middle, width - 24)
     if done:
-        parts.append(draw.box(x + width - 21, middle - 9, 19, 18, 5, paint.done, 1, paint.done))
-        parts.append(tick(x + 3, y + 2, paint))
-    ink = paint.on_done if done else paint.ink
-    parts.append(_bold(x + width - 11.5, middle, task.points, 13, ink, "middle"))
-    return _titled(f"{sort} task: {wording.task(task)}" + ", done" * done, *parts)
+        yield draw.box(x + width - 21, middle - 9, 19, 18, 5, paint.done, 1, paint.done)
+        yield tick(x + 3, y + 2, paint)
+    yield _bold(x + width - 11.5, middle, task.points, 13, paint.on_done if done else paint.ink, "middle")
 
 
 def _wanted(scene: Scene, task: Task, x: float, y: float, width: float) -> str:
@@ -1066,12 +1077,13 @@ def _below(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     return _hand(scene, player, held, x, y, width)
 
 
+@_group
 def _dealt(
     scene: Scene, player: int, dealt: Sequence[tuple[int, int]], x: float, y: float, width: float
-) -> str:
+) -> Iterator[str]:
     """The special tasks that are yet to be assigned, by their places among those dealt."""
     row, ink = scene.view["tasks"][player].index(-1), scene.paint.ink
-    parts = [_heading(scene, x, y, f"special task for row {row}")]
+    yield _heading(scene, x, y, f"special task for row {row}")
     across = min(120.0, (width - 8) / 3)
     for place, (j, number) in enumerate(dealt):
         a, b = x + (across + 4) * (place % 3), y + 11 + 34 * (place // 3)
@@ -1084,26 +1096,28 @@ def _dealt(
             _bold(right, b + 14.5, task.points, 13, ink, "middle"),
             _name(scene, right, b + 28, j),
         )
-        parts.append(_target(scene, label, drawn) if offered else drawn)
-    return draw.tag("g", *parts)
+        yield _target(scene, label, drawn) if offered else drawn
 
 
-def _backs(scene: Scene, cards: int, x: float, y: float, width: float) -> str:
+@_group
+def _backs(scene: Scene, cards: int, x: float, y: float, width: float) -> Iterator[str]:
     """Hidden cards: their backs and how many they are."""
-    parts = [_heading(scene, x, y, "cards in hand" if cards else "no cards in hand")]
+    yield draw.title(count(cards, "hidden card"))
+    yield _heading(scene, x, y, "cards in hand" if cards else "no cards in hand")
     pitch = min(26.0, (width - 60) / max(cards, 1))
-    parts += [icon("card", x + 17 + pitch * i, y + 36, 44, scene.paint) for i in range(cards)]
+    for i in range(cards):
+        yield icon("card", x + 17 + pitch * i, y + 36, 44, scene.paint)
     if cards:
-        parts.append(_bold(x + 34 + pitch * cards, y + 36, cards, LARGE, scene.paint.ink))
-    return _titled(count(cards, "hidden card"), *parts)
+        yield _bold(x + 34 + pitch * cards, y + 36, cards, LARGE, scene.paint.ink)
 
 
+@_group
 def _hand(
     scene: Scene, player: int, held: Sequence[tuple[int, str]], x: float, y: float, width: float
-) -> str:
+) -> Iterator[str]:
     """Cards in hand by kind: what they do, how many there are; below them, to sell one."""
     paint, top, wide = scene.paint, y + 12, 46.0
-    parts = [_heading(scene, x, y, "cards in hand" if held else "no cards in hand")]
+    yield _heading(scene, x, y, "cards in hand" if held else "no cards in hand")
     pitch = min(52.0, (width + 6) / max(len(held), 1))
     for place, (n, action) in enumerate(held):
         left, words, use, sell = x + pitch * place, wording.action(action), f"use {action}", f"sell {action}"
@@ -1116,7 +1130,7 @@ def _hand(
             words += f" (x{n})"
             drawn.append(_words(middle, top + 32, f"x{n}", SMALL, paint.ink, "middle"))
         card = _titled(words, *drawn)
-        parts.append(_target(scene, use, card) if offered else card)
+        yield _target(scene, use, card) if offered else card
         if _acts(scene, player, sell):
             below = top + 56.5
             sale = [
@@ -1124,48 +1138,45 @@ def _hand(
                 _bold(left + 9, below, f"+{COINS_FOR_SALE}", SMALL, paint.ink),
                 icon("coins", left + wide - 14, below, 15, paint),
             ]
-            parts.append(_target(scene, sell, *sale))
-    return draw.tag("g", *parts)
+            yield _target(scene, sell, *sale)
 
 
-def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> str:
+@_group
+def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """The parts of a score and their sum."""
-    parts, paint = [], scene.paint
+    paint = scene.paint
     sheet = describing.score_sheet(scene.view, scene.tables)[player]
     across = (width - 16) / 2
     for place, (what, points) in enumerate([*sheet.items(), ("score", sum(sheet.values()))]):
         a, b = x + (across + 16) * (place // 3), y + 8 + 24 * (place % 3)
         write, edge = (_bold, paint.ink) if what == "score" else (_words, paint.edge)
-        parts += [
-            write(a, b, what, 13, paint.ink),
-            _bold(a + across, b, points, 14, paint.ink, "end"),
-            draw.tag("path", d=f"M{a:.1f} {b + 11:.1f}h{across:.1f}", stroke=edge),
-        ]
-    return draw.tag("g", *parts)
+        yield write(a, b, what, 13, paint.ink)
+        yield _bold(a + across, b, points, 14, paint.ink, "end")
+        yield draw.tag("path", d=f"M{a:.1f} {b + 11:.1f}h{across:.1f}", stroke=edge)
 
 
 # what the icons mean
 
 
-def _legend(scene: Scene, x: float, y: float, width: float, in_line: int) -> str:
+@_group
+def _legend(scene: Scene, x: float, y: float, width: float, in_line: int) -> Iterator[str]:
     """The icons and their names, in lines of as many, and what a full column of a garden scores."""
-    paint, parts, left, wide = scene.paint, [], x, width > 500
+    paint, left, wide = scene.paint, x, width > 500
     spare = (width - sum(28 + 6.1 * len(words) for words in LEGEND.values())) / (len(LEGEND) - 1)
     for place, (kind, words) in enumerate(LEGEND.items()):
         line, across = divmod(place, in_line)
         if in_line < len(LEGEND):
             left = x + width / in_line * across
-        parts.append(icon(kind, left + 10, y + 24 * line, 20 if "plant" not in kind else 24, paint))
-        parts.append(_words(left + 25, y + 24 * line, words, SMALL, paint.faint))
+        yield icon(kind, left + 10, y + 24 * line, 20 if "plant" not in kind else 24, paint)
+        yield _words(left + 25, y + 24 * line, words, SMALL, paint.faint)
         left += 28 + 6.1 * len(words) + spare
     y += 26 * -(-len(LEGEND) // in_line)
-    parts.append(_words(x, y, "full column of a garden, by its highest plant:", SMALL, paint.faint))
+    yield _words(x, y, "full column of a garden, by its highest plant:", SMALL, paint.faint)
     left, down = (x + 264, y) if wide else (x, y + 22)
     for level, points in enumerate(scene.tables.columns, 1):
-        parts.append(_level(scene, level, left, down, 20, 18))
-        parts.append(_bold(left + 24, down, points, SMALL, paint.ink))
+        yield _level(scene, level, left, down, 20, 18)
+        yield _bold(left + 24, down, points, SMALL, paint.ink)
         left += 46
     notes = "tasks: first the basic, then the special one · animals: points of the first to fifth"
     right, down, anchor = (x + width, y, "end") if wide else (x, y + 44, None)
-    parts.append(_words(right, down, notes, SMALL, paint.faint, anchor))
-    return draw.tag("g", *parts)
+    yield _words(right, down, notes, SMALL, paint.faint, anchor)
