@@ -96,7 +96,10 @@ def _status(view: View) -> str:
             "neutral": "place the neutral Flower",
             "choose": "choose what comes next",
             "track": "move on the track or stop",
-        }.get(view["asked"], view["asked"])
+            "plant": "plant",
+            "water": "water",
+            "walk": "walk",
+        }[view["asked"]]
     when = "last turn" if last else f"round {view['round']}, column {view['column']}"
     order = ", ".join(map(marker, view["order"]))
     text = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
@@ -764,9 +767,9 @@ def _places(
     places: list[Place] = [(0, 0, 0)] * len(nodes)
     for stage, wide, following in zip(by_step, widths, [*gaps, 0], strict=True):
         wide *= shrink
-        lane = [next(iter(lanes[n])) if len(lanes[n]) == 1 else 0 for n in stage]
-        spread = [(2 * i + 1) / len(stage) - 1 for i in range(len(stage))]
-        apart = [0.4 * side for side in lane] if len({*lane}) == len(lane) else spread
+        apart = [0.4 * sum(lanes[n]) if len(lanes[n]) == 1 else 0 for n in stage]
+        if len({*apart}) < len(stage):
+            apart = [(2 * i + 1) / len(stage) - 1 for i in range(len(stage))]
         for number, side in zip(stage, apart, strict=True):
             places[number] = (x + wide / 2, y + height * (1 + side) / 2, wide)
         x += wide + gap * following
@@ -909,10 +912,10 @@ def _holdings(scene: Scene, player: int, x: float, y: float, width: float) -> It
     yield icon("animal", x + width - 121, y, 20, paint)
     for place, points in enumerate(scene.tables.animals):
         words, middle = f"animal {place + 1}: {count(points, 'point')}", x + width - 95.5 + 21.5 * place
-        write, fill, ink = _words, paint.board, paint.ink
+        fill, ink, weight = paint.board, paint.ink, None
         if place < scene.view["animals"][player]:
-            write, fill, ink, words = _bold, paint.done, paint.on_done, f"{words}, scored"
-        number = write(middle, y, points, SMALL, ink, "middle")
+            words, fill, ink, weight = f"{words}, scored", paint.done, paint.on_done, "bold"
+        number = _words(middle, y, points, SMALL, ink, "middle", weight)
         yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
 
 
@@ -1005,9 +1008,9 @@ def _full_columns(scene: Scene, garden: Garden) -> Iterator[str]:
 def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> Iterator[str]:
     """The basic and the special task of each row: side by side if there is room, else one above the other."""
     view, player, x, y = scene.view, garden.player, garden.tasks, garden.y
-    heads, across, height, right, down, top = ("basic and special",), width, 22, 0.0, 24, 0
+    heads, across, height, right, down, top = ["basic and special"], width, 22, 0.0, 24, 0
     if width > 200:
-        heads, across, height, down, top = ("basic task", "special task"), (width - 6) / 2, 31, 0, 8
+        heads, across, height, down, top = ["basic task", "special task"], (width - 6) / 2, 31, 0, 8
         right = across + 6
     for place, words in enumerate(heads):
         yield _heading(scene, x + right * place, y - 13, words if width > 95 else "tasks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -121,8 +122,13 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     terminated: bool
     truncated: bool
 
+    @property
+    def started(self) -> int:
+        """Number of players who have finished phase 1 in this column."""
+        return self.num_players - len(self.order)
 
-def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> dict[str, Any]:
+
+def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> View:
     """Return a state as plain JSON values, without the core's keys.
 
     Args:
@@ -137,7 +143,7 @@ def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> 
     groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
     stack = state["stack"][:n].tolist()
     prizes = zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
-    values = {key: int(state[field]) for key, field in NUMBERS.items()}
+    values: View = {key: int(state[field]) for key, field in NUMBERS.items()}
     values |= {key: bool(state[key]) for key in FLAGS}
     values |= {key: state[field][:n].tolist() for key, field in SEAT_FIELDS.items()}
     values |= {key: state[key][:n].astype(bool).tolist() for key in ("basic_done", "special_done")}
@@ -288,7 +294,7 @@ def _fill_order(state: Any, found: Snapshot) -> None:
     """Write the order of players, and check whose Flowers lie on the column [4]."""
     n, lies = found.num_players, [flower for space in found.flowers for flower in space]
     require(sorted(found.stack) == list(range(n)), f"stack must name each player once, not {found.stack}")
-    started = n - len(found.order)
+    started = found.started
     require(0 <= started <= n, f"order names more than {n} players")
     state["stack"][:n] = found.stack
     state["started"] = started
@@ -308,28 +314,27 @@ def _fill_order(state: Any, found: Snapshot) -> None:
         require(
             (found.round, found.column, started) == (1, 1, 0), "'assign' is asked before the first column"
         )
-        for place, player in enumerate(found.stack):
-            waits = place > found.stack.index(found.current_player)
+        least, most = ROWS, ROWS
+        for player in found.stack:
             given = sum(task >= 0 for task in found.tasks[player])
-            most = 0 if waits else ROWS - 2 if player == found.current_player else ROWS
-            least = ROWS if place < found.stack.index(found.current_player) else 0
+            if player == found.current_player:
+                least, most = 0, ROWS - 2
             require(least <= given <= most, f"tasks: player {player} cannot have assigned {given} yet")
+            most = min(least, most)  # players after the current one have assigned none
     elif found.asked in ("neutral", "start"):
         require(started < n, "order: somebody must have the turn")
         require(found.current_player == found.stack[started], f"player {found.stack[started]} has the turn")
-        require(found.asked == "start" or n == 2, "'neutral' is asked with two players alone")
-        require(found.asked == "start" or started == 0, "'neutral' is asked at the beginning of a column")
-        require(found.asked == "start" or found.round < LAST_ROUND, "'neutral' is not asked in the last turn")
+        if found.asked == "neutral":
+            require(n == 2, "'neutral' is asked with two players alone")
+            require(started == 0, "'neutral' is asked at the beginning of a column")
+            require(found.round < LAST_ROUND, "'neutral' is not asked in the last turn")
 
 
 def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
     """Write the action at hand and those pending [6.3]."""
     asked, at_hand = found.asked, found.hand_action
     state["at_hand"] = -1
-    for kind, _ in [
-        *(chosen for group in found.pending for chosen in group),
-        *([at_hand] if at_hand else []),
-    ]:
+    for kind, _ in chain(*found.pending, [at_hand] if at_hand else []):
         require(kind in CHOSEN, f"{kind!r} is no action that asks for a decision")
     if at_hand is not None:
         state["at_hand"], state["left"] = KINDS.index(at_hand[0]), at_hand[1]
@@ -353,14 +358,15 @@ def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
         kinds = {kind for kind, _ in found.pending[-1]}
         require(len(kinds) > 1, "pending: 'choose' is asked where several kinds of actions are pending")
     if busy and found.in_play is None:
-        started = found.num_players - len(found.order)
-        fits = started > 0 and found.stack[started - 1] == found.current_player
-        require(fits, "an action is carried out by the player who has just begun phase 2")
+        begun = found.stack[: found.started][-1:]
+        require(
+            begun == [found.current_player],
+            "an action is carried out by the player who has just begun phase 2",
+        )
     elif busy or found.in_play is not None:
         require(busy or asked == "over", "in_play is a card whose action is being carried out")
-        started = found.num_players - len(found.order)
-        fits = started < found.num_players and found.stack[started] == found.current_player
-        require(fits, "a card is played by the player in phase 1")
+        turn = found.stack[found.started :][:1]
+        require(turn == [found.current_player], "a card is played by the player in phase 1")
 
 
 def _check_groups(found: Snapshot) -> None:
