@@ -235,7 +235,7 @@ def _tasks(tasks: Sequence[Task], done: Sequence[bool]) -> list[str]:
 
 
 def _bed(level: int, near: bool) -> str:
-    """A bed in five columns: its level, "." if it is empty, nothing if it does not exist."""
+    """A bed in five columns: its level, "." if it is empty, blank if it does not exist."""
     text = "" if level < 0 else LEVELS[level] or "."
     return f"{f'({text})':>5}" if near and text else f"{text:>4} "
 
@@ -455,7 +455,7 @@ def _gain_width(scene: Scene, text: str, size: float = 24) -> float:
 
 
 def _fitted(x: float, y: float, width: float, needed: float, drawn: str) -> str:
-    """What is drawn around 0,0 put around x, y, smaller if it needs more than the width."""
+    """Move a drawing around 0,0 to x, y, and shrink it if it needs more than the width."""
     scale = min(1.0, width / needed)
     smaller = f" scale({scale:.3g})" if scale < 1 else ""
     return draw.tag("g", drawn, transform=f"translate({x:.2f} {y:.2f}){smaller}")
@@ -719,12 +719,15 @@ def _track(scene: Scene, number: int, x: float, y: float, width: float) -> str:
     places = _places(scene, nodes, x + 10, y + 31, width - 20, TRACK - 35)
     parts.append(_edges(scene, nodes, places, y + 31, TRACK - 35))
     ahead = describing.edges(view, scene.tables, name) if moving else []
-    ways_ahead = [(to, way) for (to, _), way in zip(ahead, ("upper", "lower"), strict=False)]
+    targets: dict[int, str] = {}
+    for (to, _), way in zip(ahead, ("upper", "lower"), strict=False):
+        if f"advance {way}" in scene.look.legal:
+            targets.setdefault(to, way)
     for node, place in enumerate(places):
-        labels = [way for to, way in ways_ahead if to == node and f"advance {way}" in scene.look.legal]
         low = y + 80 < place[1] < y + TRACK - 28  # in a lower way, and its pieces fit below it
-        drawn = _node(scene, number, node, place, bool(labels), low)
-        for way in labels[:1]:
+        drawn = _node(scene, number, node, place, node in targets, low)
+        if node in targets:
+            way = targets[node]
             drawn += _name(scene, place[0], place[1] + (-20 if way == "upper" else 21), way)
             drawn = _target(scene, f"advance {way}", drawn)
         parts.append(drawn)

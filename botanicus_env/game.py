@@ -53,7 +53,7 @@ class Botanicus(Game):
 
     @functools.cached_property
     def tables(self) -> tables.Tables:
-        """What is printed on everything that this game is played with."""
+        """The printed values of the game's components."""
         try:
             return tables.load(self.data.get("tables", tables.PACKAGED))
         except ValueError as error:
@@ -134,7 +134,7 @@ class Botanicus(Game):
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in an observation."""
+        """The parts of an observation, in order."""
         seats = []
         for seat in ("own seat", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
             seats += [
@@ -177,7 +177,7 @@ class Botanicus(Game):
 
     @property
     def data_tables(self) -> dict[str, Table]:
-        """What is printed."""
+        """The printed values."""
         printed = self.tables
         words = wording.action
         tasks = [

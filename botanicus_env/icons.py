@@ -269,7 +269,7 @@ _ICONS = {
 }
 """SVG of each icon in a square of 24 units around 0,0; fields of `Palette` are in braces. Lines are joined without a space.
 
-Plants are told apart by their shape: `level_1` is a sprout, then a seedling, a bush with buds, and a plant in full bloom;
+The shape of a plant shows its level: `level_1` is a sprout, then a seedling, a bush with buds, and a plant in full bloom;
 they grow from 0,12. `bloom` is a flower's head, seen from above.
 """
 

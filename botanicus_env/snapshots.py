@@ -291,8 +291,8 @@ def _fill_board(state: Any, found: Snapshot, tables: Tables) -> None:
 
 
 def _fill_order(state: Any, found: Snapshot) -> None:
-    """Write the order of players, and check whose Flowers lie on the column [4]."""
-    n, lies = found.num_players, [flower for space in found.flowers for flower in space]
+    """Write the order of players, and check the owners of the Flowers on the column [4]."""
+    n, placed = found.num_players, list(chain(*found.flowers))
     require(sorted(found.stack) == list(range(n)), f"stack must name each player once, not {found.stack}")
     started = found.started
     require(0 <= started <= n, f"order names more than {n} players")
@@ -301,9 +301,10 @@ def _fill_order(state: Any, found: Snapshot) -> None:
     neutral = n == 2 and found.round < LAST_ROUND and found.asked not in ("assign", "neutral")
     if found.asked != "over":
         require(
-            lies.count("neutral") == neutral, "flowers: with two players the neutral Flower comes first, once"
+            placed.count("neutral") == neutral,
+            "flowers: with two players the neutral Flower comes first, once",
         )
-    own = [flower for flower in lies if flower != "neutral"]
+    own = [flower for flower in placed if flower != "neutral"]
     expected = found.stack[:started] if found.round < LAST_ROUND else []
     require(
         sorted(own) == sorted(expected), f"flowers: those of the players {sorted(expected)} must lie there"

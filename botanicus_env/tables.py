@@ -229,16 +229,10 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
                 )
     if nodes[0].gains:
         raise ValueError(f"{key}[0].gains: the start is never gained")
-    reached, ends = {names[0]}, {names[-1]}
-    for node in nodes:
-        reached |= {edge.to for edge in node.edges if node.name in reached}
-    for node in reversed(nodes):
-        ends |= {node.name for edge in node.edges if edge.to in ends}
-    for number, node in enumerate(nodes):
-        if node.name not in reached:
+    targets = {edge.to for node in nodes for edge in node.edges}
+    for number, name in enumerate(names[1:], 1):
+        if name not in targets:
             raise ValueError(f"{key}[{number}] can not be reached from the start")
-        if node.name not in ends:
-            raise ValueError(f"{key}[{number}]: the end can not be reached from it")
 
 
 def ways(nodes: tuple[Node, ...]) -> list[list[tuple[int, int]]]:
@@ -257,7 +251,7 @@ def stages(nodes: tuple[Node, ...]) -> list[list[int]]:
 
 
 def action(text: str, key: str) -> Action:
-    """Return what is written as kind and amount; `key` says where it stands.
+    """Return what is written as kind and amount; `key` names its place in messages.
 
     Raises:
         ValueError: if it is no such action.

@@ -113,12 +113,12 @@ def step(nodes: tuple[Node, ...], number: int) -> str:
 def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
     """Return a track in words, from the start to the end.
 
-    " > " leads one step on, to any of those that stand between two of them. Ways that differ from this are added
+    " > " leads one step on, to any of those between two of them. Ways that differ from this are added
     to the node where they begin; where they lead to then bears its number.
 
     Args:
         nodes: of the track.
-        pieces: what stands on a node, by its number.
+        pieces: the markers of the pieces on a node, by its number.
     """
     edges, in_stages, last = ways(nodes), stages(nodes), len(nodes) - 1
     into = [{cost for here in edges for end, cost in here if end == to} for to in range(len(nodes))]
