@@ -1,9 +1,9 @@
-"""What an action does in a position, and how a score comes about, in words; from a snapshot and the tables alone."""
+"""Descriptions of actions and of scores in words, computed from a snapshot and the tables alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import compress
 
 from botanicus_env import wording
 from botanicus_env.rules import (
@@ -13,13 +13,12 @@ from botanicus_env.rules import (
     COINS_PER_STEP,
     COINS_TO_USE,
 )
-from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, TRACKS, Tables, Task
+from botanicus_env.snapshots import View
+from botanicus_env.tables import COLUMNS, CROSSINGS, PRIZES, ROWS, TRACKS, Tables, Task, ways
 from botanicus_env.wording import LEVELS, count, for_coins
 
-__all__ = ["describe", "flower_cost", "reach", "score_sheet", "tile"]
 
-
-def describe(snapshot: dict[str, Any], tables: Tables, label: str) -> str:
+def describe(snapshot: View, tables: Tables, label: str) -> str:
     """Return in one line what a legal action does, by what the player to move knows.
 
     Args:
@@ -28,51 +27,49 @@ def describe(snapshot: dict[str, Any], tables: Tables, label: str) -> str:
         label: of the action.
     """
     verb, _, what = label.partition(" ")
-    if verb == "pass":
-        return _pass(snapshot, tables)
-    if verb == "walk":
-        return _walk(snapshot, what)
-    if verb == "bed":
-        return _bed(snapshot, tables, *map(int, what.split(",")))
-    if verb == "resolve":
-        return _resolve(snapshot, tables, what)
-    if verb == "advance":
-        return _advance(snapshot, tables, upper=what == "upper")
-    if verb == "use":
-        gain = _gains(snapshot, tables, [what]) + _impossible(snapshot, what)
-        return f"pay {count(COINS_TO_USE, 'coin')} and use the card: {gain}"
-    if verb == "sell":
-        return f"sell the card {wording.action(what)} for {count(COINS_FOR_SALE, 'coin')}"
-    if verb == "flower":
-        return _flower(snapshot, tables, int(what))
-    if verb == "neutral":
-        return _neutral(snapshot, tables, int(what))
-    return _assign(snapshot, tables, int(what))
+    return _DESCRIBED[verb](snapshot, tables, what)
 
 
-def score_sheet(snapshot: dict[str, Any], tables: Tables) -> list[dict[str, int]]:
+def score_sheet(snapshot: View, tables: Tables) -> list[dict[str, int]]:
     """Return by seat the parts of the score as things stand; they sum to the snapshot's `scores`."""
-    sheet = []
-    for player in range(snapshot["num_players"]):
-        done = [tables.basic[row] for row in range(ROWS) if snapshot["basic_done"][player][row]]
-        special = snapshot["tasks"][player]
-        done += [tables.special[special[row]] for row in range(ROWS) if snapshot["special_done"][player][row]]
-        tasks = sum(task.points for task in done)
-        animals = sum(tables.animals[: snapshot["animals"][player]])
-        garden = snapshot["gardens"][player]
-        sheet.append(
-            {
-                "tasks": tasks,
-                "animals": animals,
-                "columns": sum(wording.column_points(tables, garden, column) for column in range(COLUMNS)),
-                "coins": snapshot["coins"][player] // COINS_PER_POINT,
-                "other points": snapshot["points"][player] - tasks - animals,
-            }
-        )
-    return sheet
+    return [_score_parts(snapshot, tables, player) for player in range(snapshot["num_players"])]
 
 
-# --- the table, as far as several need it ---
+def _score_parts(view: View, tables: Tables, player: int) -> dict[str, int]:
+    special = [tables.special[task] for task in view["tasks"][player]]
+    basic_done, special_done = view["basic_done"][player], view["special_done"][player]
+    done = [*compress(tables.basic, basic_done), *compress(special, special_done)]
+    tasks = sum(task.points for task in done)
+    animals = sum(tables.animals[: view["animals"][player]])
+    garden = view["gardens"][player]
+    return {
+        "tasks": tasks,
+        "animals": animals,
+        "columns": sum(wording.column_points(tables, garden, column) for column in range(COLUMNS)),
+        "coins": view["coins"][player] // COINS_PER_POINT,
+        "other points": view["points"][player] - tasks - animals,
+    }
+
+
+# --- parts of a position ---
+
+
+def held(view: View, player: int) -> int:
+    """Return how many cards a player holds."""
+    hand = view["hands"][player]
+    return hand if isinstance(hand, int) else sum(hand)
+
+
+def cards(tables: Tables, numbers: Sequence[int]) -> list[str]:
+    """Return Garden cards in words, from how many there are of each kind."""
+    kinds = zip(numbers, tables.cards, strict=True)
+    return [wording.action(card.action) + (f" (x{n})" if n > 1 else "") for n, card in kinds if n]
+
+
+def edges(view: View, tables: Tables, track: str) -> list[tuple[int, int]]:
+    """Return where the piece of the player to move can go: nodes of a track and costs, the upper way first."""
+    here = view["tracks"][view["current_player"]][TRACKS.index(track)]
+    return ways(tables.track(track))[here]
 
 
 def reach(crossing: int) -> set[int]:
@@ -81,7 +78,7 @@ def reach(crossing: int) -> set[int]:
     return {COLUMNS * (r + i) + c + j for i in (0, 1) for j in (0, 1)}
 
 
-def tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
+def tile(view: View, tables: Tables, column: int, space: int) -> str:
     """Return the action of the tile on a space, as the data write it, on the side that is up; "" without a tile."""
     if column % 2 or view["covered"][column // 2 - 1][space]:
         return ""
@@ -89,7 +86,7 @@ def tile(view: dict[str, Any], tables: Tables, column: int, space: int) -> str:
     return (tables.tiles.spotted + tables.tiles.striped)[number][view["round"] > 1]
 
 
-def flower_cost(view: dict[str, Any], tables: Tables, space: int) -> int:
+def flower_cost(view: View, tables: Tables, space: int) -> int:
     """Return how many coins a Flower costs on a space of the current column."""
     pole = tables.board[view["column"] - 1][space].startswith("pole")
     return 0 if pole else COINS_PER_FLOWER * len(view["flowers"][space])
@@ -98,7 +95,7 @@ def flower_cost(view: dict[str, Any], tables: Tables, space: int) -> int:
 # --- what is gained ---
 
 
-def _gains(view: dict[str, Any], tables: Tables, texts: Sequence[str]) -> str:
+def _gains(view: View, tables: Tables, texts: Sequence[str]) -> str:
     """Return actions gained together in words, with the points of animals and prizes; "nothing" for none."""
     animals = list(tables.animals[view["animals"][view["current_player"]] :])
     prizes = {name: list(values) for name, values in zip(PRIZES, view["prizes"], strict=True)}
@@ -115,7 +112,7 @@ def _gains(view: dict[str, Any], tables: Tables, texts: Sequence[str]) -> str:
     return " + ".join(gains) or "nothing"
 
 
-def _impossible(view: dict[str, Any], text: str) -> str:
+def _impossible(view: View, text: str) -> str:
     """Return a note if no bed in reach fits an action to plant or to water."""
     kind, player = text.split()[0], view["current_player"]
     levels = [view["gardens"][player][bed] for bed in reach(view["gardeners"][player])]
@@ -129,7 +126,7 @@ def _impossible(view: dict[str, Any], text: str) -> str:
 # --- the actions ---
 
 
-def _pass(view: dict[str, Any], tables: Tables) -> str:
+def _pass(view: View, tables: Tables, _: str) -> str:
     if view["asked"] == "start":
         return "end the turn without a track action"
     if view["asked"] == "choose":
@@ -148,26 +145,26 @@ def _unused(steps: int) -> str:
     return f"; {count(steps, 'unused step')} = {count(steps, 'point')}" if steps else ""
 
 
-def _walk(view: dict[str, Any], to: str) -> str:
+def _walk(view: View, _: Tables, to: str) -> str:
     if view["asked"] == "walk":
         return f"Gardener to {to}, free"
     (r, c), (s, d) = CROSSINGS[view["gardeners"][view["current_player"]]], map(int, to.split(","))
     return f"Gardener to {to}{for_coins(abs(r - s) + abs(c - d))}"
 
 
-def _bed(view: dict[str, Any], tables: Tables, row: int, column: int) -> str:
+def _bed(view: View, tables: Tables, place: str) -> str:
+    row, column = map(int, place.split(","))
     kind, player = view["hand_action"][0], view["current_player"]
     garden, bed = view["gardens"][player], COLUMNS * row + column
     before = garden[bed]
     if kind == "water":
         after = before + 1
-        text = f"water {row},{column}: {LEVELS[before]} becomes {LEVELS[after]}"
+        text = f"water {place}: {LEVELS[before]} becomes {LEVELS[after]}"
     else:
         after = int(kind[-1])
-        text = f"plant {LEVELS[after]} at {row},{column}" + (
-            f" (replaces {LEVELS[before]})" if before else ""
-        )
-    changed = [after if place == bed else level for place, level in enumerate(garden)]
+        text = f"plant {LEVELS[after]} at {place}"
+        text += f" (replaces {LEVELS[before]})" if before else ""
+    changed = [*garden[:bed], after, *garden[bed + 1 :]]
     scored = _tasks_met(view, tables, changed, row)
     change = wording.column_points(tables, changed, column) - wording.column_points(tables, garden, column)
     if change:
@@ -175,7 +172,7 @@ def _bed(view: dict[str, Any], tables: Tables, row: int, column: int) -> str:
     return text + (f"; points: {', '.join(scored)}" if scored else "")
 
 
-def _tasks_met(view: dict[str, Any], tables: Tables, garden: list[int], row: int) -> list[str]:
+def _tasks_met(view: View, tables: Tables, garden: list[int], row: int) -> list[str]:
     """Return the tasks of a row that score when the garden of the player to move has become `garden`."""
     player, met = view["current_player"], []
     basic = view["basic_done"][player][row]
@@ -193,7 +190,7 @@ def _meets(garden: list[int], row: int, task: Task) -> bool:
     return all(beds.count(level) >= wanted for level, wanted in enumerate(task.plants, 1))
 
 
-def _resolve(view: dict[str, Any], tables: Tables, kind: str) -> str:
+def _resolve(view: View, tables: Tables, kind: str) -> str:
     if view["asked"] == "start":
         here = view["tracks"][view["current_player"]][TRACKS.index(kind)]
         return f"last action: 1 step on the {kind} track, from {wording.step(tables.track(kind), here)}"
@@ -202,23 +199,32 @@ def _resolve(view: dict[str, Any], tables: Tables, kind: str) -> str:
     return f"next: {wording.action(text)}{_impossible(view, text)}"
 
 
-def _advance(view: dict[str, Any], tables: Tables, upper: bool) -> str:
+def _advance(view: View, tables: Tables, way: str) -> str:
     track, left = view["hand_action"]
     nodes = tables.track(track)
-    here = nodes[view["tracks"][view["current_player"]][TRACKS.index(track)]]
-    ends = [next(number for number, node in enumerate(nodes) if node.name == e.to) for e in here.edges]
-    words = ["the end" if end == len(nodes) - 1 else wording.step(nodes, end) for end in ends]
-    way = 0 if upper else 1
-    text = f"on to {words[way]}" + (
-        f" ({'upper' if upper else 'lower'} way)" if len({*words}) < len(words) else ""
-    )
-    text += for_coins(here.edges[way].cost + (0 if left else COINS_PER_STEP))
-    if words[way] != "the end":
+    end = len(nodes) - 1
+    ahead = edges(view, tables, track)
+    to, cost = ahead[way == "lower"]
+    names = ["the end" if node == end else wording.step(nodes, node) for node, _ in ahead]
+    text = f"on to {names[way == 'lower']}"
+    text += f" ({way} way)" if len({*names}) < len(names) else ""
+    text += for_coins(cost + (0 if left else COINS_PER_STEP))
+    if to != end:
         return text
-    return f"{text}: {_gains(view, tables, nodes[-1].gains)}{_unused(max(left - 1, 0))}"
+    return f"{text}: {_gains(view, tables, nodes[end].gains)}{_unused(max(left - 1, 0))}"
 
 
-def _flower(view: dict[str, Any], tables: Tables, space: int) -> str:
+def _use(view: View, tables: Tables, card: str) -> str:
+    gain = _gains(view, tables, [card]) + _impossible(view, card)
+    return f"pay {count(COINS_TO_USE, 'coin')} and use the card: {gain}"
+
+
+def _sell(_: View, _tables: Tables, card: str) -> str:
+    return f"sell the card {wording.action(card)} for {count(COINS_FOR_SALE, 'coin')}"
+
+
+def _flower(view: View, tables: Tables, label: str) -> str:
+    space = int(label)
     printed, taken = tables.board[view["column"] - 1][space], bool(view["flowers"][space])
     laid = "" if taken else tile(view, tables, view["column"], space)
     text = f"Flower on space {space}{for_coins(flower_cost(view, tables, space))}: "
@@ -231,7 +237,8 @@ def _flower(view: dict[str, Any], tables: Tables, space: int) -> str:
     return text + (" + tile ".join(gains.rsplit(" + ", 1)) if laid else gains)
 
 
-def _neutral(view: dict[str, Any], tables: Tables, space: int) -> str:
+def _neutral(view: View, tables: Tables, label: str) -> str:
+    space = int(label)
     printed, laid = tables.board[view["column"] - 1][space], tile(view, tables, view["column"], space)
     pole = printed.startswith("pole")
     then = "gives nobody anything" if pole else f"costs {count(COINS_PER_FLOWER, 'coin')}"
@@ -239,19 +246,33 @@ def _neutral(view: dict[str, Any], tables: Tables, space: int) -> str:
     return text + (f", tile {wording.action(laid)} is gone" if laid else "")
 
 
-def _assign(view: dict[str, Any], tables: Tables, j: int) -> str:
+def _assign(view: View, tables: Tables, j: str) -> str:
     player = view["current_player"]
     dealt, row = view["dealt"][player], view["tasks"][player].index(-1)
-    text = f"give row {row} the task {_given(tables, row, tables.special[dealt[j]])}"
+    chosen = dealt[int(j)]
+    given = _given(tables, row, chosen)
     if row < ROWS - 2:
-        return text
-    last = next(task for task in dealt if task != dealt[j] and task not in view["tasks"][player])
-    given = _given(tables, row, tables.special[dealt[j]])
-    return f"row {row}: {given}; row {ROWS - 1}: {_given(tables, ROWS - 1, tables.special[last])}"
+        return f"give row {row} the task {given}"
+    last = next(task for task in dealt if task != chosen and task not in view["tasks"][player])
+    return f"row {row}: {given}; row {ROWS - 1}: {_given(tables, ROWS - 1, last)}"
 
 
-def _given(tables: Tables, row: int, task: Task) -> str:
+def _given(tables: Tables, row: int, number: int) -> str:
     """Return a special task in words, with a note if the row has too few beds for it."""
-    beds = sum(tables.beds[row])
+    task, beds = tables.special[number], sum(tables.beds[row])
     text = f"{wording.plants(task)} = {count(task.points, 'point')}"
     return text + (f" (only {beds} beds)" if sum(task.plants) > beds else "")
+
+
+_DESCRIBED: dict[str, Callable[[View, Tables, str], str]] = {
+    "pass": _pass,
+    "walk": _walk,
+    "bed": _bed,
+    "resolve": _resolve,
+    "advance": _advance,
+    "use": _use,
+    "sell": _sell,
+    "flower": _flower,
+    "neutral": _neutral,
+    "assign": _assign,
+}

@@ -1,4 +1,4 @@
-"""Botanicus as a Game: options, identity card, labels, snapshot, pictures."""
+"""Botanicus as a Game: options, metadata, labels, snapshots, pictures."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ from garden_core.options import Option
 from garden_core.presentation import Table
 from garden_core.svg import Look
 
-__all__ = ["Botanicus"]
-
 
 class Botanicus(Game):
     """Botanicus (base game) for 2 to 4 players.
@@ -56,7 +54,7 @@ class Botanicus(Game):
 
     @functools.cached_property
     def tables(self) -> tables.Tables:
-        """What is printed on everything that this game is played with."""
+        """The printed values of the game's components."""
         try:
             return tables.load(self.data.get("tables", tables.PACKAGED))
         except ValueError as error:
@@ -88,14 +86,12 @@ class Botanicus(Game):
         params["edge"] = -1
         for track, name in enumerate(TRACKS):
             nodes = printed.track(name)
-            numbers = {node.name: number for number, node in enumerate(nodes)}
-            for number, node in enumerate(nodes):
+            for number, (node, edges) in enumerate(zip(nodes, tables.ways(nodes), strict=True)):
                 params["num_gains"][track, number] = len(node.gains)
                 for i, gain in enumerate(node.gains):
                     params["gains"][track, number, i] = tables.action(gain, "tracks")
-                for i, edge in enumerate(node.edges):
-                    params["edge"][track, number, i] = numbers[edge.to]
-                    params["cost"][track, number, i] = edge.cost
+                for i, edge in enumerate(edges):
+                    params["edge"][track, number, i], params["cost"][track, number, i] = edge
 
     @property
     def reward_divisor(self) -> float:
@@ -139,7 +135,7 @@ class Botanicus(Game):
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in an observation."""
+        """The parts of an observation, in order."""
         seats = []
         for seat in ("own seat", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
             seats += [
@@ -182,35 +178,33 @@ class Botanicus(Game):
 
     @property
     def data_tables(self) -> dict[str, Table]:
-        """What is printed."""
+        """The printed values."""
         printed = self.tables
-        levels = ("I", "II", "III", "IV")
-        tasks = [(f"basic, row {row}", *task.plants, task.points) for row, task in enumerate(printed.basic)]
-        tasks += [
-            (f"special {number}", *task.plants, task.points) for number, task in enumerate(printed.special)
-        ]
         words = wording.action
+        tasks = [
+            (f"{sort} {number}", *task.plants, task.points)
+            for sort, each in (("basic, row", printed.basic), ("special", printed.special))
+            for number, task in enumerate(each)
+        ]
         board = [(column, *map(words, spaces)) for column, spaces in enumerate(printed.board, 1)]
-        tiles = [("spotted", *map(words, tile)) for tile in printed.tiles.spotted]
-        tiles += [("striped", *map(words, tile)) for tile in printed.tiles.striped]
-        nodes = []
+        tiles = [
+            (sort, *map(words, tile))
+            for sort in ("spotted", "striped")
+            for tile in getattr(printed.tiles, sort)
+        ]
+        cards = [(words(card.action), card.copies) for card in printed.cards]
+        tracks = []
         for track in TRACKS:
-            numbers = {node.name: number for number, node in enumerate(printed.track(track))}
-            for number, node in enumerate(printed.track(track)):
-                edges = [
-                    f"to {numbers[e.to]}" + (wording.for_coins(e.cost) if e.cost else "") for e in node.edges
-                ]
-                step = wording.step(printed.track(track), number)
-                nodes.append((track, number, step, *edges, *[""] * (2 - len(edges))))
+            nodes = printed.track(track)
+            for number, ways in enumerate(tables.ways(nodes)):
+                edges = [f"to {to}" + (wording.for_coins(cost) if cost else "") for to, cost in ways]
+                tracks.append((track, number, wording.step(nodes, number), *edges, *[""] * (2 - len(edges))))
         return {
-            "tasks": (("task", *levels, "points"), tasks),
+            "tasks": (("task", *wording.LEVELS[1:], "points"), tasks),
             "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
             "tiles": (("tile", "light side", "dark side"), tiles),
-            "garden cards": (
-                ("card", "copies"),
-                [(words(card.action), card.copies) for card in printed.cards],
-            ),
-            "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), nodes),
+            "garden cards": (("card", "copies"), cards),
+            "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), tracks),
         }
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:

@@ -1,16 +1,11 @@
-"""Icons and colours of the picture of Botanicus.
-
-An icon is drawn in a square of 24 units around 0,0; `icon` puts it where it is wanted, in the size that is wanted.
-"""
+"""Icons and colours of the picture of Botanicus."""
 
 from __future__ import annotations
 
-from math import cos, pi, sin
 from typing import NamedTuple
 
+from botanicus_env.wording import LEVELS
 from garden_core import svg as draw
-
-__all__ = ["DARK", "LIGHT", "Palette", "bloom", "icon", "plant", "soil", "tick"]
 
 
 class Palette(NamedTuple):
@@ -145,66 +140,194 @@ DARK = Palette(
 )
 
 
+_ICONS = {
+    "coins": """
+<circle cx="0" cy="0" r="10" fill="{coin}" stroke="{line}" stroke-width="1"/>
+<circle cx="0" cy="0" r="6.6" fill="none" stroke="{line}" stroke-width="0.8"/>
+""",
+    "points": """
+<polygon points="0,-11 2.94,-4.05 10.46,-3.4 4.76,1.55 6.47,8.9 0,5 -6.47,8.9 -4.76,1.55 -10.46,-3.4
+ -2.94,-4.05" fill="{star}" stroke="{line}" stroke-width="1" stroke-linejoin="round"/>
+""",
+    "animal": """
+<path d="M0 -1C5 -1 9 6 6 9C4 11 2 9 0 9C-2 9 -4 11 -6 9C-9 6 -5 -1 0 -1z" fill="{fur}" stroke="{line}"
+ stroke-width="0.8"/>
+<ellipse cx="-8" cy="-1" rx="2.5" ry="3.3" fill="{fur}" stroke="{line}" stroke-width="0.8"/>
+<ellipse cx="-3.4" cy="-7" rx="2.5" ry="3.3" fill="{fur}" stroke="{line}" stroke-width="0.8"/>
+<ellipse cx="3.4" cy="-7" rx="2.5" ry="3.3" fill="{fur}" stroke="{line}" stroke-width="0.8"/>
+<ellipse cx="8" cy="-1" rx="2.5" ry="3.3" fill="{fur}" stroke="{line}" stroke-width="0.8"/>
+""",
+    "card": """
+<rect x="-7.5" y="-10.5" width="15" height="21" rx="2.5" fill="{sheet}" stroke="{line}"/>
+<rect x="-5.4" y="-8.4" width="10.8" height="16.8" rx="1.5" fill="none" stroke="{heart}"
+ stroke-width="0.8"/>
+<g>
+<path d="M-1.93 -2.67a1.93 1.93 0 1 0 3.86 0a1.93 1.93 0 1 0 -3.86 0M0.61 -0.82a1.93 1.93 0 1 0 3.86 0a1.93
+ 1.93 0 1 0 -3.86 0M-0.36 2.16a1.93 1.93 0 1 0 3.86 0a1.93 1.93 0 1 0 -3.86 0M-3.50 2.16a1.93 1.93 0 1 0
+ 3.86 0a1.93 1.93 0 1 0 -3.86 0M-4.47 -0.82a1.93 1.93 0 1 0 3.86 0a1.93 1.93 0 1 0 -3.86 0" fill="#ffffff"
+ stroke="{line}" stroke-width="0.7"/>
+<circle cx="0" cy="0" r="1.56" fill="{heart}" stroke="{line}" stroke-width="0.7"/>
+</g>
+""",
+    "prize": """
+<path d="M-5 3L-7 11.5L-2.6 9.5L0 11.5L2.6 9.5L7 11.5L5 3z" fill="{bud}" stroke="{line}"
+ stroke-width="0.8"/>
+<circle cx="0" cy="-2.5" r="8.3" fill="{star}" stroke="{line}" stroke-width="1"/>
+<circle cx="0" cy="-2.5" r="5" fill="{panel}" stroke="{line}" stroke-width="0.7"/>
+""",
+    "water": """
+<path d="M-1.5 -3C-1 -10 6 -10 6 -3M7.6 0C12 0 12 7 8.2 8" fill="none" stroke="{rod}" stroke-width="1.6"
+ stroke-linecap="round" stroke-linejoin="round"/>
+<path d="M-4.6 5L-10.2 -4.2L-8 -5.4L-4.2 1z" fill="{steel}" stroke="{line}" stroke-width="1"/>
+<path d="M-11.6 -3.2L-6.9 -6.2" fill="none" stroke="{rod}" stroke-width="1.8" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M-4 -3H7L8.5 10H-5.5z" fill="{steel}" stroke="{line}" stroke-width="1"/>
+""",
+    "walk": """
+<g transform="translate(-4.6 3) rotate(-10)">
+<ellipse cx="0" cy="-2.4" rx="3.3" ry="4.8" fill="{boot}" stroke="{line}" stroke-width="0.8"/>
+<ellipse cx="0" cy="5.4" rx="2.5" ry="2.3" fill="{boot}" stroke="{line}" stroke-width="0.8"/>
+</g>
+<g transform="translate(4.8 -3) rotate(10)">
+<ellipse cx="0" cy="-2.4" rx="3.3" ry="4.8" fill="{boot}" stroke="{line}" stroke-width="0.8"/>
+<ellipse cx="0" cy="5.4" rx="2.5" ry="2.3" fill="{boot}" stroke="{line}" stroke-width="0.8"/>
+</g>
+""",
+    "money": """
+<path d="M-3.4 -5C-11 2 -11 11 -4 11H4C11 11 11 2 3.4 -5z" fill="{wood}" stroke="{line}" stroke-width="1"/>
+<path d="M-3.4 -5L-5.4 -10.5L-1.8 -9L0 -11L1.8 -9L5.4 -10.5L3.4 -5z" fill="{wood}" stroke="{line}"
+ stroke-width="1"/>
+<circle cx="0" cy="3.6" r="4.2" fill="{coin}" stroke="{line}" stroke-width="0.8"/>
+""",
+    "wheelbarrow": """
+<path d="M11.4 -5.6H5.6L-4 5M5 1.5L7 9.5" fill="none" stroke="{rod}" stroke-width="1.8"
+ stroke-linecap="round" stroke-linejoin="round"/>
+<path d="M-10.5 -6.5H6L2.4 2.4H-6z" fill="{wood}" stroke="{line}" stroke-width="1"/>
+<circle cx="-5.4" cy="7" r="4" fill="{panel}" stroke="{rod}" stroke-width="2"/>
+<circle cx="-5.4" cy="7" r="1" fill="{rod}"/>
+""",
+    "shovel": """
+<g transform="rotate(35)">
+<path d="M-1.1 1.5V-7.5H1.1V1.5z" fill="{wood}" stroke="{line}" stroke-width="0.8"/>
+<path d="M-3.6 -11.2H3.6V-7.4H-3.6z" fill="{wood}" stroke="{line}" stroke-width="0.8"/>
+<path d="M-4.4 1.5H4.4V6.6Q4 10.6 0 12Q-4 10.6 -4.4 6.6z" fill="{steel}" stroke="{line}" stroke-width="1"/>
+</g>
+""",
+    "pole": """
+<path d="M-7 -11V11.5" fill="none" stroke="{rod}" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M-6.5 -10.5H9L5.4 -5L9 0.5H-6.5z" fill="{star}" stroke="{line}" stroke-width="1"/>
+""",
+    "level_1": """
+<path d="M0 11V3" fill="none" stroke="{leaf[0]}" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M0 4q-1.2 -6 -8 -6q0.8 5.7 8 6z" fill="{leaf[0]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 4q1.2 -6 8 -6q-0.8 5.7 -8 6z" fill="{leaf[0]}" stroke="{line}" stroke-width="0.7"/>
+""",
+    "level_2": """
+<path d="M0 12V-2" fill="none" stroke="{leaf[1]}" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M0 8q-1.35 -5 -9 -5q0.9 4.75 9 5z" fill="{leaf[1]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 8q1.35 -5 9 -5q-0.9 4.75 -9 5z" fill="{leaf[1]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 0q-1.2 -7 -8 -7q0.8 6.65 8 7z" fill="{leaf[1]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 0q1.2 -7 8 -7q-0.8 6.65 -8 7z" fill="{leaf[1]}" stroke="{line}" stroke-width="0.7"/>
+""",
+    "level_3": """
+<path d="M0 12V0" fill="none" stroke="{leaf[2]}" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M0 10q-1.5 -4 -10 -4q1 3.8 10 4z" fill="{leaf[2]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 10q1.5 -4 10 -4q-1 3.8 -10 4z" fill="{leaf[2]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 4q-1.5 -6 -10 -6q1 5.7 10 6z" fill="{leaf[2]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 4q1.5 -6 10 -6q-1 5.7 -10 6z" fill="{leaf[2]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 -11C5 -7 5 -2 0 1C-5 -2 -5 -7 0 -11z" fill="{bud}" stroke="{line}" stroke-width="0.7"/>
+<path d="M-4.6 -4Q0 1 4.6 -4Q4 2.6 0 2.6Q-4 2.6 -4.6 -4z" fill="{leaf[2]}" stroke="{line}"
+ stroke-width="0.7"/>
+""",
+    "level_4": """
+<path d="M0 12V2" fill="none" stroke="{leaf[3]}" stroke-width="2" stroke-linecap="round"
+ stroke-linejoin="round"/>
+<path d="M0 11q-1.5 -5 -10 -5q1 4.75 10 5z" fill="{leaf[3]}" stroke="{line}" stroke-width="0.7"/>
+<path d="M0 11q1.5 -5 10 -5q-1 4.75 -10 5z" fill="{leaf[3]}" stroke="{line}" stroke-width="0.7"/>
+<g transform="translate(0 -3.5)">
+<path d="M-3.99 -5.51a3.99 3.99 0 1 0 7.98 0a3.99 3.99 0 1 0 -7.98 0M0.78 -2.76a3.99 3.99 0 1 0 7.98 0a3.99
+ 3.99 0 1 0 -7.98 0M0.78 2.75a3.99 3.99 0 1 0 7.98 0a3.99 3.99 0 1 0 -7.98 0M-3.99 5.51a3.99 3.99 0 1 0
+ 7.98 0a3.99 3.99 0 1 0 -7.98 0M-8.76 2.76a3.99 3.99 0 1 0 7.98 0a3.99 3.99 0 1 0 -7.98 0M-8.76 -2.76a3.99
+ 3.99 0 1 0 7.98 0a3.99 3.99 0 1 0 -7.98 0" fill="{petal}" stroke="{line}" stroke-width="0.7"/>
+<circle cx="0" cy="0" r="3.23" fill="{heart}" stroke="{line}" stroke-width="0.7"/>
+</g>
+""",
+    "bloom": """
+<path d="M-3.57 -4.93a3.57 3.57 0 1 0 7.14 0a3.57 3.57 0 1 0 -7.14 0M0.70 -2.47a3.57 3.57 0 1 0 7.14 0a3.57
+ 3.57 0 1 0 -7.14 0M0.70 2.46a3.57 3.57 0 1 0 7.14 0a3.57 3.57 0 1 0 -7.14 0M-3.57 4.93a3.57 3.57 0 1 0
+ 7.14 0a3.57 3.57 0 1 0 -7.14 0M-7.84 2.47a3.57 3.57 0 1 0 7.14 0a3.57 3.57 0 1 0 -7.14 0M-7.84 -2.47a3.57
+ 3.57 0 1 0 7.14 0a3.57 3.57 0 1 0 -7.14 0" fill="{petal}" stroke="{line}" stroke-width="0.7"/>
+<circle cx="0" cy="0" r="2.89" fill="{heart}" stroke="{line}" stroke-width="0.7"/>
+""",
+    "pot": """
+<polygon points="-10,0 10,0 7.5,12 -7.5,12" fill="{pot}" stroke="{line}" stroke-width="0.8"/>
+""",
+}
+"""SVG of each icon in a square of 24 units around 0,0; fields of `Palette` are in braces. Lines are joined without a space.
+
+The shape of a plant shows its level: `level_1` is a sprout, then a seedling, a bush with buds, and a plant in full bloom;
+they grow from 0,12. `bloom` is a flower's head, seen from above.
+"""
+
+
 def icon(kind: str, x: float, y: float, size: float, palette: Palette) -> str:
-    """Return the icon of a kind of action, in a square of `size` around x, y."""
-    if kind.startswith("plant_"):
-        return plant(int(kind[-1]), x, y, size, palette, pot=True)
-    return _placed(x, y, size, _DRAWN[kind](palette))
+    """Return the icon of a kind of action, in a square of `size` around x, y.
 
-
-def plant(level: int, x: float, y: float, size: float, palette: Palette, *, pot: bool = False) -> str:
-    """Return a plant of a level, told by its shape: a sprout, a seedling, a bush with buds, in full bloom.
-
-    In a pot it bears its level in the size of text that fits into a pot.
+    To plant is shown by a plant in a pot, which bears its level in the size of text that fits into a pot.
     """
-    drawn = _GROWN[level - 1](palette)
-    if not pot:
-        return _placed(x, y, size, drawn)
-    shape = draw.polygon(
-        [(-10, 0), (10, 0), (7.5, 12), (-7.5, 12)], fill=palette.pot, stroke=palette.line, stroke_width=0.8
-    )
-    above = draw.tag("g", drawn, transform="translate(0 -6) scale(0.62)")
+    if not kind.startswith("plant_"):
+        return _placed(x, y, size, _coloured(kind, palette))
+    level = int(kind[-1])
+    grown = draw.tag("g", _coloured(f"level_{level}", palette), transform="translate(0 -6) scale(0.62)")
     numeral = draw.text(
         x,
         y + 0.26 * size,
-        ("I", "II", "III", "IV")[level - 1],
+        LEVELS[level],
         max(12, 0.46 * size),
         text_anchor="middle",
         font_weight="bold",
         fill=palette.on_pot,
     )
-    return _placed(x, y, size, above, shape) + numeral
+    return _placed(x, y, size, grown, _coloured("pot", palette)) + numeral
 
 
-def bloom(x: float, y: float, radius: float, paint: str, palette: Palette) -> str:
-    """Return a flower's head, seen from above."""
-    return draw.tag(
-        "g", _petals(radius, paint, palette.line, palette.heart), transform=f"translate({x:g} {y:g})"
-    )
+def plant(level: int, x: float, y: float, size: float, palette: Palette) -> str:
+    """Return a plant of a level, in a square of `size` around x, y."""
+    return _placed(x, y, size, _coloured(f"level_{level}", palette))
+
+
+def bloom(x: float, y: float, petal: str, palette: Palette) -> str:
+    """Return a flower's head of radius 8.5 with petals of a colour."""
+    head = _coloured("bloom", palette._replace(petal=petal))
+    return draw.tag("g", head, transform=f"translate({x:g} {y:g})")
 
 
 def soil(x: float, y: float, width: float, height: float, palette: Palette) -> str:
     """Return the furrows of an empty bed."""
+    half = (width - 12) / 2
     paths = [
-        f"M{x + 6:g} {y + height * part:g}q{(width - 12) / 4:g} -4 {(width - 12) / 2:g} 0t{(width - 12) / 2:g} 0"
+        f"M{x + 6:g} {y + height * part:g}q{half / 2:g} -4 {half:g} 0t{half:g} 0"
         for part in (0.36, 0.56, 0.76)
     ]
     return _stroke("".join(paths), palette.furrow, 1.6)
 
 
 def tick(x: float, y: float, palette: Palette) -> str:
-    """Return the mark of what is done."""
-    return draw.tag(
-        "circle", cx=x, cy=y, r=7, fill=palette.done, stroke=palette.panel, stroke_width=1.5
-    ) + _stroke(f"M{x - 3.2:g} {y:g}l2.4 2.6l4.2 -5", palette.on_done, 1.8)
+    """Return the mark of a task that is done."""
+    disc = draw.tag("circle", cx=x, cy=y, r=7, fill=palette.done, stroke=palette.panel, stroke_width=1.5)
+    return disc + _stroke(f"M{x - 3.2:g} {y:g}l2.4 2.6l4.2 -5", palette.on_done, 1.8)
+
+
+def _coloured(name: str, palette: Palette) -> str:
+    return _ICONS[name].replace("\n", "").format_map(palette._asdict())
 
 
 def _placed(x: float, y: float, size: float, *parts: str) -> str:
     return draw.tag("g", *parts, transform=f"translate({x:g} {y:g}) scale({size / 24:.3g})")
-
-
-def _shape(path: str, fill: str, line: str, thick: float = 1) -> str:
-    return draw.tag("path", d=path, fill=fill, stroke=line, stroke_width=thick)
 
 
 def _stroke(path: str, line: str, thick: float) -> str:
@@ -217,182 +340,3 @@ def _stroke(path: str, line: str, thick: float) -> str:
         stroke_linecap="round",
         stroke_linejoin="round",
     )
-
-
-def _circle(x: float, y: float, radius: float, fill: str, line: str | None = None, thick: float = 1) -> str:
-    return draw.tag("circle", cx=x, cy=y, r=radius, fill=fill, stroke=line, stroke_width=line and thick)
-
-
-def _petals(radius: float, paint: str, line: str, heart: str, petals: int = 6) -> str:
-    out, size = 0.58 * radius, 0.42 * radius
-    disc = f"a{size:.3g} {size:.3g} 0 1 0 {2 * size:.3g} 0a{size:.3g} {size:.3g} 0 1 0 {-2 * size:.3g} 0"
-    turns = [2 * pi * k / petals for k in range(petals)]
-    ring = "".join(f"M{out * sin(turn) - size:.2f} {-out * cos(turn):.2f}{disc}" for turn in turns)
-    return _shape(ring, paint, line, 0.7) + _circle(0, 0, 0.34 * radius, heart, line, 0.7)
-
-
-# --- plants, growing from 0,12 ---
-
-
-def _leaf(x: float, y: float, across: float, up: float, fill: str, line: str) -> str:
-    """A leaf from its stalk at x, y to its tip."""
-    return _shape(
-        f"M{x:g} {y:g}q{across * 0.15:g} {up:g} {across:g} {up:g}q{-across * 0.1:g} {-up * 0.95:g} {-across:g} {-up:g}z",
-        fill,
-        line,
-        0.7,
-    )
-
-
-def _sprout(palette: Palette) -> str:
-    green, line = palette.leaf[0], palette.line
-    return _stroke("M0 11V3", green, 2) + _leaf(0, 4, -8, -6, green, line) + _leaf(0, 4, 8, -6, green, line)
-
-
-def _seedling(palette: Palette) -> str:
-    green, line = palette.leaf[1], palette.line
-    low = _leaf(0, 8, -9, -5, green, line) + _leaf(0, 8, 9, -5, green, line)
-    high = _leaf(0, 0, -8, -7, green, line) + _leaf(0, 0, 8, -7, green, line)
-    return _stroke("M0 12V-2", green, 2) + low + high
-
-
-def _bush(palette: Palette) -> str:
-    green, line = palette.leaf[2], palette.line
-    leaves = "".join(
-        _leaf(0, y, across, up, green, line)
-        for y, across, up in ((10, -10, -4), (10, 10, -4), (4, -10, -6), (4, 10, -6))
-    )
-    bud = _shape("M0 -11C5 -7 5 -2 0 1C-5 -2 -5 -7 0 -11z", palette.bud, line, 0.7)
-    cup = _shape("M-4.6 -4Q0 1 4.6 -4Q4 2.6 0 2.6Q-4 2.6 -4.6 -4z", green, line, 0.7)
-    return _stroke("M0 12V0", green, 2) + leaves + bud + cup
-
-
-def _in_bloom(palette: Palette) -> str:
-    green, line = palette.leaf[3], palette.line
-    leaves = _leaf(0, 11, -10, -5, green, line) + _leaf(0, 11, 10, -5, green, line)
-    head = draw.tag("g", _petals(9.5, palette.petal, line, palette.heart), transform="translate(0 -3.5)")
-    return _stroke("M0 12V2", green, 2) + leaves + head
-
-
-_GROWN = (_sprout, _seedling, _bush, _in_bloom)
-
-
-# --- things ---
-
-
-def _coin(palette: Palette) -> str:
-    return _circle(0, 0, 10, palette.coin, palette.line) + _circle(0, 0, 6.6, "none", palette.line, 0.8)
-
-
-def _star(palette: Palette) -> str:
-    corners = [
-        ((11 if k % 2 == 0 else 5) * sin(k * pi / 5), -(11 if k % 2 == 0 else 5) * cos(k * pi / 5))
-        for k in range(10)
-    ]
-    return draw.polygon(
-        corners, fill=palette.star, stroke=palette.line, stroke_width=1, stroke_linejoin="round"
-    )
-
-
-def _paw(palette: Palette) -> str:
-    toes = ((-8, -1), (-3.4, -7), (3.4, -7), (8, -1))
-    pad = _shape(
-        "M0 -1C5 -1 9 6 6 9C4 11 2 9 0 9C-2 9 -4 11 -6 9C-9 6 -5 -1 0 -1z", palette.fur, palette.line, 0.8
-    )
-    return pad + "".join(
-        draw.tag(
-            "ellipse", cx=x, cy=y, rx=2.5, ry=3.3, fill=palette.fur, stroke=palette.line, stroke_width=0.8
-        )
-        for x, y in toes
-    )
-
-
-def _card(palette: Palette) -> str:
-    back = draw.tag(
-        "rect", x=-7.5, y=-10.5, width=15, height=21, rx=2.5, fill=palette.sheet, stroke=palette.line
-    )
-    inside = draw.tag(
-        "rect",
-        x=-5.4,
-        y=-8.4,
-        width=10.8,
-        height=16.8,
-        rx=1.5,
-        fill="none",
-        stroke=palette.heart,
-        stroke_width=0.8,
-    )
-    head = draw.tag("g", _petals(4.6, "#ffffff", palette.line, palette.heart, 5))
-    return back + inside + head
-
-
-def _rosette(palette: Palette) -> str:
-    tails = _shape("M-5 3L-7 11.5L-2.6 9.5L0 11.5L2.6 9.5L7 11.5L5 3z", palette.bud, palette.line, 0.8)
-    return (
-        tails
-        + _circle(0, -2.5, 8.3, palette.star, palette.line)
-        + _circle(0, -2.5, 5, palette.panel, palette.line, 0.7)
-    )
-
-
-def _can(palette: Palette) -> str:
-    body = _shape("M-4 -3H7L8.5 10H-5.5z", palette.steel, palette.line)
-    spout = _shape("M-4.6 5L-10.2 -4.2L-8 -5.4L-4.2 1z", palette.steel, palette.line)
-    rose = _stroke("M-11.6 -3.2L-6.9 -6.2", palette.rod, 1.8)
-    handle = _stroke("M-1.5 -3C-1 -10 6 -10 6 -3M7.6 0C12 0 12 7 8.2 8", palette.rod, 1.6)
-    return handle + spout + rose + body
-
-
-def _boots(palette: Palette) -> str:
-    def sole(x: float, y: float, turn: float) -> str:
-        big = draw.tag(
-            "ellipse", cx=0, cy=-2.4, rx=3.3, ry=4.8, fill=palette.boot, stroke=palette.line, stroke_width=0.8
-        )
-        heel = draw.tag(
-            "ellipse", cx=0, cy=5.4, rx=2.5, ry=2.3, fill=palette.boot, stroke=palette.line, stroke_width=0.8
-        )
-        return draw.tag("g", big, heel, transform=f"translate({x:g} {y:g}) rotate({turn:g})")
-
-    return sole(-4.6, 3, -10) + sole(4.8, -3, 10)
-
-
-def _bag(palette: Palette) -> str:
-    sack = _shape("M-3.4 -5C-11 2 -11 11 -4 11H4C11 11 11 2 3.4 -5z", palette.wood, palette.line)
-    top = _shape("M-3.4 -5L-5.4 -10.5L-1.8 -9L0 -11L1.8 -9L5.4 -10.5L3.4 -5z", palette.wood, palette.line)
-    return sack + top + _circle(0, 3.6, 4.2, palette.coin, palette.line, 0.8)
-
-
-def _wheelbarrow(palette: Palette) -> str:
-    handle = _stroke("M11.4 -5.6H5.6L-4 5M5 1.5L7 9.5", palette.rod, 1.8)
-    tray = _shape("M-10.5 -6.5H6L2.4 2.4H-6z", palette.wood, palette.line)
-    return (
-        handle + tray + _circle(-5.4, 7, 4, palette.panel, palette.rod, 2) + _circle(-5.4, 7, 1, palette.rod)
-    )
-
-
-def _shovel(palette: Palette) -> str:
-    blade = _shape("M-4.4 1.5H4.4V6.6Q4 10.6 0 12Q-4 10.6 -4.4 6.6z", palette.steel, palette.line)
-    shaft = _shape("M-1.1 1.5V-7.5H1.1V1.5z", palette.wood, palette.line, 0.8)
-    grip = _shape("M-3.6 -11.2H3.6V-7.4H-3.6z", palette.wood, palette.line, 0.8)
-    return draw.tag("g", shaft, grip, blade, transform="rotate(35)")
-
-
-def _flag(palette: Palette) -> str:
-    mast = _stroke("M-7 -11V11.5", palette.rod, 2)
-    cloth = _shape("M-6.5 -10.5H9L5.4 -5L9 0.5H-6.5z", palette.star, palette.line)
-    return mast + cloth
-
-
-_DRAWN = {
-    "coins": _coin,
-    "points": _star,
-    "animal": _paw,
-    "card": _card,
-    "prize": _rosette,
-    "water": _can,
-    "walk": _boots,
-    "money": _bag,
-    "wheelbarrow": _wheelbarrow,
-    "shovel": _shovel,
-    "pole": _flag,
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -36,13 +37,37 @@ from botanicus_env.tables import (
     TILES,
     TRACKS,
     Tables,
+    exactly,
 )
 from garden_core.positions import Count, parsed, require, require_lengths
 
-__all__ = ["Snapshot", "fill", "seen", "written"]
+View = dict[str, Any]
+"""A snapshot as `Game.snapshot` returns it, or what one seat sees of it (`seen`)."""
 
 ASKED_FOR = {"plant": CHOSEN[:4], "water": ("water",), "walk": ("walk",), "track": TRACKS}
-"""What is asked while an action of one of these kinds is at hand."""
+"""Kinds of actions of which one is at hand, by what is asked."""
+
+SEAT_FIELDS = {
+    "gardens": "garden",
+    "gardeners": "gardener",
+    "coins": "coins",
+    "points": "points",
+    "animals": "animals",
+    "tracks": "piece",
+    "tasks": "task",
+    "dealt": "dealt",
+    "basic_done": "basic_done",
+    "special_done": "special_done",
+}
+"""Fields of the state with an entry per seat, by key of the snapshot, except for hands."""
+NUMBERS = {
+    "round": "round_number",
+    "column": "column",
+    "current_player": "current_player",
+    "steps_taken": "steps_taken",
+}
+FLAGS = ("walked", "played")
+
 
 MOST_COINS = 4_000
 """More than any game brings: in a turn at most nine actions of at most 20 coins each, and 3 for a card that is sold."""
@@ -53,9 +78,6 @@ Seat = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
 Coins = Annotated[int, Meta(ge=0, le=MOST_COINS)]
 Points = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
 Chosen = tuple[str, Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]]
-Four = Meta(min_length=SPACES, max_length=SPACES)
-Tiled = Meta(min_length=TILED_COLUMNS, max_length=TILED_COLUMNS)
-Rows = Meta(min_length=ROWS, max_length=ROWS)
 
 
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,27 +93,28 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     steps_taken: Annotated[int, Meta(ge=0, lt=MAX_NODES)]
     in_play: Count | None
     pending: Annotated[list[Annotated[list[Chosen], Meta(max_length=MAX_GROUP)]], Meta(max_length=MAX_DEPTH)]
-    gardens: list[
-        Annotated[list[Annotated[int, Meta(ge=-1, le=LEVELS)]], Meta(min_length=BEDS, max_length=BEDS)]
-    ]
+    gardens: list[Annotated[list[Annotated[int, Meta(ge=-1, le=LEVELS)]], exactly(BEDS)]]
     gardeners: list[Annotated[int, Meta(ge=0, lt=len(CROSSINGS))]]
     coins: list[Coins]
     points: list[Points]
     animals: list[Annotated[int, Meta(ge=0, le=MAX_ANIMALS)]]
     hands: list[list[Count]]
-    tracks: list[Annotated[list[Count], Meta(min_length=len(TRACKS), max_length=len(TRACKS))]]
-    tasks: list[Annotated[list[Annotated[int, Meta(ge=-1, le=127)]], Rows]]
-    dealt: list[Annotated[list[Count], Meta(min_length=TASKS_EACH, max_length=TASKS_EACH)]]
-    basic_done: list[Annotated[list[bool], Rows]]
-    special_done: list[Annotated[list[bool], Rows]]
-    flowers: Annotated[list[list[Seat | Literal["neutral"]]], Four]
+    tracks: list[Annotated[list[Count], exactly(len(TRACKS))]]
+    tasks: list[Annotated[list[Annotated[int, Meta(ge=-1, le=127)]], exactly(ROWS)]]
+    dealt: list[Annotated[list[Count], exactly(TASKS_EACH)]]
+    basic_done: list[Annotated[list[bool], exactly(ROWS)]]
+    special_done: list[Annotated[list[bool], exactly(ROWS)]]
+    flowers: Annotated[list[list[Seat | Literal["neutral"]]], exactly(SPACES)]
     order: list[Seat]
     stack: list[Seat]
     walked: bool
     played: bool
-    prizes: Annotated[list[list[int]], Meta(min_length=len(PRIZES), max_length=len(PRIZES))]
-    tiles: Annotated[list[Annotated[list[Annotated[int, Meta(ge=0, lt=2 * TILES)]], Four]], Tiled]
-    covered: Annotated[list[Annotated[list[bool], Four]], Tiled]
+    prizes: Annotated[list[list[int]], exactly(len(PRIZES))]
+    tiles: Annotated[
+        list[Annotated[list[Annotated[int, Meta(ge=0, lt=2 * TILES)]], exactly(SPACES)]],
+        exactly(TILED_COLUMNS),
+    ]
+    covered: Annotated[list[Annotated[list[bool], exactly(SPACES)]], exactly(TILED_COLUMNS)]
     pile: list[Count]
     discards: list[Count]
     scores: list[int]
@@ -99,8 +122,13 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     terminated: bool
     truncated: bool
 
+    @property
+    def started(self) -> int:
+        """Number of players who have finished phase 1 in this column."""
+        return self.num_players - len(self.order)
 
-def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> dict[str, Any]:
+
+def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> View:
     """Return a state as plain JSON values, without the core's keys.
 
     Args:
@@ -110,59 +138,44 @@ def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> 
         scores: every seat's score.
     """
     n, kinds = num_players, len(tables.cards)
-    over = bool(state["terminated"] or state["truncated"])
     at_hand, in_play = int(state["at_hand"]), int(state["in_play"])
     flowers = zip(state["flowers"].tolist(), state["num_flowers"].tolist(), strict=True)
     groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
     stack = state["stack"][:n].tolist()
-    return {
+    prizes = zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
+    values: View = {key: int(state[field]) for key, field in NUMBERS.items()}
+    values |= {key: bool(state[key]) for key in FLAGS}
+    values |= {key: state[field][:n].tolist() for key, field in SEAT_FIELDS.items()}
+    values |= {key: state[key][:n].astype(bool).tolist() for key in ("basic_done", "special_done")}
+    values |= {
         "num_players": n,
-        "round": int(state["round_number"]),
-        "column": int(state["column"]),
-        "current_player": int(state["current_player"]),
-        "asked": "over" if over else ASKED[state["asked"]],
+        "asked": "over" if state["terminated"] or state["truncated"] else ASKED[state["asked"]],
         "hand_action": [KINDS[at_hand], int(state["left"])] if at_hand >= 0 else None,
-        "steps_taken": int(state["steps_taken"]),
         "in_play": in_play if in_play >= 0 else None,
         "pending": [
             [[KINDS[kind], amount] for kind, amount in group[:size]]
             for group, size in list(groups)[: state["depth"]]
         ],
-        "gardens": state["garden"][:n].tolist(),
-        "gardeners": state["gardener"][:n].tolist(),
-        "coins": state["coins"][:n].tolist(),
-        "points": state["points"][:n].tolist(),
-        "animals": state["animals"][:n].tolist(),
         "hands": state["hand"][:n, :kinds].tolist(),
-        "tracks": state["piece"][:n].tolist(),
-        "tasks": state["task"][:n].tolist(),
-        "dealt": state["dealt"][:n].tolist(),
-        "basic_done": state["basic_done"][:n].astype(bool).tolist(),
-        "special_done": state["special_done"][:n].astype(bool).tolist(),
         "flowers": [["neutral" if f == NEUTRAL else f for f in space[:size]] for space, size in flowers],
         "order": stack[state["started"] :],
         "stack": stack,
-        "walked": bool(state["walked"]),
-        "played": bool(state["played"]),
-        "prizes": [
-            list(getattr(tables.prizes, name)[taken:])
-            for name, taken in zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
-        ],
+        "prizes": [list(getattr(tables.prizes, name)[taken:]) for name, taken in prizes],
         "tiles": state["tiles"].tolist(),
         "covered": state["covered"].astype(bool).tolist(),
         "pile": state["pile"][: state["pile_left"]][::-1].tolist(),
         "discards": state["discards"][:kinds].tolist(),
         "scores": scores,
     }
+    return {key: values[key] for key in Snapshot.__struct_fields__ if key in values}
 
 
-def seen(snapshot: dict[str, Any], seat: int | None) -> dict[str, Any]:
+def seen(snapshot: View, seat: int | None) -> View:
     """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays."""
     view = dict(snapshot, pile_left=len(snapshot["pile"]))
-    if seat is None:
-        return view
-    view["pile"] = None
-    view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
+    if seat is not None:
+        view["pile"] = None
+        view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
     return view
 
 
@@ -183,24 +196,25 @@ def fill(state: Any, snapshot: Any, tables: Tables, num_players: int) -> None:
     seats = "gardens gardeners coins points animals hands tracks tasks dealt basic_done special_done stack"
     require_lengths(found, seats, n)
     require(found.current_player < n, f"there is no player {found.current_player}")
-    state["round_number"], state["column"] = found.round, found.column
-    state["current_player"] = found.current_player
+    for key, field in NUMBERS.items():
+        state[field] = getattr(found, key)
+    for key in FLAGS:
+        state[key] = getattr(found, key)
+    for field in ("dealt", "task", "flowers", "stack"):
+        state[field][:] = -1
+    for key, field in SEAT_FIELDS.items():
+        state[field][:n] = getattr(found, key)
     state["asked"] = START if found.asked == "over" else ASKED.index(found.asked)
-    state["walked"], state["played"] = found.walked, found.played
-    for name, field in (("coins", "coins"), ("points", "points"), ("animals", "animals")):
-        state[field][:n] = getattr(found, name)
-    state["gardener"][:n] = found.gardeners
-    _fill_gardens(state, found, tables)
-    _fill_tasks(state, found, tables)
+    _check_gardens(found, tables)
+    _check_tasks(found, tables)
     _fill_cards(state, found, tables)
     _fill_board(state, found, tables)
     _fill_order(state, found)
     _fill_actions(state, found, tables)
 
 
-def _fill_gardens(state: Any, found: Snapshot, tables: Tables) -> None:
-    """Write plants and the pieces on the tracks."""
-    n = found.num_players
+def _check_gardens(found: Snapshot, tables: Tables) -> None:
+    """Check plants and the pieces on the tracks."""
     beds = [bed for row in tables.beds for bed in row]
     for player, garden in enumerate(found.gardens):
         fits = [(level >= 0) == bool(bed) for level, bed in zip(garden, beds, strict=True)]
@@ -214,13 +228,10 @@ def _fill_gardens(state: Any, found: Snapshot, tables: Tables) -> None:
                 node < nodes - 1 or gaining,
                 f"tracks: player {player} stands on the end of {track}, where a piece stays only while its gains are resolved",
             )
-    state["garden"][:n] = found.gardens
-    state["piece"][:n] = found.tracks
 
 
-def _fill_tasks(state: Any, found: Snapshot, tables: Tables) -> None:
-    """Write the special tasks, and which tasks are done."""
-    n = found.num_players
+def _check_tasks(found: Snapshot, tables: Tables) -> None:
+    """Check the special tasks, and which tasks are done."""
     dealt = [task for own in found.dealt for task in own]
     require(len(set(dealt)) == len(dealt), "dealt: a special task is dealt once")
     require(max(dealt) < len(tables.special), f"dealt: there are {len(tables.special)} special tasks")
@@ -237,11 +248,6 @@ def _fill_tasks(state: Any, found: Snapshot, tables: Tables) -> None:
         # The cap can end a game while tasks are assigned.
         early = found.asked == "assign" or (found.truncated and found.round == found.column == 1)
         require(early or len(given) == ROWS, f"tasks: player {player} has rows without one")
-    state["dealt"][:] = -1
-    state["dealt"][:n] = found.dealt
-    state["task"][:] = -1
-    state["task"][:n] = found.tasks
-    state["basic_done"][:n], state["special_done"][:n] = found.basic_done, found.special_done
 
 
 def _fill_cards(state: Any, found: Snapshot, tables: Tables) -> None:
@@ -277,7 +283,6 @@ def _fill_board(state: Any, found: Snapshot, tables: Tables) -> None:
             tiles == there, f"tiles: the tiles {there} lie on the spaces {half.start} and {half.start + 1}"
         )
     state["tiles"], state["covered"] = found.tiles, found.covered
-    state["flowers"][:] = -1
     for space, flowers in enumerate(found.flowers):
         require(len(flowers) <= MAX_PLAYERS, f"flowers: too many on space {space}")
         codes = [NEUTRAL if flower == "neutral" else flower for flower in flowers]
@@ -286,20 +291,20 @@ def _fill_board(state: Any, found: Snapshot, tables: Tables) -> None:
 
 
 def _fill_order(state: Any, found: Snapshot) -> None:
-    """Write the order of players, and check whose Flowers lie on the column [4]."""
-    n, lies = found.num_players, [flower for space in found.flowers for flower in space]
+    """Write the order of players, and check the owners of the Flowers on the column [4]."""
+    n, placed = found.num_players, list(chain(*found.flowers))
     require(sorted(found.stack) == list(range(n)), f"stack must name each player once, not {found.stack}")
-    started = n - len(found.order)
+    started = found.started
     require(0 <= started <= n, f"order names more than {n} players")
-    state["stack"][:] = -1
     state["stack"][:n] = found.stack
     state["started"] = started
     neutral = n == 2 and found.round < LAST_ROUND and found.asked not in ("assign", "neutral")
     if found.asked != "over":
         require(
-            lies.count("neutral") == neutral, "flowers: with two players the neutral Flower comes first, once"
+            placed.count("neutral") == neutral,
+            "flowers: with two players the neutral Flower comes first, once",
         )
-    own = [flower for flower in lies if flower != "neutral"]
+    own = [flower for flower in placed if flower != "neutral"]
     expected = found.stack[:started] if found.round < LAST_ROUND else []
     require(
         sorted(own) == sorted(expected), f"flowers: those of the players {sorted(expected)} must lie there"
@@ -310,28 +315,27 @@ def _fill_order(state: Any, found: Snapshot) -> None:
         require(
             (found.round, found.column, started) == (1, 1, 0), "'assign' is asked before the first column"
         )
-        for place, player in enumerate(found.stack):
-            waits = place > found.stack.index(found.current_player)
+        least, most = ROWS, ROWS
+        for player in found.stack:
             given = sum(task >= 0 for task in found.tasks[player])
-            most = 0 if waits else ROWS - 2 if player == found.current_player else ROWS
-            least = ROWS if place < found.stack.index(found.current_player) else 0
+            if player == found.current_player:
+                least, most = 0, ROWS - 2
             require(least <= given <= most, f"tasks: player {player} cannot have assigned {given} yet")
+            most = min(least, most)  # players after the current one have assigned none
     elif found.asked in ("neutral", "start"):
         require(started < n, "order: somebody must have the turn")
         require(found.current_player == found.stack[started], f"player {found.stack[started]} has the turn")
-        require(found.asked == "start" or n == 2, "'neutral' is asked with two players alone")
-        require(found.asked == "start" or started == 0, "'neutral' is asked at the beginning of a column")
-        require(found.asked == "start" or found.round < LAST_ROUND, "'neutral' is not asked in the last turn")
+        if found.asked == "neutral":
+            require(n == 2, "'neutral' is asked with two players alone")
+            require(started == 0, "'neutral' is asked at the beginning of a column")
+            require(found.round < LAST_ROUND, "'neutral' is not asked in the last turn")
 
 
 def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
     """Write the action at hand and those pending [6.3]."""
     asked, at_hand = found.asked, found.hand_action
     state["at_hand"] = -1
-    for kind, _ in [
-        *(chosen for group in found.pending for chosen in group),
-        *([at_hand] if at_hand else []),
-    ]:
+    for kind, _ in chain(*found.pending, [at_hand] if at_hand else []):
         require(kind in CHOSEN, f"{kind!r} is no action that asks for a decision")
     if at_hand is not None:
         state["at_hand"], state["left"] = KINDS.index(at_hand[0]), at_hand[1]
@@ -342,7 +346,6 @@ def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
     elif asked != "over":
         require(at_hand is None, f"hand_action must be null while {asked!r} is asked")
     require(found.steps_taken == 0 or asked in ("track", "over"), "steps are taken on tracks alone")
-    state["steps_taken"] = found.steps_taken
     state["depth"] = len(found.pending)
     _check_groups(found)
     for number, group in enumerate(found.pending):
@@ -356,14 +359,15 @@ def _fill_actions(state: Any, found: Snapshot, tables: Tables) -> None:
         kinds = {kind for kind, _ in found.pending[-1]}
         require(len(kinds) > 1, "pending: 'choose' is asked where several kinds of actions are pending")
     if busy and found.in_play is None:
-        started = found.num_players - len(found.order)
-        fits = started > 0 and found.stack[started - 1] == found.current_player
-        require(fits, "an action is carried out by the player who has just begun phase 2")
+        begun = found.stack[: found.started][-1:]
+        require(
+            begun == [found.current_player],
+            "an action is carried out by the player who has just begun phase 2",
+        )
     elif busy or found.in_play is not None:
         require(busy or asked == "over", "in_play is a card whose action is being carried out")
-        started = found.num_players - len(found.order)
-        fits = started < found.num_players and found.stack[started] == found.current_player
-        require(fits, "a card is played by the player in phase 1")
+        turn = found.stack[found.started :][:1]
+        require(turn == [found.current_player], "a card is played by the player in phase 1")
 
 
 def _check_groups(found: Snapshot) -> None:

@@ -1,4 +1,4 @@
-"""What is printed in Botanicus [12]: the form of the data file, what is allowed in it, and loading."""
+"""The printed values of Botanicus [12]: format of the data file, what is allowed in it, and loading."""
 
 from __future__ import annotations
 
@@ -11,33 +11,6 @@ import msgspec
 from msgspec import Meta
 
 from garden_core import data
-
-__all__ = [
-    "AT_ONCE",
-    "BEDS",
-    "CHOSEN",
-    "COLUMNS",
-    "CROSSINGS",
-    "KINDS",
-    "MAX_CARDS",
-    "MAX_CARD_KINDS",
-    "MAX_EDGES",
-    "MAX_GAINS",
-    "MAX_NODES",
-    "MAX_PLAYERS",
-    "MAX_PRIZES",
-    "MAX_SPECIAL",
-    "PACKAGED",
-    "PRIZES",
-    "ROWS",
-    "SPACES",
-    "TASKS_EACH",
-    "TRACKS",
-    "Action",
-    "Tables",
-    "action",
-    "load",
-]
 
 MAX_PLAYERS = 4
 ROWS, COLUMNS = 5, 4  # of a garden
@@ -69,15 +42,17 @@ PACKAGED = Path(__file__).with_name("botanicus.toml")
 Action = tuple[int, int]
 """A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
 
+
+def exactly(n: int) -> Meta:
+    """Return the constraint that a list has n entries."""
+    return Meta(min_length=n, max_length=n)
+
+
 Word = Annotated[str, Meta(max_length=40)]
 Points = Annotated[int, Meta(ge=0, le=MAX_POINTS)]
-Plants = Annotated[
-    tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], Meta(min_length=LEVELS, max_length=LEVELS)
-]
-Four = Meta(min_length=SPACES, max_length=SPACES)
-Eight = Meta(min_length=TILES, max_length=TILES)
-Tile = Annotated[tuple[Word, ...], Meta(min_length=2, max_length=2)]
-Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], Meta(min_length=COLUMNS, max_length=COLUMNS)]
+Plants = Annotated[tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], exactly(LEVELS)]
+Tile = Annotated[tuple[Word, ...], exactly(2)]
+Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], exactly(COLUMNS)]
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
 
 
@@ -128,8 +103,8 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Light and dark side of each tile; spotted ones lie on the two upper spaces, striped on the lower."""
 
-    spotted: Annotated[tuple[Tile, ...], Eight]
-    striped: Annotated[tuple[Tile, ...], Eight]
+    spotted: Annotated[tuple[Tile, ...], exactly(TILES)]
+    striped: Annotated[tuple[Tile, ...], exactly(TILES)]
 
 
 class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,15 +132,15 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ValueError: if keys do not fit together; it names the key at fault.
     """
 
-    beds: Annotated[tuple[Row, ...], Meta(min_length=ROWS, max_length=ROWS)]
-    fountain: Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]
-    columns: Annotated[tuple[Points, ...], Meta(min_length=LEVELS, max_length=LEVELS)]
-    animals: Annotated[tuple[Points, ...], Meta(min_length=MAX_ANIMALS, max_length=MAX_ANIMALS)]
-    basic: Annotated[tuple[Task, ...], Meta(min_length=ROWS, max_length=ROWS)]
+    beds: Annotated[tuple[Row, ...], exactly(ROWS)]
+    fountain: Annotated[tuple[int, ...], exactly(2)]
+    columns: Annotated[tuple[Points, ...], exactly(LEVELS)]
+    animals: Annotated[tuple[Points, ...], exactly(MAX_ANIMALS)]
+    basic: Annotated[tuple[Task, ...], exactly(ROWS)]
     special: Annotated[tuple[Task, ...], Meta(min_length=MIN_SPECIAL, max_length=MAX_SPECIAL)]
     board: Annotated[
-        tuple[Annotated[tuple[Word, ...], Four], ...],
-        Meta(min_length=BOARD_COLUMNS, max_length=BOARD_COLUMNS),
+        tuple[Annotated[tuple[Word, ...], exactly(SPACES)], ...],
+        exactly(BOARD_COLUMNS),
     ]
     cards: Annotated[tuple[Card, ...], Meta(min_length=1, max_length=MAX_CARD_KINDS)]
     tiles: Tiles
@@ -206,7 +181,8 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _actions(self) -> Iterator[tuple[str, str]]:
         """Every action that is written somewhere, with its key."""
         for column, spaces in enumerate(self.board):
-            yield from ((f"board[{column}][{space}]", text) for space, text in enumerate(spaces))
+            for space, text in enumerate(spaces):
+                yield f"board[{column}][{space}]", text
         for number, card in enumerate(self.cards):
             yield f"cards[{number}].action", card.action
         for sort in ("spotted", "striped"):
@@ -222,9 +198,8 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     )
         for name in TRACKS:
             for number, node in enumerate(self.track(name)):
-                yield from (
-                    (f"tracks.{name}[{number}].gains[{i}]", text) for i, text in enumerate(node.gains)
-                )
+                for i, text in enumerate(node.gains):
+                    yield f"tracks.{name}[{number}].gains[{i}]", text
 
     def track(self, name: str) -> tuple[Node, ...]:
         """Return the nodes of a track."""
@@ -254,20 +229,29 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
                 )
     if nodes[0].gains:
         raise ValueError(f"{key}[0].gains: the start is never gained")
-    reached, ends = {names[0]}, {names[-1]}
-    for node in nodes:
-        reached |= {edge.to for edge in node.edges if node.name in reached}
-    for node in reversed(nodes):
-        ends |= {node.name for edge in node.edges if edge.to in ends}
-    for number, node in enumerate(nodes):
-        if node.name not in reached:
+    targets = {edge.to for node in nodes for edge in node.edges}
+    for number, name in enumerate(names[1:], 1):
+        if name not in targets:
             raise ValueError(f"{key}[{number}] can not be reached from the start")
-        if node.name not in ends:
-            raise ValueError(f"{key}[{number}]: the end can not be reached from it")
+
+
+def ways(nodes: tuple[Node, ...]) -> list[list[tuple[int, int]]]:
+    """Return for each node of a track where its edges lead, the upper one first: a node's number, and the cost in coins."""
+    numbers = {node.name: number for number, node in enumerate(nodes)}
+    return [[(numbers[edge.to], edge.cost) for edge in node.edges] for node in nodes]
+
+
+def stages(nodes: tuple[Node, ...]) -> list[list[int]]:
+    """Return the numbers of the nodes of a track, grouped by the length of the longest way from the start."""
+    depth = [0] * len(nodes)
+    for number, edges in enumerate(ways(nodes)):
+        for to, _ in edges:
+            depth[to] = max(depth[to], depth[number] + 1)
+    return [[n for n in range(len(nodes)) if depth[n] == stage] for stage in range(max(depth) + 1)]
 
 
 def action(text: str, key: str) -> Action:
-    """Return what is written as kind and amount; `key` says where it stands.
+    """Return what is written as kind and amount; `key` names its place in messages.
 
     Raises:
         ValueError: if it is no such action.

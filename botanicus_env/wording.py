@@ -8,22 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from botanicus_env.tables import COLUMNS, TRACKS, Node, Tables, Task
-
-__all__ = [
-    "LEVELS",
-    "SUMMARY",
-    "action",
-    "actions",
-    "column_points",
-    "count",
-    "for_coins",
-    "marker",
-    "plants",
-    "step",
-    "task",
-    "track_line",
-]
+from botanicus_env.tables import COLUMNS, TRACKS, Node, Tables, Task, stages, ways
 
 LEVELS = ("", "I", "II", "III", "IV")
 
@@ -81,17 +66,18 @@ def action(text: str) -> str:
     kind, _, amount = text.partition(" ")
     if kind == "prize":
         return f"{amount} prize"
+    number = int(amount)
     if kind == "pole":
-        return f"Pole Position ({count(int(amount), 'coin')})"
+        return f"Pole Position ({count(number, 'coin')})"
     if kind in TRACKS:
-        return f"{kind} track {int(amount)}"
+        return f"{kind} track {number}"
     if kind == "walk":
-        return f"walk {int(amount)}"
+        return f"walk {number}"
     if kind == "water":
-        return f"{int(amount)} water"
+        return f"{number} water"
     if kind.startswith("plant_"):
-        return f"{int(amount)} plant {LEVELS[int(kind[-1])]}"
-    return count(int(amount), kind.removesuffix("s"))
+        return f"{number} plant {LEVELS[int(kind[-1])]}"
+    return count(number, kind.removesuffix("s"))
 
 
 def actions(texts: Iterable[str]) -> str:
@@ -127,28 +113,24 @@ def step(nodes: tuple[Node, ...], number: int) -> str:
 def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
     """Return a track in words, from the start to the end.
 
-    " > " leads one step on, to any of those that stand between two of them. Ways that differ from this are added
+    " > " leads one step on, to any of those between two of them. Ways that differ from this are added
     to the node where they begin; where they lead to then bears its number.
 
     Args:
         nodes: of the track.
-        pieces: what stands on a node, by its number.
+        pieces: the markers of the pieces on a node, by its number.
     """
-    numbers = {node.name: number for number, node in enumerate(nodes)}
-    ways = [[(numbers[edge.to], edge.cost) for edge in node.edges] for node in nodes]
-    into = {to: {cost for here in ways for end, cost in here if end == to} for to in range(len(nodes))}
-    price = {to: costs.pop() if len(costs) == 1 else 0 for to, costs in into.items()}
-    depth = [0] * len(nodes)  # steps from the start by the longest way
-    for number, here in enumerate(ways):
-        for to, _ in here:
-            depth[to] = max(depth[to], depth[number] + 1)
-    stages = [[n for n in range(len(nodes)) if depth[n] == stage] for stage in range(max(depth) + 1)]
-    others, last = [], len(nodes) - 1
-    for number, here in enumerate(ways):
-        usual = [(to, cost) for to, cost in here if depth[to] == depth[number] + 1 and cost == price[to]]
-        whole = number == last or {to for to, _ in usual} == set(stages[depth[number] + 1])
-        others.append(("or" if whole else "only", [way for way in here if not whole or way not in usual]))
-    named = {to for _, here in others for to, _ in here}
+    edges, in_stages, last = ways(nodes), stages(nodes), len(nodes) - 1
+    into = [{cost for here in edges for end, cost in here if end == to} for to in range(len(nodes))]
+    price = [costs.pop() if len(costs) == 1 else 0 for costs in into]
+    others = {}
+    for stage, following in zip(in_stages, [*in_stages[1:], []], strict=True):
+        for number in stage:
+            usual = [(to, cost) for to, cost in edges[number] if to in following and cost == price[to]]
+            whole = {to for to, _ in usual} == {*following}
+            rest = [way for way in edges[number] if not whole or way not in usual]
+            others[number] = "or" if whole else "only", rest
+    named = {to for _, here in others.values() for to, _ in here}
 
     def words(number: int) -> str:
         text = step(nodes, number)
@@ -167,7 +149,7 @@ def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
             text += f" ({only} to {' or '.join(targets)})"
         return text + (f" [{pieces[number]}]" if number in pieces else "")
 
-    return " > ".join(" or ".join(map(words, stage)) for stage in stages)
+    return " > ".join(" or ".join(map(words, stage)) for stage in in_stages)
 
 
 def column_points(tables: Tables, garden: list[int], column: int) -> int:

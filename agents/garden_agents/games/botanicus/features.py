@@ -1,7 +1,7 @@
-"""What networks read in place of an observation: its numbers in a small range, and for each seat the score as things stand.
+"""Features in place of an observation: its numbers in a small range, and the current score of each seat.
 
-In an observation what scores stands in many places: points, coins, the plants of each column. A network that is to tell
-who wins must add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md` in `botanicus_env`.
+In an observation the score is spread over many entries: points, coins, the plants of each column. A network that predicts
+the winner would have to add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md` in `botanicus_env`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ from botanicus_env.tables import (
 )
 from garden_core.jit import compiled
 
-__all__ = ["NUM_SCORES", "fill_features", "num_entries"]
-
 _EACH = 4
 NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS
-"""Number of features beyond the entries of an observation. For each seat in the same order: its score, were the game over now;
-the points of its next animal; the points for its coins; and the coins beyond these. Then how much more the own score is
-than each other's, and than the highest of theirs."""
+"""Number of features beyond the entries of an observation. For each seat in the same order: its score if the game ended now;
+the points of its next animal; the points for its coins; and the coins beyond these. Then the lead of the own score over
+each other seat's, and over the best of the others."""
 
 _COINS = LEVELS * BEDS + len(CROSSINGS)  # in the entries of a seat
 _HALF_POINTS = _COINS + 1
@@ -68,7 +66,7 @@ _UNITS = [
 ]
 _SCALES = 1 / np.array(_UNITS, np.float32)
 
-# The bed that an entry tells the plant of, -1 for others.
+# The bed whose plant an entry encodes, -1 for other entries.
 _BEDS_OF_SEAT = [*np.repeat(np.arange(BEDS), LEVELS), *[-1] * (SEAT_SIZE - LEVELS * BEDS)]
 _BEDS = np.array([*_BEDS_OF_SEAT * MAX_PLAYERS, *[-1] * (len(_UNITS) - MAX_PLAYERS * SEAT_SIZE)])
 
@@ -87,7 +85,7 @@ def fill_features(observation, params, features):
 
     Entries of the observation are divided by about the most that they are; plants where no bed is, which are always 0, are
     left out. Scores are in units of 8 points, without odd points, which are not seen [10]; animals are in units of 4
-    points, the points for coins and the coins beyond these in units of one. Seats that nobody has are 0.
+    points, the points for coins and the coins beyond these in units of one. Unused seats are 0.
     """
     n = np.int64(params[0].num_players)
     for i in range(observation.shape[0]):
