@@ -20,8 +20,8 @@ import numpy as np
 from garden_agents.registry import load_agent
 
 from garden_core import Batch, Game
-from garden_core.files import write_atomically
-from garden_core.policies import ask
+from garden_core.batch.policies import ask
+from garden_core.files.disk import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 

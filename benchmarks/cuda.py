@@ -28,9 +28,9 @@ from garden_agents.training import ppo
 
 from benchmarks import common
 from garden_core import Batch, make
+from garden_core.batch.gpu_kernels import cuda
+from garden_core.batch.policies import RandomPolicy
 from garden_core.game import Game
-from garden_core.gpu_kernels import cuda
-from garden_core.policies import RandomPolicy
 
 SEED = 1
 OF_PGX = {"connect_four:ConnectFour": "connect_four"}

@@ -5,7 +5,7 @@ Decisions per second on one core, in one run, in windows that take turns: Connec
 nearest relatives there. What each does for a decision:
 
 - "compiled": mask, a uniformly random legal action, the transition, a new game after each end, and the observation of the
-  player to move, in compiled code (`garden_core.loops.random_play`);
+  player to move, in compiled code (`garden_core.jit.loops.random_play`);
 - "Batch.step": the same for given actions, with a call from Python for each step of all games;
 - "pgx": mask, random legal action, step with automatic reset and observation of N games, jitted as one loop; the
   observations are summed up, so that they are not optimised away;

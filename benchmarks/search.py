@@ -19,9 +19,9 @@ from garden_agents.search.agent import MCTSAgent
 
 from benchmarks import common
 from garden_core import list_games, make
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import RandomPolicy
 from garden_core.game import Game
-from garden_core.policies import RandomPolicy
 
 POSITIONS = 64
 SEARCHES: dict[str, dict[str, Any]] = {

@@ -23,7 +23,7 @@ from garden_agents.evaluation.matches import table
 
 from benchmarks import common
 from garden_core import Game, make
-from garden_core.policies import Policy
+from garden_core.batch.policies import Policy
 
 SIMULATIONS = 25
 

@@ -3,7 +3,7 @@
 Four things are measured for each game and number of players, each in windows of about 0.7 s after a warm-up:
 
 - "random play": compiled code only. A decision is the mask, a uniformly random choice of a legal action and the
-  transition, with a new deal after each end (`garden_core.loops.random_play`).
+  transition, with a new deal after each end (`garden_core.jit.loops.random_play`).
 - "random play, observed": the same, with the observation of the player to move.
 - "Batch.step": steps from Python with given actions, including checks, masks, observations, rewards and autoreset.
   Compiled code chooses the actions at random before each step; only `Batch.step` is timed. Choosing reads all
@@ -34,10 +34,10 @@ import tyro
 from garden_agents.evaluation.plots import COLOURS, plot
 
 from benchmarks.common import RESULTS, OtherCores, Work, measure, save, spread
-from garden_core import Batch, Game, list_games, loops, make
+from garden_core import Batch, Game, list_games, make
 from garden_core.interfaces import pettingzoo_env
-from garden_core.jit import compiled
-from garden_core.rng import bounded, nth_legal
+from garden_core.jit import compiled, loops
+from garden_core.jit.rng import bounded, nth_legal
 
 SEED = 20261121
 PHASES = 16  # groups of games in a batch, each advanced by another number of decisions

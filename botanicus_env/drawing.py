@@ -26,8 +26,8 @@ from botanicus_env.tables import (
     ways,
 )
 from botanicus_env.wording import LEVELS, count, marker
-from garden_core import svg as draw
-from garden_core.svg import LOOK, Look
+from garden_core.render import svg as draw
+from garden_core.render.svg import LOOK, Look
 
 LINE = 100  # columns of the text at most
 

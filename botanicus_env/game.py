@@ -25,7 +25,7 @@ from botanicus_env.tables import (
 from garden_core.game import Game, Part
 from garden_core.options import Option
 from garden_core.presentation import Table
-from garden_core.svg import Look
+from garden_core.render.svg import Look
 
 
 class Botanicus(Game):

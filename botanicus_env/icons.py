@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from botanicus_env.wording import LEVELS
-from garden_core import svg as draw
+from garden_core.render import svg as draw
 
 
 class Palette(NamedTuple):

@@ -49,7 +49,7 @@ from botanicus_env.tables import (
     TRACKS,
 )
 from garden_core.jit import compiled
-from garden_core.rng import seed_rng, shuffle
+from garden_core.jit.rng import seed_rng, shuffle
 
 COINS_AT_START = 6  # [3.2]
 COINS_TO_USE, COINS_FOR_SALE = 2, 3  # a Garden card [5.3]

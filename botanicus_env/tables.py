@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from garden_core import data
+from garden_core.files import data
 
 MAX_PLAYERS = 4
 ROWS, COLUMNS = 5, 4  # of a garden

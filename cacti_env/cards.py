@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from garden_core import data
+from garden_core.files import data
 
 NUM_PLAYERS = 2
 MIDDLE = 5  # cacti face up in the middle

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
 from cacti_env.describing import cacti, counted, find_arrangement, left_over
 from cacti_env.snapshots import HALVES
-from garden_core import svg as draw
-from garden_core.svg import LOOK, Look
+from garden_core.render import svg as draw
+from garden_core.render.svg import LOOK, Look
 
 
 class Palette(NamedTuple):

@@ -13,7 +13,7 @@ from cacti_env.state import PARAMS_FIELDS, STATE_FIELDS
 from garden_core.game import Game, Part
 from garden_core.options import Option
 from garden_core.presentation import Table
-from garden_core.svg import Look
+from garden_core.render.svg import Look
 
 
 class Cacti(Game):

@@ -12,7 +12,7 @@ import numpy as np
 from cacti_env.cards import MAX_TYPES, MIDDLE, NUM_PLAYERS
 from cacti_env.state import ACTION, LAST_CARD, RESPONSE
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_rng, shuffle
+from garden_core.jit.rng import bounded, seed_rng, shuffle
 
 TIE_BREAK = 1000  # a standing is score x this + cacti under planters, of which there are fewer
 

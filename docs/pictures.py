@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from garden_agents.registry import load_agent
 
 from garden_core import make
-from garden_core.film import save_film
-from garden_core.replay import Replay, record
+from garden_core.files.replay import Replay, record
+from garden_core.render.film import save_film
 
 FOLDER = Path(__file__).with_name("pictures")
 

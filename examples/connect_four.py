@@ -13,8 +13,8 @@ import numpy as np
 
 from garden_core import Batch, Game, Option, compiled
 from garden_core.game import Part
-from garden_core.kernels import Kernels
-from garden_core.rng import seed_rng
+from garden_core.jit.kernels import Kernels
+from garden_core.jit.rng import seed_rng
 
 COLUMNS, ROWS, SEATS = 7, 6, 2
 CELLS = COLUMNS * ROWS
@@ -152,7 +152,7 @@ def main() -> None:
     from garden_agents.evaluation.matches import meet
     from garden_agents.registry import load_agent
 
-    from garden_core.policies import RandomPolicy
+    from garden_core.batch.policies import RandomPolicy
     from garden_core.testing import check_game
 
     game = ConnectFour()

@@ -1,13 +1,41 @@
-"""What all games share: the Game contract and its registry, batches of games, and the usual interfaces.
+"""What all games share: the Game contract and its registry, batches of games, replays and datasets.
 
-Import what you need from here; `garden_core.kernels` has the generic functions for your own compiled code.
-Gymnasium, PettingZoo and Stable-Baselines3 interfaces are in `garden_core.interfaces`.
+`kernels` has the generic functions for your own compiled code. Clients of other libraries (Gymnasium, PettingZoo,
+Stable-Baselines3, ...) are in `garden_core.interfaces`.
 """
 
-from garden_core.batch import Batch
-from garden_core.game import Game
-from garden_core.jit import compiled
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
+from garden_core.files.dataset import Dataset, DatasetError
+from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.game import Game, Part
+from garden_core.jit import compiled, kernels
 from garden_core.options import Option
+from garden_core.positions import PositionError
 from garden_core.registry import list_games, make
+from garden_core.render.film import picture, save_film, save_page
 
-__all__ = ["Batch", "Game", "Option", "compiled", "list_games", "make"]
+__all__ = [
+    "Batch",
+    "Dataset",
+    "DatasetError",
+    "Game",
+    "GreedyPolicy",
+    "Learner",
+    "Option",
+    "Part",
+    "Policy",
+    "PositionError",
+    "RandomPolicy",
+    "Replay",
+    "ReplayError",
+    "compiled",
+    "kernels",
+    "list_games",
+    "make",
+    "picture",
+    "record",
+    "save_film",
+    "save_page",
+]

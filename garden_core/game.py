@@ -14,14 +14,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from garden_core import kernels
 from garden_core.checks import as_seat, short
-from garden_core.data import DataFile, read
-from garden_core.field_names import check_field_names
-from garden_core.jit import records
+from garden_core.files.data import DataFile, read
+from garden_core.jit import kernels, records
+from garden_core.jit.field_names import check_field_names
+from garden_core.jit.rewards import REWARDS
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
-from garden_core.rewards import REWARDS
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Game(Presentation):
     """A game with its options chosen: identity card, record types, labels, snapshot, pictures.
 
     A subclass sets the class attributes below and the abstract methods; its rules are eight compiled
-    functions (`garden_core.kernels.Kernels`). Defining the subclass makes its record type and registers it.
+    functions (`garden_core.jit.kernels.Kernels`). Defining the subclass makes its record type and registers it.
     Instances are values: two with equal options and data are equal, and pickling keeps both: data files are read
     once, on construction.
 
@@ -88,7 +87,7 @@ class Game(Presentation):
         build = hashlib.sha256(f"{cls.name} {kernels.fingerprint_of(cls.rules)}".encode()).hexdigest()[:16]
         cls.state_dtype = _record(
             [
-                ("rng", "u8", 4),  # xoshiro256++ (garden_core.rng)
+                ("rng", "u8", 4),  # xoshiro256++ (garden_core.jit.rng)
                 ("tally", "i4", seats),  # workspace of the rewards: points or standings, as last counted
                 ("paid", "i4", seats),  # points that margin rewards have paid for so far
                 ("rewards", "f4", seats),  # what each seat was paid for the last decision
@@ -105,7 +104,7 @@ class Game(Presentation):
                 ("reward_divisor", "f8"),
                 ("num_players", "i4"),
                 ("max_decisions", "i4"),
-                ("reward", "u1"),  # code in garden_core.rewards
+                ("reward", "u1"),  # code in garden_core.jit.rewards
                 ("cooperative", "u1"),
                 *cls.params_fields,
             ]

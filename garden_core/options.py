@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from garden_core.checks import short
-from garden_core.data import DataFile
-from garden_core.rewards import REWARDS
+from garden_core.files.data import DataFile
+from garden_core.jit.rewards import REWARDS
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Option:
 
     Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
     whose default is a bool takes True and False, one whose default is a string and that has no choices a data file:
-    its path (None or "": none), or a `garden_core.data.DataFile` that has been read.
+    its path (None or "": none), or a `garden_core.files.data.DataFile` that has been read.
     """
 
     name: str

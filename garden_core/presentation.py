@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from garden_core import kernels
 from garden_core.checks import as_integer, as_seat, as_seed, short
+from garden_core.jit import kernels
+from garden_core.jit.rng import seed_rng
 from garden_core.positions import PositionError, require
-from garden_core.rng import seed_rng
-from garden_core.svg import Look
+from garden_core.render.svg import Look
 
 _DRAWS = 200
 """Redraws that are tried, to find out whether a description depends on hidden information."""

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from garden_core import loops
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.interfaces import pettingzoo_env
-from garden_core.learner import Learner
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.jit import loops
 from garden_core.registry import list_games, make
 
 

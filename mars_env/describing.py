@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from garden_core import kernels
+from garden_core.jit import kernels
 from mars_env.board import COLOURS, HEXES, NEIGHBOURS, NUM_HEXES, STEPS
 from mars_env.rules import NUM_GIVE_UPS
 from mars_env.state import PLACE

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import cos, pi, sin, sqrt
 from typing import Any, NamedTuple
 
-from garden_core import svg as draw
-from garden_core.svg import LOOK, Look
+from garden_core.render import svg as draw
+from garden_core.render.svg import LOOK, Look
 from mars_env.board import COLOURS, HEXES, INDEX, RADIUS
 from mars_env.describing import connected
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from garden_core.game import Game, Part
 from garden_core.options import Option
-from garden_core.svg import Look
+from garden_core.render.svg import Look
 from mars_env import drawing, rules, snapshots
 from mars_env.board import COLOURS, HEXES, MAX_DIE, NUM_COLOURS, NUM_HEXES, WIDTH
 from mars_env.describing import describe

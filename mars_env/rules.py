@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core.jit import compiled
-from garden_core.rng import bounded, seed_rng, shuffle
+from garden_core.jit.rng import bounded, seed_rng, shuffle
 from mars_env.board import (
     CELLS,
     CENTRE,

@@ -37,9 +37,9 @@ TESTS = {
     **{
         f"{name}_env/rules.py": ["tests/games/test_golden.py", f"tests/games/{name}"] for name in list_games()
     },
-    "garden_core/rewards.py": ["tests/core/test_rewards.py", "tests/core/test_conformance.py"],
-    "garden_core/rng.py": ["tests/core/test_rng.py"],
-    "garden_core/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
+    "garden_core/jit/rewards.py": ["tests/core/test_rewards.py", "tests/core/test_conformance.py"],
+    "garden_core/jit/rng.py": ["tests/core/test_rng.py"],
+    "garden_core/jit/kernels.py": ["tests/core/test_kernels.py", "tests/core/test_conformance.py"],
 }
 COMPILED_PATIENCE = 400  # seconds for all compiled tests of a file; a loop without end can only be killed
 LATE = (

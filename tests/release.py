@@ -23,8 +23,8 @@ DIST = ROOT / "dist"
 
 PLAY = """
 import gymnasium, garden_core, garden_agents
-from garden_core.replay import Replay, record
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.files.replay import Replay, record
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.interfaces.pettingzoo_env import env as make_env
 
 assert garden_core.list_games() == ["botanicus", "cacti", "mars"], garden_core.list_games()
@@ -56,8 +56,8 @@ USES = {
     "human": "-c 'import pygame'",
     "sb3": "-c 'from garden_core.interfaces.sb3 import GardenVecEnv; GardenVecEnv(\"cacti\", 4, seed=1).reset()'",
     "train": "-m garden_agents train cacti --steps 20000 --panel-games 10 --eval-games 40",
-    "cuda": "-c 'from numba import cuda; cuda.is_available(); import garden_core.gpu'",
-    "minari": "-c 'import minari, garden_core.minari_export'",
+    "cuda": "-c 'from numba import cuda; cuda.is_available(); import garden_core.batch.gpu'",
+    "minari": "-c 'import minari, garden_core.interfaces.minari'",
     "ray": '-c \'from garden_core.interfaces.rllib import MultiAgentGame; MultiAgentGame({"game": "cacti"}).reset()\'',
 }
 """By extra: arguments of Python in an environment that has it."""

@@ -18,10 +18,11 @@ import numpy as np
 import tyro
 
 from benchmarks import common
-from garden_core import Batch, kernels, list_games, loops, make
+from garden_core import Batch, list_games, make
+from garden_core.batch.policies import RandomPolicy
 from garden_core.game import Game
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.policies import RandomPolicy
+from garden_core.jit import kernels, loops
 
 ROWS = 64
 CHECK_EVERY = 1000  # decisions

@@ -16,7 +16,7 @@ import pig
 from PIL import Image
 
 from garden_core import make
-from garden_core.replay import Replay
+from garden_core.files.replay import Replay
 
 PAGES = generate.pages()
 NEEDED = {"clients.md": ("torchrl", "pyspiel", "minari")}

@@ -26,11 +26,11 @@ from weakref import WeakKeyDictionary
 from garden_agents.networks.network import Network
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import code_of, load_agent
+from garden_core.batch.policies import Policy
 from garden_core.checks import short
-from garden_core.files import is_file
+from garden_core.files.disk import is_file
 from garden_core.game import Game
 from garden_core.plugins import imported
-from garden_core.policies import Policy
 
 UNSEEN = "?"
 """The first character of the digest of an agent that can change unseen."""

@@ -25,10 +25,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import FORFEIT
 from garden_core.checks import one_line
 from garden_core.game import Game
-from garden_core.policies import FORFEIT
 
 SECONDS = 10.0
 """Time for a move, unless another one is named."""

@@ -11,12 +11,12 @@ from typing import Any
 from garden_agents.networks import NETWORK, SUFFIX
 from garden_agents.programs import SECONDS, ProgramAgent
 from garden_agents.search.agent import MCTSAgent
+from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.checks import short
-from garden_core.data import DataFile
-from garden_core.files import is_file, is_folder
+from garden_core.files.data import DataFile
+from garden_core.files.disk import is_file, is_folder
 from garden_core.game import Game
 from garden_core.plugins import imported
-from garden_core.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.registry import game_class
 
 SHIPPED = ("network", "ppo")

@@ -23,7 +23,8 @@ from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.progress import progress_bar
 
 from benchmarks import common
-from garden_core import Batch, Game, kernels, list_games, make
+from garden_core import Batch, Game, list_games, make
+from garden_core.jit import kernels
 
 
 @dataclass

@@ -25,7 +25,7 @@ from garden_agents.registry import load_agent
 from benchmarks import common
 from docs.report.learning import run
 from garden_core import Game, make
-from garden_core.policies import GreedyPolicy, Policy
+from garden_core.batch.policies import GreedyPolicy, Policy
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "botanicus": {"3 players": {"num_players": 3}},

@@ -8,11 +8,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from garden_core.batch.learner import Learner
 from garden_core.checks import short
-from garden_core.display import Display
 from garden_core.game import Game
-from garden_core.learner import Learner
-from garden_core.svg import to_pixels
+from garden_core.render.display import Display
+from garden_core.render.svg import to_pixels
 
 
 def spaces_of(game: Game) -> tuple[spaces.Box, spaces.Discrete]:

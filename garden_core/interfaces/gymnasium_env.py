@@ -10,12 +10,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_integer, as_seed, as_seeds, check_choice, require_reset, short
-from garden_core.display import Display
+from garden_core.files.recorder import Folder
 from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
-from garden_core.learner import Learner, Opponents, Seat, Weights
-from garden_core.recorder import Folder
 from garden_core.registry import AnyGame, as_game
+from garden_core.render.display import Display
 
 _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}
 
@@ -31,7 +31,7 @@ class Env(gymnasium.Env):
     Args:
         game: a game, a Game class or the name of an installed game.
         opponents: "random", "greedy", any agent by name ("mcts:100", "network", …) where the agents are installed, a
-            policy, or a sequence of these to draw from (`garden_core.learner`).
+            policy, or a sequence of these to draw from (`garden_core.batch.learner`).
         weights: how often each of the opponents is drawn; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1,
@@ -39,7 +39,7 @@ class Env(gymnasium.Env):
         render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
             window (pygame, the extra `human`) or below the cell of a notebook, `metadata["render_fps"]` a second at most.
             A window that its user closes stays closed until `close`, and the game goes on.
-        record: a folder, made if missing, that gets a replay of each game (`garden_core.replay`), as game-000001.json and
+        record: a folder, made if missing, that gets a replay of each game (`garden_core.files.replay`), as game-000001.json and
             so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
         **options: the game's options.
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from garden_core import kernels, loops
-from garden_core.batch import Batch, why_illegal
+from garden_core.batch.batch import Batch, why_illegal
 from garden_core.checks import as_seat, as_seed, short
 from garden_core.game import Game
+from garden_core.jit import kernels, loops
+from garden_core.jit.rng import seed_rng
 from garden_core.registry import GameClass, game_class, list_games
-from garden_core.rng import seed_rng
 
 
 def _renamed(options: dict[str, Any], old: str, new: str) -> dict[str, Any]:

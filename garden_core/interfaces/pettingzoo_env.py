@@ -12,15 +12,15 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from garden_core import loops
-from garden_core.batch import why_illegal
+from garden_core.batch.batch import why_illegal
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
-from garden_core.display import Display
+from garden_core.files.recorder import Folder, Recorder
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, masked_space, render
-from garden_core.recorder import Folder, Recorder
+from garden_core.jit import loops
+from garden_core.jit.rng import game_seed
 from garden_core.registry import AnyGame, as_game
-from garden_core.rng import game_seed
+from garden_core.render.display import Display
 
 Observation = dict[str, np.ndarray]
 
@@ -39,7 +39,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             A window that its user closes stays closed until `close`, and the game goes on.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game
             with reward -1 for the offender and 0 for the others, as PettingZoo's classic games do.
-        record: a folder, made if missing, that gets a replay of each game (`garden_core.replay`), as game-000001.json and
+        record: a folder, made if missing, that gets a replay of each game (`garden_core.files.replay`), as game-000001.json and
             so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
         **options: the game's options, unless `game` is a game already.
 

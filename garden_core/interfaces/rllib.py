@@ -15,11 +15,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Learner
 from garden_core.checks import as_integer, check_illegal, short
 from garden_core.game import Game
 from garden_core.interfaces.common import masked_space
-from garden_core.learner import Learner
 from garden_core.registry import as_game
 
 
@@ -97,7 +97,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
 
     Args:
         config: "game"; "num_envs"; "opponents", "weights", "seat", "threads" and "illegal" as in
-            `garden_core.learner.Learner`; and the game's options.
+            `garden_core.batch.learner.Learner`; and the game's options.
 
     Raises:
         KeyError: if "game" is missing.

@@ -10,9 +10,9 @@ import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_rows, as_seed, require_reset
 from garden_core.interfaces.common import check_render_mode, render_row, spaces_of
-from garden_core.learner import Learner, Opponents, Seat, Weights
 from garden_core.registry import AnyGame, as_game
 
 
@@ -30,10 +30,10 @@ class GardenVecEnv(VecEnv):
     Args:
         game: a game, a Game class or the name of an installed game.
         num_envs: number of games N.
-        opponents, weights, seat: as in `garden_core.learner.Learner`.
+        opponents, weights, seat: as in `garden_core.batch.learner.Learner`.
         seed: of the first reset; None for a random one.
         render_mode: "rgb_array" for `get_images`, or None.
-        threads, illegal, max_steps: as in `garden_core.learner.Learner`.
+        threads, illegal, max_steps: as in `garden_core.batch.learner.Learner`.
         **options: the game's options.
 
     Raises:

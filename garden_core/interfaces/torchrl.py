@@ -10,9 +10,9 @@ from tensordict import TensorDict, TensorDictBase
 from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Learner, Opponents, Seat, Weights
 from garden_core.checks import as_seed
-from garden_core.learner import Learner, Opponents, Seat, Weights
 from garden_core.registry import AnyGame, as_game
 
 
@@ -134,14 +134,14 @@ class BatchEnv(_Env):
 
 
 class LearnerEnv(_Env):
-    """Many games, one learner's seat in each; opponents play inside `step`, as `garden_core.learner.Learner` has them.
+    """Many games, one learner's seat in each; opponents play inside `step`, as `garden_core.batch.learner.Learner` has them.
 
     Keys as in `BatchEnv`, but with the learner's view, its own reward, float32 (N, 1), and its seat, `seat`, int64 (N,). A
     game cut at the cap has paid its outcome and is terminated.
 
     Args:
         game, num_envs, threads, device, options: as in `BatchEnv`.
-        opponents, weights, seat, illegal: as in `garden_core.learner.Learner`.
+        opponents, weights, seat, illegal: as in `garden_core.batch.learner.Learner`.
 
     Raises:
         TypeError, ValueError: for options as the game and the learner do.

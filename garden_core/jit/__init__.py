@@ -1,7 +1,23 @@
-"""Compiled code: the decorator, its cache, records, and fingerprints of what functions compile."""
+"""Compiled code: the decorator and its cache, records, random numbers; loops over any game's rules."""
 
 from garden_core.jit.decorator import OPTIONS, cache_folder, compiled, inlined
 from garden_core.jit.fingerprints import fingerprint
+from garden_core.jit.rng import bounded, game_seed, next_float, next_uint64, nth_legal, seed_rng, shuffle
 from garden_core.jit.rows import JIT, records
 
-__all__ = ["JIT", "OPTIONS", "cache_folder", "compiled", "fingerprint", "inlined", "records"]
+__all__ = [
+    "JIT",
+    "OPTIONS",
+    "bounded",
+    "cache_folder",
+    "compiled",
+    "fingerprint",
+    "game_seed",
+    "inlined",
+    "next_float",
+    "next_uint64",
+    "nth_legal",
+    "records",
+    "seed_rng",
+    "shuffle",
+]

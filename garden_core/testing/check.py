@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core.game import Game
-from garden_core.rewards import REWARDS
+from garden_core.jit.rewards import REWARDS
 from garden_core.testing.declarations import (
     check_card,
     check_observation_parts,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from garden_core import kernels
 from garden_core.game import Game
+from garden_core.jit import kernels
 from garden_core.presentation import Presentation
 from garden_core.testing.played import Played, differing_fields, play_on, read_all, some_positions
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core import kernels
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.rng import game_seed
+from garden_core.jit import kernels
+from garden_core.jit.rng import game_seed
 from garden_core.testing.played import is_over
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import kernels
 from garden_core.game import Game
+from garden_core.jit import kernels
+from garden_core.jit.rng import game_seed
 from garden_core.presentation import Presentation
-from garden_core.rng import game_seed
 
 _MARGIN = 64  # entries around an array given to a kernel, which the kernel must leave alone
 _READ_BACK_EVERY = 7  # decisions: reading a snapshot takes a millisecond

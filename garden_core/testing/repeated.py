@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import kernels
 from garden_core.game import Game
+from garden_core.jit import kernels
 from garden_core.testing.played import (
     Played,
     check_position,

@@ -25,13 +25,13 @@ from garden_agents.evaluation.ratings import Rating, rate, ratings_table
 from garden_agents.networks import network_agent
 
 from garden_core import make
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
 
 AGENTS = """
 import os
 import numpy as np
-from garden_core.policies import FORFEIT
+from garden_core.batch.policies import FORFEIT
 
 def last_legal(game, seed):
     return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)

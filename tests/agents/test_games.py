@@ -9,7 +9,7 @@ from pig import Pig
 
 from cacti_env import Cacti
 from garden_core import Batch, compiled, make
-from garden_core.policies import RandomPolicy
+from garden_core.batch.policies import RandomPolicy
 from mars_env import Mars
 
 

@@ -10,8 +10,8 @@ from garden_agents.search.agent import MCTSAgent
 from garden_agents.training.pool import PastSelf
 
 from garden_core import Batch
-from garden_core.learner import Learner
-from garden_core.policies import NETWORK_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import NETWORK_STREAM, GreedyPolicy, RandomPolicy, Streams
 
 SEED, ROWS = 7, 1000
 GAME = Coin()

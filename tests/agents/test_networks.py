@@ -30,9 +30,9 @@ from safetensors.numpy import load_file, save_file
 
 import cacti_env
 from garden_core import list_games, make
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import RandomPolicy
 from garden_core.interfaces.sb3 import GardenVecEnv
-from garden_core.policies import RandomPolicy
 from mars_env import Mars
 
 SMALL = Architecture("auto", channels=4, hidden=16)

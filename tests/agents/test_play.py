@@ -20,8 +20,8 @@ from quick import seeds
 from variants import GAMES, each_game, hidden_games
 
 from garden_core import make
-from garden_core.policies import GreedyPolicy
-from garden_core.replay import Replay, record
+from garden_core.batch.policies import GreedyPolicy
+from garden_core.files.replay import Replay, record
 
 HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
 

@@ -13,8 +13,8 @@ from small_runs import SMALL
 from variants import shortened
 
 from garden_core import list_games, make
-from garden_core.batch import Batch
-from garden_core.policies import RandomPolicy
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import RandomPolicy
 from mars_env import Mars
 
 

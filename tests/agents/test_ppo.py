@@ -22,7 +22,8 @@ from garden_agents.training.torch_network import TorchNetwork
 from small_runs import LEFT, SHORT, SMALL, rows_of
 from variants import shortened
 
-from garden_core import kernels, list_games, make
+from garden_core import list_games, make
+from garden_core.jit import kernels
 from mars_env import Mars
 
 

@@ -21,7 +21,7 @@ from garden_agents.registry import is_built_in, load_agent
 from processes import environment, garden_here
 
 from garden_core import Batch, make
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 
 BOT = Path(__file__).parents[2] / "examples" / "line_bot.py"
 GAME = make("cacti")

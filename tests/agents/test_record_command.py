@@ -15,11 +15,11 @@ from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
 
 from garden_core import make
-from garden_core.dataset import Dataset
-from garden_core.policies import FORFEIT
+from garden_core.batch.policies import FORFEIT
+from garden_core.files.dataset import Dataset
 
 AGENTS = """
-from garden_core.policies import FORFEIT
+from garden_core.batch.policies import FORFEIT
 
 def last_legal(game, seed):
     return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)

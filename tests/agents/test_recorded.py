@@ -12,8 +12,8 @@ from garden_agents.play import recorded
 from PIL import Image
 
 from garden_core import make
-from garden_core.policies import RandomPolicy
-from garden_core.replay import Replay, record
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.replay import Replay, record
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from processes import garden_here, python
 from written_runs import CONFIG, EVALUATIONS, METRICS, write_run
 
 from garden_core import make
-from garden_core.replay import Replay
+from garden_core.files.replay import Replay
 
 BAD = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
 

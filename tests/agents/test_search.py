@@ -13,9 +13,10 @@ from garden_agents.search.values import first_places, seat_values
 from processes import python
 from variants import each_table, shortened
 
-from garden_core import kernels, make
-from garden_core.batch import Batch
-from garden_core.policies import SEARCH_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core import make
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import SEARCH_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core.jit import kernels
 
 
 class Sure:

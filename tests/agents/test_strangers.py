@@ -14,7 +14,7 @@ from pig import Pig
 from processes import ROOT, environment, garden_here
 
 from garden_core import make
-from garden_core.replay import Replay
+from garden_core.files.replay import Replay
 
 FAST = [
     "--steps",

@@ -34,7 +34,7 @@ from own_agents import change_weights
 from processes import environment, garden_here
 from small_runs import LEFT, SHORT, SMALL, rows_of, tiny, tiny_expert
 
-from garden_core.replay import Replay
+from garden_core.files.replay import Replay
 from mars_env import Mars
 
 

@@ -9,8 +9,8 @@ from garden_agents.evaluation.matches import places
 from garden_agents.evaluation.values import by_fifths, chances, fifths, first_place_values, noted
 
 from garden_core import make
-from garden_core.policies import RandomPolicy
-from garden_core.replay import record
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.replay import record
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ minari = pytest.importorskip("minari")
 from variants import each_game
 
 from garden_core import make
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env
-from garden_core.minari_export import to_minari
-from garden_core.policies import RandomPolicy
-from garden_core.replay import Replay
+from garden_core.interfaces.minari import to_minari
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is set to None:UserWarning", "ignore:env_spec is None")
 
@@ -109,7 +109,7 @@ def test_what_is_refused(games, monkeypatch):
 
 
 def test_half_a_dataset_does_not_stay(games, monkeypatch):
-    monkeypatch.setattr("garden_core.minari_export._episode", lambda *_: 1 / 0)
+    monkeypatch.setattr("garden_core.interfaces.minari._episode", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         to_minari(games, "half-v0")
     assert not minari.list_local_datasets()

@@ -12,10 +12,11 @@ from open_spiel.python.algorithms import ismcts, mcts
 from variants import VARIANTS
 
 from benchmarks import search_peers
-from garden_core import Batch, kernels, list_games, make
+from garden_core import Batch, list_games, make
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.replay import record
 from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
-from garden_core.policies import RandomPolicy
-from garden_core.replay import record
+from garden_core.jit import kernels
 
 register_games()
 

@@ -21,9 +21,9 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from cacti_env import Cacti
 from garden_core import Batch, list_games, make
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import RandomPolicy
 from garden_core.interfaces.rllib import LearnerVectorEnv, MultiAgentGame
-from garden_core.learner import Learner
-from garden_core.policies import RandomPolicy
 
 
 @pytest.fixture(scope="module")

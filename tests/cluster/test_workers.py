@@ -173,7 +173,7 @@ def test_jobs_of_a_killed_worker_are_played_again(tmp_path, monkeypatch):
 
 DEADLY = """
 import os, signal
-from garden_core.policies import GreedyPolicy
+from garden_core.batch.policies import GreedyPolicy
 
 def make(game, seed):
     greedy = GreedyPolicy(seed)

@@ -24,7 +24,9 @@ import json
 import numpy as np
 from numba.core import event
 import garden_core
-from garden_core import Batch, kernels, loops
+from garden_core import Batch
+from garden_core.jit import kernels
+from garden_core.jit import loops
 
 compilations = event.RecordingListener()
 event.register("numba:compile", compilations)
@@ -416,7 +418,7 @@ PLAY = """
 import hashlib, sys
 import numpy as np
 from garden_core import Batch, make
-from garden_core.policies import RandomPolicy
+from garden_core.batch.policies import RandomPolicy
 
 digest = hashlib.sha256()
 for name in sys.argv[1:]:

@@ -28,8 +28,8 @@ from toys import (
 
 from garden_core import Batch, Game, Option, compiled
 from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.jit.rng import bounded, seed_rng, shuffle
 from garden_core.positions import require
-from garden_core.rng import bounded, seed_rng, shuffle
 from garden_core.testing import check_game, interfaces
 
 # --- what does not: faulty rules, each with what the message must say ---

@@ -12,10 +12,10 @@ from safetensors.numpy import load, save
 from variants import each_game, each_variant, shortened
 
 from garden_core import Batch, make
-from garden_core.dataset import CHUNK, KEY, Dataset, DatasetError, Record
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.dataset import CHUNK, KEY, Dataset, DatasetError, Record
+from garden_core.files.replay import Replay, record
 from garden_core.interfaces.gymnasium_env import Env
-from garden_core.policies import RandomPolicy
-from garden_core.replay import Replay, record
 
 
 @pytest.fixture(scope="module")

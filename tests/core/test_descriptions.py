@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from variants import each_game, each_table, each_variant, seeds
 
-from garden_core import kernels, make
+from garden_core import make
+from garden_core.jit import kernels
 
 pytestmark = pytest.mark.many_games
 

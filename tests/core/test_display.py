@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from garden_core import display, svg
-from garden_core.display import Display
+from garden_core.render import display, svg
+from garden_core.render.display import Display
 
 
 def drawn(colour, width=300, height=200):

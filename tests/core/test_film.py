@@ -13,11 +13,12 @@ from PIL import Image
 from variants import VARIANTS, has_picture
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import film, make
-from garden_core.film import page, picture, save_film, save_page
-from garden_core.policies import RandomPolicy
-from garden_core.replay import Replay, ReplayError, record
-from garden_core.svg import to_pixels
+from garden_core import make
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.render import film
+from garden_core.render.film import page, picture, save_film, save_page
+from garden_core.render.svg import to_pixels
 
 DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]
 

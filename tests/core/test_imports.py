@@ -26,8 +26,13 @@ ABOVE_GAMES = ("garden_agents", "benchmarks", "tests", "examples")
 
 FLOORS = {
     "garden_core": (
-        "files checks array_files svg display threads positions data plugins jit.rows jit.fingerprints jit.numba_private jit.decorator jit rng rewards options kernels field_names presentation game registry game_files loops recorded choices seats gpu_records gpu_cache gpu_kernels gpu cpu batch policies replay film "
-        "dataset torch_dataset recorder learner interfaces.common interfaces minari_export warm_up testing.played testing.declarations testing.repeated testing.hidden testing.interfaces testing.check testing"
+        "files.disk checks files.array_files render.svg render.display batch.threads positions files.data files plugins "
+        "jit.rows jit.fingerprints jit.numba_private jit.decorator jit.rng jit.rewards options jit.kernels jit.loops jit "
+        "jit.field_names presentation game registry files.game_files files.recorded batch.choices batch.seats "
+        "batch.gpu_records batch.gpu_cache batch.gpu_kernels batch.gpu batch.cpu batch.batch batch.policies files.replay "
+        "render.film render files.dataset interfaces.torch_dataset files.recorder batch.learner batch interfaces.common "
+        "interfaces warm_up testing.played testing.declarations testing.repeated testing.hidden testing.interfaces "
+        "testing.check testing"
     ),
     "garden_agents": "errors progress games networks search programs cluster serve registry identity evaluation play training commands",
 }
@@ -172,7 +177,7 @@ def test_import_is_light_and_quiet(what):
     loaded = set(subprocess.check_output([sys.executable, "-W", "error", "-c", code], text=True).split())
     assert not (loaded | {package(name) for name in loaded}) & (HEAVY | SERVERS)
     if what == "garden_core":
-        assert "garden_core.kernels" in loaded
+        assert "garden_core.jit.kernels" in loaded
         assert not {package(name) for name in loaded} & {*GAMES, *ABOVE_GAMES, "gymnasium", "pettingzoo"}
 
 

@@ -7,9 +7,9 @@ import pytest
 from pig import HOLD, ROLL, Pig
 
 from garden_core import Batch
-from garden_core.recorder import Recorder
-from garden_core.replay import Replay
-from garden_core.rng import game_seed
+from garden_core.files.recorder import Recorder
+from garden_core.files.replay import Replay
+from garden_core.jit.rng import game_seed
 
 SEED = 1
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from garden_core import rewards
+from garden_core.jit import rewards
 
 
 def by_rank(standings):

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from garden_core import rng
+from garden_core.jit import rng
 
 ALL_64 = 2**64 - 1
 SEEDS = [0, 1, 42, 2**63, ALL_64]

@@ -8,8 +8,9 @@ import pytest
 from pig import Pig
 from variants import GAMES, each_variant, hidden_games
 
-from garden_core import Batch, kernels, make
-from garden_core.policies import RandomPolicy
+from garden_core import Batch, make
+from garden_core.batch.policies import RandomPolicy
+from garden_core.jit import kernels
 
 
 def positions(game, seed, every=1):

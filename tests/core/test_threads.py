@@ -10,9 +10,9 @@ from pig import Pig
 from botanicus_env import Botanicus
 from cacti_env import Cacti
 from garden_core import Batch
-from garden_core.learner import Learner
-from garden_core.policies import RandomPolicy
-from garden_core.threads import PARTS_A_THREAD, ROWS_A_PART, share
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import RandomPolicy
+from garden_core.batch.threads import PARTS_A_THREAD, ROWS_A_PART, share
 
 ROWS = 3 * PARTS_A_THREAD * ROWS_A_PART + 1
 

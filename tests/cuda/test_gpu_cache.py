@@ -10,7 +10,7 @@ from numba import cuda
 from numba.cuda.cudadrv import devices
 from numba.cuda.dispatcher import _Kernel
 
-from garden_core import gpu_kernels
+from garden_core.batch import gpu_kernels
 from garden_core.jit import numba_private
 
 

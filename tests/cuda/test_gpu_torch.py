@@ -16,7 +16,7 @@ from garden_agents.search.gpu_search import GpuSearch
 from garden_agents.training import ppo
 
 from garden_core import Batch, make
-from garden_core.policies import ask
+from garden_core.batch.policies import ask
 
 
 def test_arrays_go_to_torch_without_a_copy():

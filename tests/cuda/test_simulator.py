@@ -37,8 +37,8 @@ def test_features_are_those_of_the_cpu():
         from garden_agents.networks.board_features import cell_features, num_cell_features
         from garden_agents.networks.flat_network import flat_features
         from garden_core import Batch, make
-        from garden_core.gpu import put
-        from garden_core.policies import RandomPolicy
+        from garden_core.batch.gpu import put
+        from garden_core.batch.policies import RandomPolicy
 
         def played(name):
             batch, policy = Batch(make(name, num_players=3), 10), RandomPolicy(1)
@@ -75,8 +75,9 @@ def test_search_finds_what_it_finds_on_the_cpu():
         from garden_agents.networks.network_agent import NetworkAgent
         from garden_agents.search import gpu_search
         from garden_agents.search.agent import MCTSAgent
-        from garden_core import Batch, gpu, make
-        from garden_core.policies import RandomPolicy
+        from garden_core import Batch, make
+        from garden_core.batch import gpu
+        from garden_core.batch.policies import RandomPolicy
 
         gpu_search.as_tensor = lambda array: torch.from_numpy(getattr(array, "_ary", array))
         gpu_search.put = lambda array: gpu.put(array.numpy().copy() if isinstance(array, torch.Tensor) else array)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from test_fuzz_interfaces import Trickster, vec_env, wrong_answers
 
 from garden_core import Batch, make
+from garden_core.batch.learner import Learner
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.learner import Learner
 
 GAME = make("cacti", reward="margin")
 N = 3

@@ -27,8 +27,8 @@ from garden_agents.training.sb3 import Arguments
 
 from cacti_env.cards import PACKAGED
 from garden_core import make
-from garden_core.data import DataFile
-from garden_core.files import write_atomically
+from garden_core.files.data import DataFile
+from garden_core.files.disk import write_atomically
 
 ERRORS = (ValueError, TypeError)  # which `command_line` tells in one line, as any OSError
 

@@ -15,9 +15,9 @@ from variants import own_file
 
 from cacti_env.cards import PACKAGED as CACTI
 from garden_core import Batch, list_games, make
-from garden_core.data import LIMIT, DataFile
+from garden_core.batch.policies import RandomPolicy
+from garden_core.files.data import LIMIT, DataFile
 from garden_core.game import Game
-from garden_core.policies import RandomPolicy
 from garden_core.registry import game_class
 
 READING = [name for name in list_games() if any(option.is_file for option in game_class(name).options)]

@@ -15,7 +15,7 @@ from dataset_tools import dataset_of, joined, parts, played
 from safetensors.numpy import load, save
 from variants import GAMES, shortened
 
-from garden_core.dataset import KEY, LIMIT, Dataset, DatasetError
+from garden_core.files.dataset import KEY, LIMIT, Dataset, DatasetError
 
 LONG = 25
 """Decisions of a game."""

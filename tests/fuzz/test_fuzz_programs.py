@@ -11,7 +11,7 @@ from garden_agents.programs import ProgramAgent
 from processes import ROOT
 
 from garden_core import Batch
-from garden_core.policies import FORFEIT
+from garden_core.batch.policies import FORFEIT
 
 COMMAND = [sys.executable, "-S", "-E", str(ROOT / "tests" / "tools" / "fuzzed_program.py")]
 

@@ -15,10 +15,10 @@ from cacti_tools import made_up
 from variants import GAMES, shortened
 
 from garden_core import make
-from garden_core.data import DataFile
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.files.data import DataFile
+from garden_core.files.replay import LIMIT, Replay, ReplayError, record
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.policies import GreedyPolicy, RandomPolicy
-from garden_core.replay import LIMIT, Replay, ReplayError, record
 
 LONG = 25
 """Decisions of a replay; more would make its thousands of copies slow to check."""

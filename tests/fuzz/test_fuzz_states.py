@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from variants import VARIANTS, each_game, each_variant, has_picture
 
-from garden_core import Batch, kernels, make
+from garden_core import Batch, make
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.jit import kernels
 from garden_core.positions import PositionError
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from garden_core import Batch, make
-from garden_core.policies import GreedyPolicy
+from garden_core.batch.policies import GreedyPolicy
 
 GAMES = Path(__file__).parent
 STATE_EVERY = 10  # decisions

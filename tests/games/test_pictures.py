@@ -12,7 +12,7 @@ from layout import size_of, targets, words
 from variants import variants
 
 from garden_core import Batch, make
-from garden_core.policies import RandomPolicy
+from garden_core.batch.policies import RandomPolicy
 
 GAMES = generate.own_games()
 LOOKS = [

@@ -13,7 +13,7 @@ import gymnasium
 from mars_env import mars_v0
 import mars_env
 from garden_core import Batch
-from garden_core.policies import GreedyPolicy
+from garden_core.batch.policies import GreedyPolicy
 
 env = mars_v0.env(num_players=3, render_mode="ansi")
 env.reset(seed=1)

@@ -10,10 +10,10 @@ from gymnasium.vector import AutoresetMode
 
 from cacti_env import Cacti
 from garden_core import Batch
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.learner import Learner
-from garden_core.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
 
 NO_SEEDS = [

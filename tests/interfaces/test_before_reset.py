@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from variants import made
 
-from garden_core import Batch, kernels
+from garden_core import Batch
+from garden_core.batch.learner import Learner
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.learner import Learner
+from garden_core.jit import kernels
 
 PETTINGZOO = {
     "render": lambda env: env.render(),

@@ -15,10 +15,10 @@ from gymnasium.wrappers import TimeLimit
 
 import garden_core
 from cacti_env import Cacti
+from garden_core.batch.learner import Learner
+from garden_core.batch.seats import FORFEITED
 from garden_core.interfaces import gymnasium_env
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
-from garden_core.learner import Learner
-from garden_core.seats import FORFEITED
 from mars_env import Mars
 
 MODES = list(AutoresetMode)

@@ -8,9 +8,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import garden_core
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Learner
 from garden_core.interfaces import gymnasium_env
-from garden_core.learner import Learner
 from mars_env import Mars, mars_v0
 
 SEAT = 0

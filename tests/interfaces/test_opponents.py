@@ -9,7 +9,7 @@ import pytest
 
 from cacti_env import Cacti
 from garden_core import Batch
-from garden_core.replay import record
+from garden_core.files.replay import record
 
 
 @pytest.mark.parametrize("name", ["mcts:4", "network", "own_agents:first_legal", "run"])
@@ -74,7 +74,7 @@ def test_without_the_agents_the_message_says_what_to_install(monkeypatch):
 def test_wrong_answers_of_policies_are_named_and_change_nothing(answer, words):
     from garden_agents.evaluation.matches import alone, play
 
-    from garden_core.learner import Learner
+    from garden_core.batch.learner import Learner
 
     class Wrong:
         """Answers rightly until a test makes it answer otherwise."""

@@ -14,10 +14,10 @@ from variants import each_table, own_file, shortened
 
 from cacti_env import Cacti
 from garden_core import make
+from garden_core.batch.learner import AUTORESETS, Learner
+from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.learner import AUTORESETS, Learner
-from garden_core.replay import Replay
 from mars_env import Mars, mars_v0
 
 

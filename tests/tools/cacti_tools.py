@@ -9,7 +9,7 @@ import table
 
 from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
-from garden_core import kernels
+from garden_core.jit import kernels
 
 DATA = tomllib.loads(PACKAGED.read_text())
 

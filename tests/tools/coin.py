@@ -1,8 +1,8 @@
 """A game of luck alone: guess what the coin will show. A player who knows the coin's generator is always right."""
 
 from garden_core import Game, Option, compiled
-from garden_core.kernels import Kernels
-from garden_core.rng import bounded, seed_rng
+from garden_core.jit.kernels import Kernels
+from garden_core.jit.rng import bounded, seed_rng
 
 TURNS = 10
 """Guesses of each player in a game."""

@@ -5,9 +5,9 @@ import struct
 
 import numpy as np
 
-from garden_core.dataset import Dataset, Record
-from garden_core.policies import GreedyPolicy, RandomPolicy
-from garden_core.replay import record
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.files.dataset import Dataset, Record
+from garden_core.files.replay import record
 
 
 def dataset_of(replays, agents=("someone",), lineups=None):

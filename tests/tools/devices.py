@@ -8,8 +8,8 @@ import numpy as np
 from variants import GAMES, shortened, variants
 
 from garden_core import Batch
-from garden_core.learner import Learner
-from garden_core.policies import GreedyPolicy, RandomPolicy, ask
+from garden_core.batch.learner import Learner
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
 
 OWN = ["connect_four:ConnectFour", "pig:Pig", "tic_tac_toe:TicTacToe"]
 """Games of third parties, by where their class is."""

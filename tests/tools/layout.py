@@ -1,4 +1,4 @@
-"""Where the words of an SVG picture lie, how large they are, and what one clicks; for pictures made of `garden_core.svg`."""
+"""Where the words of an SVG picture lie, how large they are, and what one clicks; for pictures made of `garden_core.render.svg`."""
 
 import functools
 import re

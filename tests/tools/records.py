@@ -4,8 +4,9 @@ import hashlib
 
 import numpy as np
 
-from garden_core import Batch, kernels, make
+from garden_core import Batch, make
 from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.jit import kernels
 
 
 def batch_record(name, options, seed, num_envs=1):

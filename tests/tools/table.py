@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 
 class Table:

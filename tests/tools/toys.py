@@ -1,8 +1,8 @@
 """Toy games for tests, beside examples/pig.py: one with hidden cards, and one without chance."""
 
 from garden_core import Game, Option, compiled
-from garden_core.kernels import Kernels
-from garden_core.rng import seed_rng, shuffle
+from garden_core.jit.kernels import Kernels
+from garden_core.jit.rng import seed_rng, shuffle
 
 MAX_PLAYERS = 3
 DECK = 8

@@ -10,8 +10,9 @@ import pytest
 from garden_agents.play import web
 from pages import address, keys, serving
 
-from garden_core import kernels, list_games, make
-from garden_core.replay import Replay
+from garden_core import list_games, make
+from garden_core.files.replay import Replay
+from garden_core.jit import kernels
 
 sync_api = pytest.importorskip("playwright.sync_api")
 

@@ -16,10 +16,11 @@ from processes import garden_here
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from cacti_env.cards import PACKAGED
-from garden_core import kernels, list_games, make
-from garden_core.film import page as film
-from garden_core.policies import GreedyPolicy
-from garden_core.replay import Replay, record
+from garden_core import list_games, make
+from garden_core.batch.policies import GreedyPolicy
+from garden_core.files.replay import Replay, record
+from garden_core.jit import kernels
+from garden_core.render.film import page as film
 
 GAMES = list_games()
 

@@ -50,7 +50,7 @@ from garden_agents.identity import Identity, identity_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
-from garden_core.files import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_atomically
 from garden_core.game import Game
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players

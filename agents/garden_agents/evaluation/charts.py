@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from garden_core.svg import tag, text, title
+from garden_core.render.svg import tag, text, title
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 366, 10, 190  # edges of the plot in the picture

@@ -46,9 +46,9 @@ from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
 from garden_agents.registry import is_built_in, load_agent, make_game
-from garden_core import data
 from garden_core.checks import one_line, short
-from garden_core.files import read_regular, write_atomically
+from garden_core.files import data
+from garden_core.files.disk import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
 

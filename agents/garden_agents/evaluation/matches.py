@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.games import hints_of
-from garden_core import loops
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import FORFEIT, Policy, ask, check_answer
 from garden_core.game import Game
-from garden_core.policies import FORFEIT, Policy, ask, check_answer
+from garden_core.jit import loops
 
 
 class Finished(NamedTuple):

@@ -1,4 +1,4 @@
-"""Games between named agents as a dataset: one small file (`garden_core.dataset`).
+"""Games between named agents as a dataset: one small file (`garden_core.files.dataset`).
 
     garden record mars --agents greedy mcts:100 --games 10000 --output games.safetensors
 
@@ -25,11 +25,11 @@ from garden_agents.evaluation.jobs import CORES, blocks, check, finished
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
-from garden_core.batch import Batch
-from garden_core.dataset import LIMIT, Dataset, Record, check_names, record_types
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import FORFEIT, Policy
+from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, record_types
 from garden_core.game import Game
-from garden_core.policies import FORFEIT, Policy
-from garden_core.rng import bounded, game_seed, seed_rng
+from garden_core.jit.rng import bounded, game_seed, seed_rng
 
 BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
 ROOM = (

@@ -20,7 +20,7 @@ from garden_agents.evaluation.page_parts import section, words
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.progress import progress_bar
 from garden_core.checks import as_integer, one_line, short
-from garden_core.files import is_folder, write_atomically
+from garden_core.files.disk import is_folder, write_atomically
 
 TEMPLATE = Path(__file__).with_name("report.html")
 REPORT = "report.html"

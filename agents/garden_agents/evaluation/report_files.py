@@ -15,7 +15,7 @@ from garden_agents.evaluation.matches import Result, wilson
 from garden_agents.evaluation.page_parts import duration, facts, figure, legend, quiet, table, words
 from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
 from garden_core.checks import one_line
-from garden_core.files import is_file, read_regular
+from garden_core.files.disk import is_file, read_regular
 
 EXPLOIT = "exploit.json"
 RESULTS_LIMIT = 1_000_000  # largest size of a file of results, bytes

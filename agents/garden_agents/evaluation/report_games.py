@@ -16,13 +16,13 @@ from garden_agents.evaluation.values import Noted, by_fifths, chances, noted, pa
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import make_game
-from garden_core import film
+from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
-from garden_core.data import DataFile
-from garden_core.files import is_file
+from garden_core.files.data import DataFile
+from garden_core.files.disk import is_file
+from garden_core.files.replay import Replay, record
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, Policy
-from garden_core.replay import Replay, record
+from garden_core.render import film
 
 SEED = 4_000_000  # of the games, which neither training nor evaluations use
 BINS = 10  # of values

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from garden_core.checks import one_line
-from garden_core.data import parsed
-from garden_core.files import read_regular
+from garden_core.files.data import parsed
+from garden_core.files.disk import read_regular
 
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
 RESULTS = "evaluation.json"

@@ -13,8 +13,8 @@ from garden_agents.networks.board_features import fill_one, scale
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.flat_network import FlatNetwork
 from garden_agents.networks.network import Network
-from garden_core.gpu import THREADS, launch, put, striped
-from garden_core.gpu_kernels import cuda, kernel
+from garden_core.batch.gpu import THREADS, launch, put, striped
+from garden_core.batch.gpu_kernels import cuda, kernel
 from garden_core.jit import compiled
 
 

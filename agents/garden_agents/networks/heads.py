@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import compiled
-from garden_core.rng import next_float
+from garden_core.jit.rng import next_float
 
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
 """What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the score

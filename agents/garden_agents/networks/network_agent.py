@@ -25,12 +25,12 @@ from garden_agents.networks.heads import (
 )
 from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
-from garden_core.array_files import read, write
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import NETWORK_STREAM, Streams
 from garden_core.checks import as_seed, one_line, short
-from garden_core.files import is_folder
+from garden_core.files.array_files import read, write
+from garden_core.files.disk import is_folder
 from garden_core.game import Game
-from garden_core.policies import NETWORK_STREAM, Streams
 from garden_core.registry import make
 
 NOT_COMPARED = ("reward", "max_decisions")
@@ -128,7 +128,7 @@ class NetworkAgent:
         return self._chosen(self._outputs(batch.flat[rows])[0], batch, rows)
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `garden_core.policies.Streams.reseed`."""
+        """See `garden_core.batch.policies.Streams.reseed`."""
         self._streams.reseed(rows, seeds)
 
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,14 +17,14 @@ import tyro
 
 from garden_agents.games import hints_of
 from garden_agents.registry import load_agent, make_game
-from garden_core import kernels
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import FORFEIT, Policy, ask
 from garden_core.checks import as_seed
+from garden_core.files.replay import Replay
 from garden_core.game import Game
-from garden_core.policies import FORFEIT, Policy, ask
+from garden_core.jit import kernels
+from garden_core.jit.rng import game_seed
 from garden_core.registry import game_class
-from garden_core.replay import Replay
-from garden_core.rng import game_seed
 
 PERSON = "human"
 """The name of a person among the names of agents."""

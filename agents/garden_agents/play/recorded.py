@@ -13,8 +13,8 @@ from garden_agents.evaluation.values import chances
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.play.match import sentence
 from garden_agents.registry import load_agent
-from garden_core.film import picture, save_film, save_page
-from garden_core.replay import Replay
+from garden_core.files.replay import Replay
+from garden_core.render.film import picture, save_film, save_page
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Arguments:
     """Verify a recorded game and show its moves, or one position; make it a page or a film."""
 
     file: tyro.conf.Positional[Path]
-    """replay file, as `garden play --save`, `garden train` and `garden_core.replay` write it, or a page made of one"""
+    """replay file, as `garden play --save`, `garden train` and `garden_core.files.replay` write it, or a page made of one"""
     game: str | None = None
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     data: Path | None = None

@@ -32,11 +32,11 @@ from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_re
 from garden_agents.registry import is_built_in
 from garden_agents.serve import HEADERS, LOCAL, OWN_SCRIPTS, announce, application, holds, listen, runner
 from garden_core.checks import as_seed, one_line, short
-from garden_core.film import page
+from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.options import REWARD
 from garden_core.registry import game_class, list_games
-from garden_core.replay import Replay
+from garden_core.render.film import page
 
 IDLE = 3600.0
 """Seconds after which a game without pages is given up."""

@@ -16,12 +16,12 @@ from garden_agents.search.halving import halve_rows, read_rows
 from garden_agents.search.selection import descend_rows
 from garden_agents.search.simulation import simulate
 from garden_agents.search.tree import ASKED, BEGIN, OTHERS, PRIORS, Tree, node_type
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.choices import BUILT_IN, scratch
+from garden_core.batch.policies import SEARCH_STREAM, Streams
 from garden_core.checks import as_rows, require_reset
-from garden_core.choices import BUILT_IN, scratch
 from garden_core.game import Game
 from garden_core.jit import records
-from garden_core.policies import SEARCH_STREAM, Streams
 
 CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
 ROOTS = 64  # most searches that run in step; all their trees are in memory at once
@@ -176,7 +176,7 @@ class MCTSAgent:
         """Shares and value of the last search, by row."""
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `garden_core.policies.Streams.reseed`."""
+        """See `garden_core.batch.policies.Streams.reseed`."""
         self._streams.reseed(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:

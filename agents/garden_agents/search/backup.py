@@ -6,8 +6,7 @@ import numpy as np
 
 from garden_agents.search.expansion import expand
 from garden_agents.search.values import first_places, seat_values
-from garden_core import kernels, rewards
-from garden_core.jit import compiled
+from garden_core.jit import compiled, kernels, rewards
 
 
 @compiled

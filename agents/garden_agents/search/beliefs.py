@@ -13,7 +13,7 @@ import numpy as np
 
 from garden_agents.games import hints_of
 from garden_agents.search.redraws import look_rows, redraw_rows
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from garden_agents.search.tree import GREEDY
-from garden_core.choices import LOWEST, greedy_action_values
+from garden_core.batch.choices import LOWEST, greedy_action_values
 from garden_core.jit import compiled
-from garden_core.rng import next_uint64
+from garden_core.jit.rng import next_uint64
 
 SHARPNESS = 10.0
 """Of greedy priors: action values that differ by reward_divisor x players have priors in the ratio e**10."""

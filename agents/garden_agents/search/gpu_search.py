@@ -12,12 +12,12 @@ from garden_agents.networks.tensors import ILLEGAL, TensorInputs, as_tensor, exp
 from garden_agents.search import gpu_trees
 from garden_agents.search.agent import MCTSAgent, Searched
 from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, Leaves, Tree, node_type
-from garden_core.batch import Batch
-from garden_core.choices import Scratch
+from garden_core.batch.batch import Batch
+from garden_core.batch.choices import Scratch
+from garden_core.batch.gpu import launch, put, view
+from garden_core.batch.policies import SEARCH_STREAM, Streams
 from garden_core.game import Game
-from garden_core.gpu import launch, put, view
 from garden_core.jit import records
-from garden_core.policies import SEARCH_STREAM, Streams
 
 
 class GpuSearch:

@@ -7,8 +7,8 @@ import numpy as np
 from garden_agents.search.backup import back_up_leaf
 from garden_agents.search.halving import halve_search, read_search
 from garden_agents.search.selection import Descent, descend_search
-from garden_core.choices import scratch_of
-from garden_core.gpu_kernels import cuda, kernel
+from garden_core.batch.choices import scratch_of
+from garden_core.batch.gpu_kernels import cuda, kernel
 
 
 @kernel

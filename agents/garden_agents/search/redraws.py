@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from garden_agents.search.selection import look_row
-from garden_core import kernels
-from garden_core.jit import compiled
-from garden_core.rng import next_uint64
+from garden_core.jit import compiled, kernels
+from garden_core.jit.rng import next_uint64
 
 
 @compiled

@@ -9,10 +9,9 @@ import numpy as np
 
 from garden_agents.search.expansion import fill_priors
 from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, DONE, NETWORK, Leaves, Tree, open_node
-from garden_core import kernels
-from garden_core.choices import Scratch
-from garden_core.jit import compiled
-from garden_core.rng import next_float, next_uint64
+from garden_core.batch.choices import Scratch
+from garden_core.jit import compiled, kernels
+from garden_core.jit.rng import next_float, next_uint64
 
 
 class Selection(NamedTuple):

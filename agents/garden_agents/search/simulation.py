@@ -8,10 +8,9 @@ from garden_agents.search.backup import back_up
 from garden_agents.search.selection import Selection, descend
 from garden_agents.search.tree import BEGIN, Tree
 from garden_agents.search.values import seat_values
-from garden_core import kernels
-from garden_core.choices import Scratch, choose
-from garden_core.jit import compiled
-from garden_core.rng import next_uint64
+from garden_core.batch.choices import Scratch, choose
+from garden_core.jit import compiled, kernels
+from garden_core.jit.rng import next_uint64
 
 
 @compiled

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core import kernels, rewards
-from garden_core.jit import compiled
+from garden_core.jit import compiled, kernels, rewards
 
 
 @compiled

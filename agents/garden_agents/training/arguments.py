@@ -23,7 +23,7 @@ from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_core.checks import one_line, short
-from garden_core.data import DataFile, parsed, read
+from garden_core.files.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from garden_agents.networks.weights import check_weights
-from garden_core.array_files import read, write
 from garden_core.checks import short
+from garden_core.files.array_files import read, write
 from garden_core.game import Game
 
 CHECKPOINT = "checkpoint.safetensors"

@@ -11,12 +11,12 @@ from tqdm import tqdm
 
 from garden_agents.networks.heads import sample
 from garden_agents.networks.network import Network
-from garden_core import loops, rewards
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.learner import Opponent
+from garden_core.batch.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
-from garden_core.learner import Opponent
-from garden_core.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
+from garden_core.jit import loops, rewards
 
 MEMORY = 0.98  # decay of the moving average of win rates, for each game
 

@@ -30,9 +30,9 @@ from garden_agents.training.ppo_update import Schedule, Update
 from garden_agents.training.run_folder import Run
 from garden_agents.training.self_play import SelfPlay, Source
 from garden_agents.training.tensor_self_play import TensorSelfPlay
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import Policy
 from garden_core.game import Game
-from garden_core.policies import Policy
 
 Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from garden_agents.training.arguments import WorkerArguments
 from garden_agents.training.pool import OpponentPool
+from garden_core.batch.policies import Policy
 from garden_core.checks import short
-from garden_core.policies import Policy
 
 CLIP = 0.2
 """Largest change of an action's probability that an update is rewarded for, as a factor less 1."""

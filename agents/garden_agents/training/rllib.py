@@ -28,10 +28,10 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from garden_agents.networks.architecture import Architecture, empty_network, new_network
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training.sb3_policies import NetworkPolicy
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import Policy, RandomPolicy
 from garden_core.game import Game
 from garden_core.interfaces.rllib import LearnerVectorEnv
-from garden_core.policies import Policy, RandomPolicy
 from garden_core.registry import as_game
 
 Weights = dict[str, np.ndarray]

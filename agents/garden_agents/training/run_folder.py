@@ -46,11 +46,11 @@ from garden_agents.registry import load_agent
 from garden_agents.training.arguments import TrainingArguments, plain
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named, save
 from garden_agents.training.pool import OpponentPool
-from garden_core.batch import Batch
-from garden_core.files import write_atomically
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import GreedyPolicy, Policy, ask
+from garden_core.files.disk import write_atomically
+from garden_core.files.replay import record
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, Policy, ask
-from garden_core.replay import record
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 

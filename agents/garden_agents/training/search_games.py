@@ -14,7 +14,7 @@ from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.search.agent import MCTSAgent
 from garden_agents.search.values import first_places
 from garden_agents.training.expert_arguments import Arguments
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
 from garden_core.game import Game
 
 

@@ -20,10 +20,10 @@ from garden_agents.training.credit import (
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork
-from garden_core import loops
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import GreedyPolicy, ask
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, ask
+from garden_core.jit import loops
 
 
 class Source(Protocol):

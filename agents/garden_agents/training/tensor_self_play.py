@@ -21,9 +21,9 @@ from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollou
 from garden_agents.training.pool import OpponentPool, PastSelf
 from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.game import Game
-from garden_core.policies import GreedyPolicy, Policy
 
 
 class TensorSelfPlay:

@@ -9,7 +9,7 @@ from data_tools import written
 from quick import seeds
 
 from botanicus_env import Botanicus
-from garden_core import kernels
+from garden_core.jit import kernels
 
 
 def described(table, label):

@@ -10,7 +10,7 @@ from botanicus_tools import Table, choose, made_up, position
 from data_tools import written
 from quick import seeds
 
-from garden_core.svg import to_pixels
+from garden_core.render.svg import to_pixels
 
 
 def words(svg):

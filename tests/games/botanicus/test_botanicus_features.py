@@ -9,7 +9,7 @@ from garden_agents.networks.flat_network import flat_features
 
 from botanicus_env import Botanicus
 from garden_core import Batch
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 
 POINTS_OF_ANIMALS = [*DATA["animals"], 0]
 MAX_PLAYERS = 4

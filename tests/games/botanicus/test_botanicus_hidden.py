@@ -9,7 +9,7 @@ import pytest
 from botanicus_tools import POLICIES, Table, choose, position
 from statistics_tools import assert_uniform
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 pytestmark = pytest.mark.many_games
 

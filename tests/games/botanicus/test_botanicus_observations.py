@@ -31,7 +31,7 @@ from botanicus_tools import (
     written,
 )
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 # --- what a player sees ---
 

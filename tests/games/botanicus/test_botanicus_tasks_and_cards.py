@@ -29,7 +29,7 @@ from botanicus_tools import (
     turn,
 )
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 # --- tasks ---
 

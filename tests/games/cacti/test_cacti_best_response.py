@@ -14,7 +14,7 @@ from cacti_reference import CactiReference
 from garden_agents.evaluation.matches import meet
 
 from cacti_env import Cacti
-from garden_core.policies import RandomPolicy
+from garden_core.batch.policies import RandomPolicy
 
 FEW_CARDS = Path(__file__).with_name("few_cards.toml")
 FEWER = {"count": [10, 2]}

@@ -135,7 +135,7 @@ def test_what_can_be_done_stands_out():
 
 def test_pixels():
     table = Table().deal(0)
-    from garden_core.svg import to_pixels
+    from garden_core.render.svg import to_pixels
 
     pixels = to_pixels(table.game.svg(table.state))
     assert pixels.shape == (724, 980, 3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cacti_tools import FULL, GROWS, SPECIALS, Table, counts, last, position, turn
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 # --- the deck runs out ---
 

@@ -10,7 +10,7 @@ import tomli_w
 from cacti_tools import POLICIES, Table, choose, made_up, position
 from statistics_tools import assert_uniform
 
-from garden_core import kernels
+from garden_core.jit import kernels
 
 pytestmark = pytest.mark.many_games
 

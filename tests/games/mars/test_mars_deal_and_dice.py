@@ -8,9 +8,10 @@ import pytest
 from garden_agents.search.agent import MCTSAgent
 from mars_tools import HEXES, INDEX, LOSE_1, Table, garden, hex_label, neighbours, position
 
-from garden_core import Batch, kernels
-from garden_core.policies import GreedyPolicy
-from garden_core.rng import bounded, seed_rng, shuffle
+from garden_core import Batch
+from garden_core.batch.policies import GreedyPolicy
+from garden_core.jit import kernels
+from garden_core.jit.rng import bounded, seed_rng, shuffle
 from mars_env import Mars
 
 # --- the deal ---

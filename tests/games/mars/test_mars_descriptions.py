@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core import kernels, make
+from garden_core import make
+from garden_core.jit import kernels
 from mars_env import Mars
 
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from garden_core import svg as drawing_kit
-from garden_core.svg import Look
+from garden_core.render import svg as drawing_kit
+from garden_core.render.svg import Look
 from mars_env import drawing
 
 

@@ -9,8 +9,9 @@ from garden_agents.games.mars.features import num_features
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
 from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX
 
-from garden_core import Batch, kernels
-from garden_core.policies import GreedyPolicy, RandomPolicy
+from garden_core import Batch
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.jit import kernels
 from mars_env import Mars
 
 OPTIONS = (

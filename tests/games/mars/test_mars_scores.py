@@ -15,7 +15,8 @@ from mars_tools import (
     position,
 )
 
-from garden_core import kernels, make
+from garden_core import make
+from garden_core.jit import kernels
 from mars_env import Mars
 
 # --- 4: the score track ---

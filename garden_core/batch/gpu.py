@@ -1,4 +1,4 @@
-"""Where a batch's games live: in the memory of a GPU (`Gpu`, as `garden_core.cpu.Cpu`), a thread for each game.
+"""Where a batch's games live: in the memory of a GPU (`Gpu`, as `garden_core.batch.cpu.Cpu`), a thread for each game.
 
 Observations and masks are laid out so that neighbouring threads write neighbouring bytes. With
 `NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1` Numba's simulator runs the kernels in Python, without a GPU.
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import gpu_kernels as gk
-from garden_core.choices import Scratch
+from garden_core.batch import gpu_kernels as gk
+from garden_core.batch.choices import Scratch
+from garden_core.batch.gpu_kernels import config, cuda
+from garden_core.batch.seats import Seats
 from garden_core.game import Game
-from garden_core.gpu_kernels import config, cuda
 from garden_core.jit import JIT, records
-from garden_core.loops import Paid, Rows
-from garden_core.seats import Seats
+from garden_core.jit.loops import Paid, Rows
 
 BLOCK = 128
 """Threads in a block."""
@@ -87,7 +87,7 @@ def view(
 
 
 class Gpu:
-    """Arrays on the GPU, and a kernel for each loop; see `garden_core.cpu.Cpu` for what the methods do.
+    """Arrays on the GPU, and a kernel for each loop; see `garden_core.batch.cpu.Cpu` for what the methods do.
 
     Arguments may be arrays on the GPU, of any library, or NumPy arrays, which are then copied there.
 

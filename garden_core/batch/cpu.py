@@ -1,6 +1,6 @@
 """Where a batch's games live: in the memory of this computer, stepped by its processor (`Cpu`).
 
-`garden_core.gpu.Gpu` has the same methods for a GPU.
+`garden_core.batch.gpu.Gpu` has the same methods for a GPU.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import loops
+from garden_core.batch.choices import choose_rows, scratch
+from garden_core.batch.seats import NEVER, Seats, play_rows
+from garden_core.batch.threads import share
 from garden_core.checks import as_integer
-from garden_core.choices import choose_rows, scratch
 from garden_core.game import Game
-from garden_core.loops import Paid, Rows
-from garden_core.seats import NEVER, Seats, play_rows
-from garden_core.threads import share
+from garden_core.jit import loops
+from garden_core.jit.loops import Paid, Rows
 
 
 class Cpu:

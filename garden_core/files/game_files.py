@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from garden_core.checks import one_line, short
-from garden_core.data import DataFile
+from garden_core.files.data import DataFile
 from garden_core.game import Game
 from garden_core.registry import GameClass, game_class
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import loops
+from garden_core.batch.cpu import Cpu
 from garden_core.checks import (
     as_integer,
     as_rows,
@@ -20,9 +20,8 @@ from garden_core.checks import (
     require_reset,
     short,
 )
-from garden_core.cpu import Cpu
 from garden_core.game import Game
-from garden_core.jit import records
+from garden_core.jit import loops, records
 from garden_core.registry import AnyGame, as_game
 
 DEVICES = ("cpu", "cuda")
@@ -70,7 +69,7 @@ class Batch:
 
     All arrays are owned by the batch and overwritten by the next call; copy what you want to keep.
 
-    With `device="cuda"` the games are the same bit for bit, but live on a GPU (`garden_core.gpu`), and so do all arrays
+    With `device="cuda"` the games are the same bit for bit, but live on a GPU (`garden_core.batch.gpu`), and so do all arrays
     that the batch shows or returns. They go to torch without a copy, `torch.as_tensor(batch.observation, device="cuda")`,
     and to NumPy by `copy_to_host()`. Actions may be given from either side.
 
@@ -121,7 +120,7 @@ class Batch:
         if device == "cuda":
             if history or target.threads > 1:
                 raise ValueError("on a GPU a batch keeps no history and has no threads")
-            from garden_core.gpu import Gpu  # loads numba.cuda
+            from garden_core.batch.gpu import Gpu  # loads numba.cuda
 
             target = Gpu(game, n)
         self.target = target

@@ -7,7 +7,7 @@ from numba.cuda import types
 from numba.extending import intrinsic, overload
 
 from garden_core.jit import fingerprint
-from garden_core.kernels import copy_record
+from garden_core.jit.kernels import copy_record
 
 _AT_ONCE = 8  # words that are read before they are written
 

@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from garden_core.svg import to_pixels, to_png
+from garden_core.render.svg import to_pixels, to_png
 
 _PAUSE = 0.02  # seconds after which a window looks again for what its user does
 _SHARE = 0.9  # of the screen's width and height, that a new window has at most

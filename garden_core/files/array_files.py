@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from garden_core.checks import one_line
-from garden_core.files import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_atomically
 
 LIMIT = 2_000_000_000
 """Bytes that a file may have, where the reader says nothing else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.jit import compiled
+from garden_core.jit.decorator import compiled
 
 OUTCOME, MARGIN = 0, 1
 REWARDS = ("outcome", "margin")  # value of the option `reward`, in the order of the codes above

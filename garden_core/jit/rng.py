@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_core.jit import compiled
+from garden_core.jit.decorator import compiled
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from garden_core.checks import one_line
-from garden_core.files import read_regular
+from garden_core.files.disk import read_regular
 
 LIMIT = 1_000_000
 """Bytes that a data file may have."""

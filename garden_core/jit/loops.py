@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_core import kernels
-from garden_core.jit import compiled, inlined
-from garden_core.rng import bounded, game_seed, nth_legal
+from garden_core.jit import kernels
+from garden_core.jit.decorator import compiled, inlined
+from garden_core.jit.rng import bounded, game_seed, nth_legal
 
 DEAL = -1
 """In place of an action: deal the game that the row's numbers name."""

@@ -1,4 +1,4 @@
-"""The loops of `garden_core.loops` and `choices` as kernels of a GPU: a thread for each game calls the same functions.
+"""The loops of `garden_core.jit.loops` and `choices` as kernels of a GPU: a thread for each game calls the same functions.
 
 numba-cuda compiles these for the GPU, third parties' rules included.
 """
@@ -9,12 +9,11 @@ import os
 
 import numpy as np
 
-from garden_core import kernels
-from garden_core.choices import choose_row, scratch_of
-from garden_core.jit import cache_folder
+from garden_core.batch.choices import choose_row, scratch_of
+from garden_core.batch.seats import NEVER, play_row
+from garden_core.jit import cache_folder, kernels
+from garden_core.jit.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.jit.numba_private import use_cache
-from garden_core.loops import advance_row, is_illegal, play_at_random, set_row, show_row
-from garden_core.seats import NEVER, play_row
 
 try:
     import numba.cuda
@@ -23,7 +22,7 @@ try:
     cuda, config = numba.cuda, numba.cuda.core.config
 
     if not config.ENABLE_CUDASIM:
-        from garden_core.gpu_records import use_words
+        from garden_core.batch.gpu_records import use_words
 
         use_words()
 except ImportError as error:
@@ -36,7 +35,7 @@ def kernel(function):
     """Make a kernel of a function; its machine code is cached in the same folder as the CPU's, by what it compiles."""
     made, folder = cuda.jit(function), cache_folder()
     if folder is not None and not config.ENABLE_CUDASIM:
-        from garden_core.gpu_cache import Cache  # of which the simulator has no part
+        from garden_core.batch.gpu_cache import Cache  # of which the simulator has no part
 
         use_cache(made, Cache, config, os.path.join(folder, "cuda"))
     return made

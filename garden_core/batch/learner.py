@@ -15,15 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from garden_core import plugins
-from garden_core.batch import Batch
-from garden_core.checks import as_integer, as_seat, check_choice, check_illegal, require_reset, short
-from garden_core.choices import BUILT_IN, FORFEIT
-from garden_core.game import Game
-from garden_core.jit import records
-from garden_core.policies import Policy, ask, policy_name
-from garden_core.recorder import Folder, Recorder
-from garden_core.rng import game_seed
-from garden_core.seats import (
+from garden_core.batch.batch import Batch
+from garden_core.batch.choices import BUILT_IN, FORFEIT
+from garden_core.batch.policies import Policy, ask, policy_name
+from garden_core.batch.seats import (
     EXTERNAL,
     GAMES_TRIED,
     NEW_GAME,
@@ -32,6 +27,11 @@ from garden_core.seats import (
     Seats,
     record_dtype,
 )
+from garden_core.checks import as_integer, as_seat, check_choice, check_illegal, require_reset, short
+from garden_core.files.recorder import Folder, Recorder
+from garden_core.game import Game
+from garden_core.jit import records
+from garden_core.jit.rng import game_seed
 
 Opponent = str | Policy
 Opponents = Opponent | Sequence[Opponent]
@@ -52,7 +52,7 @@ class Learner:
         game: the game with its options.
         num_envs: number of rows N, at least 1.
         opponents: who sits on the other seats: "random", "greedy", any agent by name where the agents are installed
-            ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.policies`), or a
+            ("mcts:100", "network", a run's folder, "module:attribute"), a policy (see `garden_core.batch.policies`), or a
             sequence of these, from which an opponent is drawn for each other seat of each game.
         weights: how often each of the sequence is drawn, any non-negative numbers; equally if None.
         seat: the learner's seat, or "random" to draw it for each game.
@@ -64,7 +64,7 @@ class Learner:
         max_steps: end a game after so many decisions of the learner, without paying anything beyond (`truncated`); None
             for no end but the game's own.
         record: a folder that gets a replay of each game in which the learner is asked, also of those that a reset or
-            `close` cuts short (`garden_core.recorder.Recorder`). The same games are played, more slowly.
+            `close` cuts short (`garden_core.files.recorder.Recorder`). The same games are played, more slowly.
         device: "cpu", or "cuda" for games and arrays on a GPU (`Batch`): with the opponents "random" and "greedy",
             autoreset in the same step, and neither `illegal`, `max_steps` nor `record`.
 
@@ -220,7 +220,7 @@ class Learner:
         """Deal new games in all rows or in `rows`, as `Batch.reset`, up to the learner's first decision.
 
         A game that ends before the learner's first decision is passed over. With a seed, opponents that have a method
-        `reseed` start again (`garden_core.policies`).
+        `reseed` start again (`garden_core.batch.policies`).
 
         Raises:
             ValueError, IndexError: as `Batch.reset`, or if an opponent answers wrongly; nothing has changed.

@@ -1,7 +1,7 @@
 """The generic functions on a state, dispatched on the type of its record: what any code may call for any game.
 
 Inside compiled code a call costs nothing: Numba resolves it while compiling, by the record type of `state`.
-From Python it costs about 2 µs; whole arrays and the loops of `garden_core.loops` are the fast way.
+From Python it costs about 2 µs; whole arrays and the loops of `garden_core.jit.loops` are the fast way.
 `state` and `params` are records: a row of `game.new_states(n)`, and `game.params[0]`.
 """
 
@@ -15,9 +15,11 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from garden_core import rewards
-from garden_core.jit import JIT, OPTIONS, compiled, fingerprint
-from garden_core.rng import seed_rng
+from garden_core.jit import rewards
+from garden_core.jit.decorator import OPTIONS, compiled
+from garden_core.jit.fingerprints import fingerprint
+from garden_core.jit.rng import seed_rng
+from garden_core.jit.rows import JIT
 
 
 class Kernels(NamedTuple):
@@ -264,7 +266,7 @@ def resample(state, params, player, seed):
 def copy_record(to, row, record):
     """Copy a record into a row of `to`, an array of its type: a state, and with it its game.
 
-    A GPU has its own way (`garden_core.gpu_records`).
+    A GPU has its own way (`garden_core.batch.gpu_records`).
     """
     to[row] = record
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import choices
-from garden_core.batch import Batch
+from garden_core.batch import choices
+from garden_core.batch.batch import Batch
+from garden_core.batch.choices import BUILT_IN, GREEDY, RANDOM
 from garden_core.checks import as_seed, require_reset
-from garden_core.choices import BUILT_IN, GREEDY, RANDOM
-from garden_core.rng import seed_streams
+from garden_core.jit.rng import seed_streams
 
 FORFEIT = choices.FORFEIT
 """In place of an action: the policy gives up this game, where games can be given up."""
@@ -112,7 +112,7 @@ class RandomPolicy(_BuiltIn):
 
 
 class GreedyPolicy(_BuiltIn):
-    """See `garden_core.choices.greedy_action`."""
+    """See `garden_core.batch.choices.greedy_action`."""
 
     kind = GREEDY
 

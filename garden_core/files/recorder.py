@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from garden_core.checks import short
+from garden_core.files.replay import Replay, ReplayError
 from garden_core.game import Game
-from garden_core.replay import Replay, ReplayError
 
 Folder = str | os.PathLike[str]
 """The path of a folder."""

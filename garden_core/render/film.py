@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from garden_core.files import write_atomically
+from garden_core.files.disk import write_atomically
+from garden_core.files.replay import Replay
 from garden_core.game import Game
-from garden_core.replay import Replay
-from garden_core.svg import to_png
+from garden_core.render.svg import to_png
 
 TEMPLATE = Path(__file__).with_name("replay.html")
 GIF_LIMIT = 200_000_000

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_core import kernels
-from garden_core.jit import compiled
+from garden_core.jit import compiled, kernels
 
 
 class Games(NamedTuple):

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garden_core import kernels, rewards
 from garden_core.game import Game
-from garden_core.jit import compiled, inlined, records
-from garden_core.rng import bounded, next_uint64, nth_legal
+from garden_core.jit import bounded, compiled, inlined, kernels, next_uint64, nth_legal, records, rewards
 
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above

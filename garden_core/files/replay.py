@@ -19,16 +19,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from garden_core import kernels
-from garden_core.batch import Batch
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import Policy, ask
 from garden_core.checks import as_seed, one_line, short
-from garden_core.files import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
-from garden_core.game_files import GameContent, checked, content_of, game_of
-from garden_core.policies import Policy, ask
+from garden_core.jit import kernels
+from garden_core.jit.rng import game_seed
 from garden_core.registry import GameClass
-from garden_core.rng import game_seed
-from garden_core.svg import height_of, to_pixels
+from garden_core.render.svg import height_of, to_pixels
 
 FORMAT = "garden-replay-1"
 LIMIT = 10_000_000
@@ -141,7 +141,7 @@ class Replay:
 
     @classmethod
     def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:
-        """Read and verify a file, or a page of `garden_core.film`, by playing it again.
+        """Read and verify a file, or a page of `garden_core.render.film`, by playing it again.
 
         Args:
             game: of a game that is not installed its class or "module:Class", as a file's word imports no code.

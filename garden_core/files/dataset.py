@@ -19,14 +19,15 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from garden_core import array_files, loops, recorded
+from garden_core.batch.seats import FORFEITED
 from garden_core.checks import as_integer, as_seed, one_line, short
+from garden_core.files import array_files, recorded
+from garden_core.files.game_files import GameContent, checked, content_of, game_of
+from garden_core.files.recorded import Games, Owed
+from garden_core.files.replay import Replay
 from garden_core.game import Game
-from garden_core.game_files import GameContent, checked, content_of, game_of
-from garden_core.recorded import Games, Owed
+from garden_core.jit import loops
 from garden_core.registry import GameClass
-from garden_core.replay import Replay
-from garden_core.seats import FORFEITED
 
 Decisions = recorded.Decisions
 FORMAT = "garden-dataset-1"

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from garden_core import kernels
-from garden_core.choices import BUILT_IN, FORFEIT, Scratch, choose
-from garden_core.jit import compiled, inlined
-from garden_core.loops import Rows, deal_row, refresh
-from garden_core.rng import bounded, next_float, seed_rng
+from garden_core.batch.choices import BUILT_IN, FORFEIT, Scratch, choose
+from garden_core.jit import compiled, inlined, kernels
+from garden_core.jit.loops import Rows, deal_row, refresh
+from garden_core.jit.rng import bounded, next_float, seed_rng
 
 # What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
 # learner is asked.

@@ -10,13 +10,13 @@ import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from garden_core.checks import as_integer
-from garden_core.dataset import Dataset, Decisions
+from garden_core.files.dataset import Dataset, Decisions
 
 
 class TorchDataset(IterableDataset):
     """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
 
-    A batch is a dict of tensors, by the names, shapes and types of `garden_core.dataset.Decisions`. Each iteration yields
+    A batch is a dict of tensors, by the names, shapes and types of `garden_core.files.dataset.Decisions`. Each iteration yields
     every decision once. Workers of the DataLoader share the games among them; each makes batches of its own, the last of
     which may be smaller. The order is drawn from `generator`, in workers from the seed that the DataLoader gives them
     (`DataLoader(generator=…)`), by default from torch's own (`torch.manual_seed`), and from nothing else.

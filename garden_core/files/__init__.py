@@ -1,0 +1,1 @@
+"""Everything that is read from disk: replays, datasets, recordings, data files of games."""

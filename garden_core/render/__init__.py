@@ -1,0 +1,1 @@
+"""Pictures: SVG, pixels, films, a window."""
