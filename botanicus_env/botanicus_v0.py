@@ -5,7 +5,5 @@ import functools
 from botanicus_env.game import Botanicus
 from garden_core.interfaces import pettingzoo_env
 
-__all__ = ["env", "raw_env"]
-
 env = functools.partial(pettingzoo_env.env, Botanicus)
 raw_env = functools.partial(pettingzoo_env.GardenEnv, Botanicus)

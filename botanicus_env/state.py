@@ -30,26 +30,6 @@ from botanicus_env.tables import (
     TRACKS,
 )
 
-__all__ = [
-    "ASKED",
-    "ASSIGN",
-    "CHOOSE",
-    "LAST_ROUND",
-    "MAX_DEPTH",
-    "MAX_GROUP",
-    "NEUTRAL",
-    "NEUTRAL_ASKED",
-    "NODE_GROUP",
-    "PARAMS_FIELDS",
-    "PLANT",
-    "START",
-    "STATE_FIELDS",
-    "TILED_COLUMNS",
-    "TRACK",
-    "WALK",
-    "WATER",
-]
-
 ASSIGN, NEUTRAL_ASKED, START, CHOOSE, PLANT, WATER, WALK, TRACK = range(8)
 ASKED = (
     "assign",

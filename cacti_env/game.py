@@ -213,7 +213,9 @@ class _CactiWithMemory(Cacti):
     """Cacti with `memory="history"`."""
 
     state_fields = memory.FIELDS_WITH_MEMORY
-    rules: ClassVar[Any] = memory
+    rules: ClassVar[Any] = Cacti.rules._replace(
+        deal=memory.deal, apply_action=memory.apply_action, observe=memory.observe
+    )
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:

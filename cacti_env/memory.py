@@ -8,21 +8,8 @@ from __future__ import annotations
 
 from cacti_env import rules
 from cacti_env.cards import MAX_TYPES, NUM_PLAYERS
-from cacti_env.rules import legal_actions, points, public_points, resample, standings
 from cacti_env.state import LAST_CARD, MAX_HALVES, STATE_FIELDS
 from garden_core.jit import compiled
-
-__all__ = [
-    "FIELDS_WITH_MEMORY",
-    "apply_action",
-    "deal",
-    "legal_actions",
-    "observe",
-    "points",
-    "public_points",
-    "resample",
-    "standings",
-]
 
 FIELDS_WITH_MEMORY = [
     *STATE_FIELDS,

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from cacti_env.cards import MAX_BASIC, MAX_BONUS, MAX_CACTI, MAX_TYPES, NUM_PLAYERS
 
-__all__ = ["ACTION", "ASKED", "LAST_CARD", "MAX_HALVES", "PARAMS_FIELDS", "RESPONSE", "STATE_FIELDS"]
-
 ACTION, RESPONSE, LAST_CARD = 0, 1, 2
 ASKED = ("action", "response", "last_card")  # in the order of the codes above
 MAX_HALVES = 2 * MAX_BASIC + 1

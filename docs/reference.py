@@ -6,8 +6,6 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-__all__ = ["public_names", "write"]
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents")
 FOLDERS = {"garden_agents": ROOT / "agents"}
@@ -19,24 +17,30 @@ LONGEST = 80
 
 
 def public_names() -> dict[str, list[str]]:
-    """Return, for each module with an `__all__`, the names in it; not for packages, which only pass names on, and LEFT_OUT."""
+    """Return the public names that each module defines; not of packages, which only pass names on, and LEFT_OUT."""
     found = {}
     for package in PACKAGES:
         folder = FOLDERS.get(package, ROOT)
         for path in sorted((folder / package).rglob("*.py")):
-            names = _exported(path)
+            names = _defined(path)
             module = ".".join(path.relative_to(folder).with_suffix("").parts)
-            if names and path.stem != "__init__" and module not in LEFT_OUT:
+            if names and path.stem not in ("__init__", "__main__") and module not in LEFT_OUT:
                 found[module] = names
     return found
 
 
-def _exported(path: Path) -> list[str]:
-    """Return the names in a file's `__all__`."""
+def _defined(path: Path) -> list[str]:
+    """Return the names that a file defines, but those that begin with an underscore."""
+    names: list[str] = []
     for statement in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
-            return list(ast.literal_eval(statement.value))
-    return []
+        match statement:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.append(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                names.append(name)
+            case ast.Assign(targets=[ast.Tuple(elts=parts)]):
+                names += [part.id for part in parts if isinstance(part, ast.Name)]
+    return [name for name in names if not name.startswith("_")]
 
 
 def write(folder: Path) -> None:
@@ -68,7 +72,7 @@ def _section(module: str) -> str:
 def _plain_constants(module: str) -> dict[str, str]:
     """Return the public constants of a module that have no docstring, with their values as they are written."""
     path = (FOLDERS.get(module.partition(".")[0], ROOT) / module.replace(".", "/")).with_suffix(".py")
-    names, body = _exported(path), ast.parse(path.read_text("utf-8")).body
+    names, body = _defined(path), ast.parse(path.read_text("utf-8")).body
     classes = {statement.name for statement in body if isinstance(statement, ast.ClassDef)}
     found = {}
     for statement, following in zip(body, [*body[1:], None], strict=True):

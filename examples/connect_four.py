@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import Batch, Game, Option, compiled
-from garden_core.game import Part
-from garden_core.jit.kernels import Kernels
-from garden_core.jit.rng import seed_rng
+from garden_core import Batch, Game, Option, Part, compiled, kernels
+from garden_core.jit import seed_rng
 
 COLUMNS, ROWS, SEATS = 7, 6, 2
 CELLS = COLUMNS * ROWS
@@ -108,7 +106,7 @@ class ConnectFour(Game):
         ("height", "i1", COLUMNS),  # stones in a column
         ("winner", "i1"),  # -1 while there is none
     )
-    rules = Kernels(
+    rules = kernels.Kernels(
         deal=deal,
         legal_actions=legal_actions,
         apply_action=apply_action,
@@ -149,10 +147,9 @@ class ConnectFour(Game):
 
 def main() -> None:
     """Check the game, then let search play against random play."""
-    from garden_agents.evaluation.matches import meet
-    from garden_agents.registry import load_agent
+    from garden_agents import load_agent, meet
 
-    from garden_core.batch.policies import RandomPolicy
+    from garden_core import RandomPolicy
     from garden_core.testing import check_game
 
     game = ConnectFour()

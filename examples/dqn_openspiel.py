@@ -14,7 +14,7 @@ import tyro
 from open_spiel.python import rl_environment
 from open_spiel.python.pytorch.dqn import DQN
 
-from garden_core.interfaces.openspiel import register_games
+from garden_core.interfaces import register_games
 
 
 @dataclass

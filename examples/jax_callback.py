@@ -19,7 +19,7 @@ import tyro
 from jax.experimental import io_callback
 
 import garden_core
-from garden_core.batch.learner import Learner
+from garden_core import Learner
 
 Array = jax.Array
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from garden_core import Batch, Game, Option, compiled
-from garden_core.jit.rng import bounded, seed_rng
+from garden_core.jit import bounded, seed_rng
 
 ROLL, HOLD = 0, 1
 MAX_PLAYERS = 4
@@ -119,7 +119,7 @@ class Pig(Game):
 
 def main() -> None:
     """Check the game, then play a batch of it at random."""
-    from garden_core.batch.policies import RandomPolicy
+    from garden_core import RandomPolicy
     from garden_core.testing import check_game
 
     check_game(Pig())

@@ -18,7 +18,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import garden_core
-from garden_core.batch.learner import Learner
+from garden_core import Learner
 
 
 @dataclass

@@ -16,7 +16,7 @@ from torchrl.modules import MaskedCategorical, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from garden_core.interfaces.torchrl import LearnerEnv
+from garden_core.interfaces import LearnerEnv
 
 
 @dataclass

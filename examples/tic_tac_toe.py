@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from garden_core import Game, Option, compiled
-from garden_core.jit.kernels import Kernels
-from garden_core.jit.rng import seed_rng
+from garden_core import Game, Option, compiled, kernels
+from garden_core.jit import seed_rng
 
 CELLS, SEATS = 9, 2
 LINES = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]])
@@ -87,7 +86,7 @@ class TicTacToe(Game):
         ("board", "i1", CELLS),  # 0 empty, 1 and 2 the seats
         ("winner", "i1"),  # -1 while there is none
     )
-    rules = Kernels(
+    rules = kernels.Kernels(
         deal=deal,
         legal_actions=legal_actions,
         apply_action=apply_action,
@@ -123,8 +122,7 @@ class TicTacToe(Game):
 
 def main() -> None:
     """Check the game, and play a replay of it."""
-    from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-    from garden_core.files.replay import record
+    from garden_core import GreedyPolicy, RandomPolicy, record
     from garden_core.testing import check_game
 
     game = TicTacToe()

@@ -4,22 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = [
-    "CELLS",
-    "CENTRE",
-    "COLOURS",
-    "DIRECTIONS",
-    "FLOWERS_PER_COLOUR",
-    "HEXES",
-    "INDEX",
-    "NEIGHBOURS",
-    "NEIGHBOUR_SETS",
-    "NUM_COLOURS",
-    "NUM_HEXES",
-    "RAYS",
-    "STEPS",
-]
-
 SIDE = 6  # hexes along one side
 RADIUS = SIDE - 1
 WIDTH = 2 * RADIUS + 1  # rows and columns of the square that holds the board: row = r + 5, column = q + 5

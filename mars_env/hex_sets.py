@@ -7,8 +7,6 @@ import numpy as np
 from garden_core.jit import compiled
 from mars_env.board import NEIGHBOUR_SETS
 
-__all__ = ["bit", "group", "group_size", "lowest"]
-
 _ONE, _ZERO = np.uint64(1), np.uint64(0)
 _LAST_BIT = np.uint64(63)
 _DE_BRUIJN, _SHIFT = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)

@@ -9,17 +9,6 @@ from __future__ import annotations
 
 from mars_env.board import MAX_DIE, NUM_COLOURS, NUM_HEXES
 
-__all__ = [
-    "MAX_GARDENERS",
-    "MAX_PLAYERS",
-    "MOVE",
-    "PARAMS_FIELDS",
-    "PHASES",
-    "PLACE",
-    "PLANT",
-    "STATE_FIELDS",
-]
-
 MAX_PLAYERS = 5
 MAX_GARDENERS = 2
 PLACE, MOVE, PLANT = 0, 1, 2

@@ -8,11 +8,26 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from garden_core.lazy import exports
+
 if TYPE_CHECKING:
+    from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent
+    from garden_agents.registry import load_agent
+    from garden_agents.search.agent import MCTSAgent
     from garden_core.game import Game
 
-__all__ = ["load"]
+__all__ = ["MCTSAgent", "NetworkAgent", "Result", "load", "load_agent", "meet", "table"]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "evaluation.matches": ("Result", "meet", "table"),
+        "networks.network_agent": ("NetworkAgent",),
+        "registry": ("load_agent",),
+        "search.agent": ("MCTSAgent",),
+    },
+)
 
 # Idle threads of GNU's OpenMP, which torch uses, then sleep instead of spinning. Beside one busy process, two
 # threads keep most of their speed; spinning they fall to a third. Torch reads this once, when it is imported.

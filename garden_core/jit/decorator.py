@@ -17,8 +17,6 @@ from garden_core.jit.fingerprints import inlined_functions
 from garden_core.jit.numba_private import compile_later, flags, keep
 from garden_core.jit.rows import JIT
 
-__all__ = ["OPTIONS", "cache_folder", "compiled", "inlined"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: Any = {"nogil": True, **flags()}
 """Numba's options of all compiled functions; `nogil` releases the interpreter's lock."""

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fingerprint", "inlined_functions"]
-
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 inlined_functions: set[Callable[..., Any]] = set()
 """Functions whose callers take their code in."""

@@ -39,18 +39,6 @@ import numba
 from garden_core.jit.fingerprints import fingerprint
 from garden_core.jit.rows import JIT
 
-__all__ = [
-    "NEEDED",
-    "USED",
-    "SafeCache",
-    "SafeCacheFile",
-    "compile_later",
-    "flags",
-    "keep",
-    "missing",
-    "use_cache",
-]
-
 LOG = logging.getLogger(__name__)
 _BUILDS_KEPT = 2  # compilations of one function for the same record type that differ in the build alone
 _COMPILATIONS_KEPT = 24  # compilations of one function in all, the last ones written

@@ -10,8 +10,6 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["JIT", "records"]
-
 JIT: bool = not numba.config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`: everything then runs as plain Python."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from garden_agents.games import Board, Hints, register
 from garden_agents.games.mars import features
+from garden_agents.games.mars.look_ahead import NUM_ROWS
 from garden_core.game import Game
 from mars_env.board import NEIGHBOURS, NUM_COLOURS
 from mars_env.game import Mars
@@ -25,7 +26,7 @@ def board(game: Game) -> Board | None:
         action_blocks=each,
         num_features=features.num_features(each),
         fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
-        work_rows=features.NUM_ROWS,
+        work_rows=NUM_ROWS,
     )
 
 

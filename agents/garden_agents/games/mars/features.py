@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.games.mars.look_ahead import NUM_COLUMNS, NUM_ROWS, fill_look_ahead
+from garden_agents.games.mars.look_ahead import NUM_COLUMNS, fill_look_ahead
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
-
-__all__ = ["NUM_ROWS", "num_features", "with_one_gardener", "with_two_gardeners"]
 
 _NUM_OWN = NUM_COLOURS + 3  # of the features filled in this file
 

@@ -26,8 +26,6 @@ from mars_env.hex_sets import bit, group, lowest
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
 from mars_env.state import MAX_GARDENERS, MAX_PLAYERS, MOVE
 
-__all__ = ["NUM_COLUMNS", "NUM_ROWS", "fill_look_ahead"]
-
 _ROUNDS = 2
 _SCENARIOS = 2
 NUM_COLUMNS = 2 * _ROUNDS
