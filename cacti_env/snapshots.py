@@ -11,7 +11,8 @@ from msgspec import Meta
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Cards
 from cacti_env.describing import score_sheet
 from cacti_env.state import ACTION, ASKED
-from garden_core.positions import Count, PositionError, parsed, require, require_lengths
+from garden_core.errors import PositionError
+from garden_core.positions import Count, parsed, require, require_lengths
 
 HALVES = ("upper", "lower")
 OPEN_PARTS = ("planted", "special")  # of a score, during the game

@@ -7,12 +7,12 @@ Stable-Baselines3, ...) are in `garden_core.interfaces`.
 from garden_core.batch.batch import Batch
 from garden_core.batch.learner import Learner
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
-from garden_core.files.dataset import Dataset, DatasetError
-from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.errors import DatasetError, GardenError, IllegalActionError, PositionError, ReplayError
+from garden_core.files.dataset import Dataset
+from garden_core.files.replay import Replay, record
 from garden_core.game import Game, Part
 from garden_core.jit import compiled, kernels
 from garden_core.options import Option
-from garden_core.positions import PositionError
 from garden_core.registry import list_games, make
 from garden_core.render.film import picture, save_film, save_page
 
@@ -21,7 +21,9 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "Game",
+    "GardenError",
     "GreedyPolicy",
+    "IllegalActionError",
     "Learner",
     "Option",
     "Part",

@@ -8,15 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from garden_core.checks import one_line, short
+from garden_core.errors import PositionError
 
 Count = Annotated[int, Meta(ge=0, le=127)]
 """A number that an int8 holds."""
 
 T = TypeVar("T", bound=msgspec.Struct)
-
-
-class PositionError(ValueError):
-    """A position that cannot be; the message says why."""
 
 
 def parsed(snapshot: Any, form: type[T]) -> T:

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from garden_core.checks import as_integer, as_seat, as_seed, short
+from garden_core.errors import PositionError
 from garden_core.jit import kernels
 from garden_core.jit.rng import seed_rng
-from garden_core.positions import PositionError, require
+from garden_core.positions import require
 from garden_core.render.svg import Look
 
 _DRAWS = 200

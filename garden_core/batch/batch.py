@@ -20,6 +20,7 @@ from garden_core.checks import (
     require_reset,
     short,
 )
+from garden_core.errors import IllegalActionError
 from garden_core.game import Game
 from garden_core.jit import loops, records
 from garden_core.registry import AnyGame, as_game
@@ -257,7 +258,7 @@ class Batch:
             )
             if state["terminated"] or state["truncated"]:
                 raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
-            raise ValueError(f"row {row}: {why_illegal(self.game, action, mask)}")
+            raise IllegalActionError(f"row {row}: ", self.game, int(state["current_player"]), action, mask)
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
@@ -346,12 +347,3 @@ class Batch:
         other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
         return other
-
-
-def why_illegal(game: Game, action: int, mask: np.ndarray) -> str:
-    """Say what is wrong with `action`, with its label and some legal ones."""
-    legal = [game.labels[a] for a in np.flatnonzero(mask)]
-    some = ", ".join(repr(label) for label in legal[:6]) + (", …" if len(legal) > 6 else "")
-    if 0 <= action < game.num_actions:
-        return f"action {action} ({game.labels[action]!r}) is illegal; legal are {some}"
-    return f"action {short(action)} does not exist (0 to {game.num_actions - 1}); legal are {some}"

@@ -21,6 +21,7 @@ import numpy as np
 
 from garden_core.batch.seats import FORFEITED
 from garden_core.checks import as_integer, as_seed, one_line, short
+from garden_core.errors import DatasetError
 from garden_core.files import array_files, recorded
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.files.recorded import Games, Owed
@@ -37,10 +38,6 @@ LIMIT = 500_000_000
 MOST_AGENTS = 256
 LONGEST_NAME = 1000  # of an agent, characters
 CHUNK = 16_384  # decisions that are played at a time
-
-
-class DatasetError(ValueError):
-    """A dataset that cannot be trusted or played; the message says why."""
 
 
 _KIND = "dataset", DatasetError  # for what `game_files` raises

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from garden_core.checks import short
-from garden_core.files.replay import Replay, ReplayError
+from garden_core.errors import ReplayError
+from garden_core.files.replay import Replay
 from garden_core.game import Game
 
 Folder = str | os.PathLike[str]

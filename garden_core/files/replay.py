@@ -22,6 +22,7 @@ import numpy as np
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy, ask
 from garden_core.checks import as_seed, one_line, short
+from garden_core.errors import ReplayError
 from garden_core.files.disk import read_regular, write_atomically
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
@@ -33,10 +34,6 @@ from garden_core.render.svg import height_of, to_pixels
 FORMAT = "garden-replay-1"
 LIMIT = 10_000_000
 """Bytes that a replay's file may have."""
-
-
-class ReplayError(ValueError):
-    """A replay that cannot be trusted or played; the message says why."""
 
 
 _KIND = "replay", ReplayError  # for what `game_files` raises

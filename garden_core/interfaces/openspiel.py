@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from garden_core.batch.batch import Batch, why_illegal
+from garden_core.batch.batch import Batch
 from garden_core.checks import as_seat, as_seed, short
+from garden_core.errors import IllegalActionError
 from garden_core.game import Game
 from garden_core.jit import kernels, loops
 from garden_core.jit.rng import seed_rng
@@ -168,7 +169,7 @@ class OpenSpielState(pyspiel.State):
             raise ValueError("the game is over")
         else:
             if not (0 <= action < position.game.num_actions and position.mask[0, action]):
-                raise ValueError(why_illegal(position.game, action, position.mask[0]))
+                raise IllegalActionError("", position.game, self.current_player(), action, position.mask[0])
             position.decide(int(action))
 
     def _action_to_string(self, player: int, action: int) -> str:

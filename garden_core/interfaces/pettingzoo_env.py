@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from garden_core.batch.batch import why_illegal
 from garden_core.checks import as_integer, as_seed, check_illegal, require_reset, short
+from garden_core.errors import IllegalActionError
 from garden_core.files.recorder import Folder, Recorder
 from garden_core.game import Game
 from garden_core.interfaces.common import check_render_mode, masked_space, render
@@ -215,7 +215,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
 
     def _illegal(self, agent: str, action: int) -> None:
         if self.illegal == "raise":
-            raise ValueError(f"{agent}: {why_illegal(self.game, action, self._mask[0])}")
+            seat = self.possible_agents.index(agent)
+            raise IllegalActionError(f"{agent}: ", self.game, seat, action, self._mask[0])
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
         self._accumulate_rewards()

@@ -13,7 +13,8 @@ from variants import each_game, each_variant, shortened
 
 from garden_core import Batch, make
 from garden_core.batch.policies import RandomPolicy
-from garden_core.files.dataset import CHUNK, KEY, Dataset, DatasetError, Record
+from garden_core.errors import DatasetError
+from garden_core.files.dataset import CHUNK, KEY, Dataset, Record
 from garden_core.files.replay import Replay, record
 from garden_core.interfaces.gymnasium_env import Env
 

@@ -14,9 +14,10 @@ from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
 from garden_core import make
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.errors import ReplayError
 from garden_core.files.data import LIMIT, DataFile
 from garden_core.files.replay import LIMIT as REPLAY_LIMIT
-from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.files.replay import Replay, record
 
 ROOT = Path(__file__).parents[2]
 CARDS = (ROOT / "cacti_env" / "cacti.toml").read_text().replace("points = 5", "points = 9")

@@ -8,8 +8,9 @@ import json
 import pytest
 
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.errors import ReplayError
 from garden_core.files.disk import write_atomically
-from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.files.replay import Replay, record
 from mars_env import Mars
 
 

@@ -15,7 +15,8 @@ from dataset_tools import dataset_of, joined, parts, played
 from safetensors.numpy import load, save
 from variants import GAMES, shortened
 
-from garden_core.files.dataset import KEY, LIMIT, Dataset, DatasetError
+from garden_core.errors import DatasetError
+from garden_core.files.dataset import KEY, LIMIT, Dataset
 
 LONG = 25
 """Decisions of a game."""

@@ -15,7 +15,8 @@ from cacti_env import Cacti
 from garden_core import Batch, make
 from garden_core.batch.learner import Learner
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
-from garden_core.files.replay import Replay, ReplayError, record
+from garden_core.errors import ReplayError
+from garden_core.files.replay import Replay, record
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.registry import as_game, game_class

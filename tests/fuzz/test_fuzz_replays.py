@@ -16,8 +16,9 @@ from variants import GAMES, shortened
 
 from garden_core import make
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.errors import ReplayError
 from garden_core.files.data import DataFile
-from garden_core.files.replay import LIMIT, Replay, ReplayError, record
+from garden_core.files.replay import LIMIT, Replay, record
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 
 LONG = 25

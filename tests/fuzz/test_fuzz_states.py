@@ -14,9 +14,9 @@ from variants import VARIANTS, each_game, each_variant, has_picture
 
 from garden_core import Batch, make
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.errors import PositionError
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.jit import kernels
-from garden_core.positions import PositionError
 
 
 @each_variant
