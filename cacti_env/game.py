@@ -1,4 +1,4 @@
-"""Cacti as a Game: options, identity card, labels, snapshot, pictures."""
+"""Cacti as a Game: options, metadata, labels, snapshot, pictures."""
 
 from __future__ import annotations
 

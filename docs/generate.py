@@ -33,7 +33,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
 
 
 def card(game: Game) -> str:
-    """Return a game's identity card: players, information, spaces, names in the registries."""
+    """Return a game's metadata: players, information, spaces, names in the registries."""
     players = next(option for option in game.options if option.name == "num_players")
     gym_id = gymnasium_id(type(game))
     return _table(

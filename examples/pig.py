@@ -76,7 +76,7 @@ def points(state, params, out):
         out[p] = state.score[p]
 
 
-# --- the game: identity card, options, names ---
+# --- the game: metadata, options, names ---
 
 
 class Pig(Game):

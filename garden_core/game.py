@@ -34,7 +34,7 @@ class Part:
 
 
 class Game(Presentation):
-    """A game with its options chosen: identity card, record types, labels, snapshot, pictures.
+    """A game with its options chosen: metadata, record types, labels, snapshot, pictures.
 
     A subclass sets the class attributes below and the abstract methods; its rules are eight compiled
     functions (`garden_core.jit.kernels.Kernels`). Defining the subclass makes its record type and registers it.
@@ -46,7 +46,7 @@ class Game(Presentation):
         ValueError: for a value out of range; it names the option and what is allowed.
     """
 
-    # --- identity card ---
+    # --- metadata ---
     name: ClassVar[str]
     title: ClassVar[str]
     version: ClassVar[int] = 0

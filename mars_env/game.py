@@ -1,4 +1,4 @@
-"""Gardens of Mars as a Game: options, identity card, labels, snapshot, pictures."""
+"""Gardens of Mars as a Game: options, metadata, labels, snapshot, pictures."""
 
 from __future__ import annotations
 

@@ -135,11 +135,11 @@ class Batch:
                 seeds=zeros(n, np.uint64),
                 seed_rows=zeros(n, np.uint64),
                 episodes=zeros(n, np.uint64),
-                observations=target.wide(n, game.observation_size),
-                masks=target.wide(n, game.num_actions),
+                observations=target.allocate(n, game.observation_size),
+                masks=target.allocate(n, game.num_actions),
                 current_player=zeros(n, np.int64),
             ),
-            loops.Paid(
+            loops.StepResult(
                 rewards=zeros((n, game.num_players), np.float32),
                 terminated=zeros(n, np.bool_),
                 truncated=zeros(n, np.bool_),
@@ -150,7 +150,7 @@ class Batch:
         self.dealt = False
         """Whether there was a reset."""
 
-    def _hold(self, rows: loops.Rows, paid: loops.Paid) -> None:
+    def _hold(self, rows: loops.Rows, paid: loops.StepResult) -> None:
         self.rows = rows
         """The arrays of the games, as compiled loops take them."""
         (
@@ -341,9 +341,9 @@ class Batch:
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         """Copy all arrays; the game is shared, as it never changes."""
         other = copy.copy(self)
-        other.target = self.target.another()
+        other.target = self.target.clone()
         copied = self.target.copy
-        other._hold(loops.Rows(*map(copied, self.rows)), loops.Paid(*map(copied, self.paid)))
+        other._hold(loops.Rows(*map(copied, self.rows)), loops.StepResult(*map(copied, self.paid)))
         other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
         return other

@@ -15,7 +15,7 @@ from garden_core.batch.threads import share
 from garden_core.checks import as_integer
 from garden_core.game import Game
 from garden_core.jit import loops
-from garden_core.jit.loops import Paid, Rows
+from garden_core.jit.loops import Rows, StepResult
 
 
 class Cpu:
@@ -39,7 +39,7 @@ class Cpu:
         self.threads = as_integer(threads, "threads", "at least 1", 1)
         self._scratches = [scratch(game)]
 
-    def another(self) -> Cpu:
+    def clone(self) -> Cpu:
         """Return the same for a copy of a batch, with memory of its own."""
         return Cpu(self.game, len(self.all_rows), self.threads)
 
@@ -49,12 +49,12 @@ class Cpu:
         """Return an array of zeros."""
         return np.zeros(shape, dtype)
 
-    def wide(self, n: int, size: int) -> np.ndarray:
+    def allocate(self, n: int, size: int) -> np.ndarray:
         """Return zeros, int8 (n, size), for observations or masks, laid out as they are written fastest."""
         return np.zeros((n, size), np.int8)
 
     def shaped(self, wide: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the memory of an array that `wide` has made, with each row in another shape."""
+        """Return the memory of an array that `allocate` has made, with each row in another shape."""
         return wide.reshape(len(wide), *shape)
 
     def new_states(self, n: int) -> np.ndarray:
@@ -104,7 +104,7 @@ class Cpu:
         return loops.first_illegal(rows.masks, rows.states, chosen, actions)
 
     def advance(
-        self, rows: Rows, paid: Paid, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
+        self, rows: Rows, paid: StepResult, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
     ) -> None:
         """See `loops.advance_row`."""
 
@@ -119,13 +119,13 @@ class Cpu:
             loops.refresh(rows.states, self.game.params, row, rows.observations, rows.masks)
         rows.current_player[:] = rows.states["current_player"]
 
-    def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
+    def set(self, rows: Rows, paid: StepResult, chosen: np.ndarray, given: np.ndarray) -> None:
         """See `loops.set_row`."""
         loops.set_rows(rows, self.game.params, chosen, given, paid)
 
     def observe(self, states: np.ndarray, players: np.ndarray) -> np.ndarray:
         """Return what seat players[i] sees of states[i], int8 (n, observation size)."""
-        out = self.wide(len(states), self.game.observation_size)
+        out = self.allocate(len(states), self.game.observation_size)
 
         def see(part: slice, _: int) -> None:
             loops.observe_rows(states[part], self.game.params, players[part], out[part])

@@ -17,7 +17,7 @@ from garden_core.batch.gpu_kernels import config, cuda
 from garden_core.batch.seats import Seats
 from garden_core.game import Game
 from garden_core.jit import JIT, records
-from garden_core.jit.loops import Paid, Rows
+from garden_core.jit.loops import Rows, StepResult
 
 BLOCK = 128
 """Threads in a block."""
@@ -117,7 +117,7 @@ class Gpu:
         self._ended = self.zeros(n, np.int64)
         self._scratch: Scratch | None = None
 
-    def another(self) -> Gpu:
+    def clone(self) -> Gpu:
         return Gpu(self.game, len(self.all_rows))
 
     def __reduce__(self) -> Any:
@@ -130,7 +130,7 @@ class Gpu:
         clear(found)
         return found
 
-    def wide(self, n: int, size: int) -> Any:
+    def allocate(self, n: int, size: int) -> Any:
         return striped((n, size), np.int8)
 
     def shaped(self, wide: Any, shape: tuple[int, ...]) -> Any:
@@ -192,14 +192,16 @@ class Gpu:
         self._found = self.put(np.full(1, _NONE))
         return found
 
-    def advance(self, rows: Rows, paid: Paid, chosen: np.ndarray, actions: Any, autoreset: bool) -> None:
+    def advance(
+        self, rows: Rows, paid: StepResult, chosen: np.ndarray, actions: Any, autoreset: bool
+    ) -> None:
         given = self.indexes(chosen), self.put(actions), autoreset
         launch(gk.advance, len(chosen), rows, paid, self.params, *given)
 
     def show(self, rows: Rows) -> None:
         launch(gk.show, rows.states.shape[0], rows, self.params)
 
-    def set(self, rows: Rows, paid: Paid, chosen: np.ndarray, given: np.ndarray) -> None:
+    def set(self, rows: Rows, paid: StepResult, chosen: np.ndarray, given: np.ndarray) -> None:
         launch(gk.set, len(chosen), rows, paid, self.params, self.indexes(chosen), self.put(given))
 
     def observe(self, states: Any, players: Any) -> Any:

@@ -135,7 +135,7 @@ class Learner:
         target = self.batch.target
         self.rewards = target.zeros(n, np.float32)
         self.terminated, self.truncated, self.capped = (target.zeros(n, np.bool_) for _ in range(3))
-        self._final = target.wide(n, game.observation_size)
+        self._final = target.allocate(n, game.observation_size)
         self.final_action_mask = np.ones((0 if self._on_gpu else n, game.num_actions), np.int8)
         self.final_seats = target.zeros(n, np.int64)
         self.final_drawn = target.zeros((n, game.num_players), np.int16)

@@ -27,7 +27,7 @@ _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart fro
 def record_dtype(max_players: int) -> np.dtype:
     """Return the dtype of a row's record next to its state; without padding, whose bytes a copy would leave out."""
     fields: list[Any] = [
-        ("owed", "f8"),  # pending reward of the learner's seat
+        ("pending_reward", "f8"),  # of the learner's seat, since its last decision
         ("seat", "i8"),
         ("steps", "i4"),  # decisions of the learner in the game
         ("last_action", "i4"),  # the last decision in the game, -1 before the first
@@ -79,7 +79,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
         while index < cumulative.shape[0] - 1 and draw >= cumulative[index]:
             index += 1
         record.opponent[p] = index
-    record.owed = 0.0
+    record.pending_reward = 0.0
     record.opening = 1
     record.steps = 0
     record.last_action = -1
@@ -100,15 +100,15 @@ def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
         kernels.apply_action(state, params, action)
         record.last_seat = player
         record.last_action = action
-        record.owed += state.rewards[record.seat]
+        record.pending_reward += state.rewards[record.seat]
     return OVER
 
 
 @compiled
 def _pay(seats, record, row):
-    """Deliver what the learner is owed."""
-    seats.rewards[row] = record.owed
-    record.owed = 0.0
+    """Deliver the pending reward of the learner."""
+    seats.rewards[row] = record.pending_reward
+    record.pending_reward = 0.0
 
 
 @compiled
@@ -125,8 +125,8 @@ def _finish(rows, params, seats, row):
 
 
 @compiled
-def _go_on(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
-    """Go on in a row until somebody outside is asked; deliver what the learner is owed.
+def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
+    """Play on in a row until an outside policy is asked; deliver the pending reward.
 
     `forfeited`: the learner's game ends first.
     """
@@ -185,14 +185,14 @@ def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
         _new_game(rows, params, seats, row, fixed_seat)
     elif action == FORFEIT:
         forfeited = True
-        record.owed = FORFEITED
+        record.pending_reward = FORFEITED
     else:
         record.steps += record.status == ASKED
         record.last_seat = rows.states[row].current_player
         record.last_action = action
         kernels.apply_action(rows.states[row], params[0], action)
-        record.owed += rows.states[row].rewards[record.seat]
-    _go_on(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)
+        record.pending_reward += rows.states[row].rewards[record.seat]
+    _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited)
 
 
 @compiled

@@ -53,7 +53,7 @@ class Decisions(NamedTuple):
     last: np.ndarray
 
 
-class Owed(NamedTuple):
+class PendingRewards(NamedTuple):
     """Memory that `expand` overwrites, by seat.
 
     Attributes:
@@ -90,12 +90,12 @@ def play_again(games, params, states, mask, played, returns):
 
 
 @compiled
-def expand(games, params, states, decisions, owed):
+def expand(games, params, states, decisions, pending):
     """Play game i, all of whose actions are legal, into states[i], and write its decisions, but for `agent` and `game`.
 
     The observations are flat, int8 (n, observation size).
     """
-    latest, sums = owed.latest, owed.sums
+    latest, sums = pending.latest, pending.sums
     first = 0
     for i in range(states.shape[0]):
         state = states[i]

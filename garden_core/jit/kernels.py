@@ -129,7 +129,7 @@ def in_progress(state):
 
 
 @compiled
-def _settle(state, params):
+def _compute_rewards(state, params):
     """After a decision: end the game at the cap, then pay every seat for this decision (`state.rewards`)."""
     if state.decisions >= params.max_decisions and not state.terminated:
         state.truncated = 1
@@ -158,7 +158,7 @@ def _settle(state, params):
 
 
 @compiled
-def _open(state, params):
+def _reset_counters(state, params):
     """After a deal: nothing decided, nothing paid."""
     state.decisions = 0
     state.terminated = 0
@@ -173,7 +173,7 @@ def _open(state, params):
 def _make_deal(rules_deal):
     def deal(state, params, seed):
         rules_deal(state, params, seed)
-        _open(state, params)
+        _reset_counters(state, params)
 
     return deal
 
@@ -194,7 +194,7 @@ def _make_apply_action(rules_apply_action):
             return
         state.decisions += 1
         rules_apply_action(state, params, action)
-        _settle(state, params)
+        _compute_rewards(state, params)
 
     return apply_action
 

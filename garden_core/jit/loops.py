@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     current_player: np.ndarray
 
 
-class Paid(NamedTuple):
+class StepResult(NamedTuple):
     """The rewards of each row's last step, and whether it ended the game: see `Batch`.
 
     Attributes:
@@ -164,7 +164,7 @@ def advance_rows(
 ):
     """Take the legal action actions[i], or DEAL, in row chosen[i]; see `advance_row`."""
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-    paid = Paid(rewards, terminated, truncated)
+    paid = StepResult(rewards, terminated, truncated)
     for i in range(chosen.shape[0]):
         advance_row(rows, params, chosen[i], actions[i], autoreset, paid)
 

@@ -108,7 +108,7 @@ def test_values_learn_from_what_is_expected_for_the_same_seats_later():
     """Two games of three seats: one that ends, one that goes on; and a decision that is settled."""
     rng, lambda_ = np.random.default_rng(0), 0.8
     games, size = [np.arange(0, 20, 2), np.arange(1, 20, 2)], 21
-    after = np.full(size, credit.SETTLED)
+    after = np.full(size, credit.TARGET_FINAL)
     for own, end in zip(games, (credit.OVER, credit.OPEN), strict=True):
         after[own[:-1]], after[own[-1]] = own[1:], end
     deciders = rng.integers(3, size=size)
@@ -214,7 +214,7 @@ def test_open_decisions_are_carried_over():
     settled = games.decisions.after[:before][still_open] != credit.OPEN
     games._keep_open_decisions()
     assert games.count == 32
-    assert ((games.decisions.after[:32] == credit.SETTLED) == settled).all()
+    assert ((games.decisions.after[:32] == credit.TARGET_FINAL) == settled).all()
     assert set(games.last) == set(np.flatnonzero(~settled))
     np.testing.assert_array_equal(games.decisions.actions[:32], kept["actions"])
     np.testing.assert_array_equal(games.decisions.rewards[:32], kept["rewards"])

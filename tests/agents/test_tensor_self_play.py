@@ -102,7 +102,7 @@ def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, m
             theirs, ours = getattr(d, name_)[places].numpy(), getattr(into, name_)[:count]
             np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5, err_msg=name_)
         np.testing.assert_allclose(rollout.advantages[places], found, rtol=1e-5, atol=1e-5)
-        settled += (into.after[:count] == credit.SETTLED).sum()
+        settled += (into.after[:count] == credit.TARGET_FINAL).sum()
         ends += (into.after[:count] == credit.OVER).sum()
     assert ends > 10
     assert settled > 10 or options.get("num_players") == 1 or pool_share == 1

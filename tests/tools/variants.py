@@ -1,4 +1,4 @@
-"""Every installed game in variants that are worked out from its identity card, so that no list of games is kept here."""
+"""Every installed game in variants that are worked out from its metadata, so that no list of games is kept here."""
 
 import functools
 import inspect

@@ -9,7 +9,7 @@ import numpy as np
 
 from garden_agents.games import Board
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
-from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
+from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal, relu_backward
 from garden_core.jit import compiled
 
 
@@ -169,7 +169,7 @@ class BoardNetwork(Network):
         # the value head
         dense_gradient(m.middle, d_values, "values", gradient, multiply)
         d_middle = multiply(d_values, w["values.weight"], d.middle)
-        cut(d_middle, m.middle)
+        relu_backward(d_middle, m.middle)
         dense_gradient(m.mean_whole, d_middle, "middle", gradient, multiply)
         d_mean_whole = multiply(d_middle, w["middle.weight"], d.mean_whole)
         # the policy head
@@ -190,7 +190,7 @@ class BoardNetwork(Network):
         d_whole = multiply(d.shift, w["from_whole.weight"], d.whole)
         multiply(d_other, w["other_logits.weight"], d_whole, add=True)
         d_whole += d_mean_whole[:, c:]
-        cut(d_whole, m.whole)
+        relu_backward(d_whole, m.whole)
         dense_gradient(m.summary, d_whole, "whole", gradient, multiply)
         d_summary = multiply(d_whole, w["whole.weight"], d.summary)
         # the first layer

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from garden_agents.games import Features
-from garden_agents.networks.network import Multiply, Network, cut, dense, dense_gradient, orthogonal
+from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal, relu_backward
 
 
 def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
@@ -102,8 +102,8 @@ class FlatNetwork(Network):
         d[read_by_values] = multiply(d_values, w["values.weight"], d[read_by_values], add=shared)
         learning = self.trunks if d_logits.any() else self.trunks[-1:]  # the values alone may learn
         for first, second in learning:
-            cut(d[second], m[second])
+            relu_backward(d[second], m[second])
             dense_gradient(m[first], d[second], second, gradient, multiply)
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
-            cut(d[first], m[first])
+            relu_backward(d[first], m[first])
             dense_gradient(x, d[first], first, gradient, multiply)

@@ -187,7 +187,7 @@ def add_rows(x, total):
 
 
 @compiled
-def cut(d, x):
+def relu_backward(d, x):
     """Set the derivative `d` to 0 where `x`, what a relu left, is 0; both float32 (n, m)."""
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):

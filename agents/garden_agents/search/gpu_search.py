@@ -157,8 +157,8 @@ class _Memory:
             answers=zeros(leaves, np.int64),
             lengths=zeros(leaves, np.int64),
             states=target.new_states(leaves),
-            observations=target.wide(leaves, game.observation_size),
-            masks=target.wide(leaves, game.num_actions),
+            observations=target.allocate(leaves, game.observation_size),
+            masks=target.allocate(leaves, game.num_actions),
         )
         self.values = zeros((rows, game.max_players), np.float32)
         self.scores = zeros((rows, game.num_actions), np.float64)

@@ -11,7 +11,7 @@ from garden_agents.networks.heads import num_values, target_of
 from garden_core.game import Game
 from garden_core.jit import compiled
 
-OVER, OPEN, SETTLED = -1, -2, -3
+OVER, OPEN, TARGET_FINAL = -1, -2, -3
 """In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
 
 
@@ -29,7 +29,7 @@ class Decisions(NamedTuple):
         rewards: float32 (size, columns), what was paid until the seat's next decision.
         next: int64 (size,), index of that decision, or `OVER` or `OPEN`.
         paid: float32 (size, columns), what was paid until the next decision in the game, whoever took it.
-        after: int64 (size,), index of that decision, or `OVER`, `OPEN` or `SETTLED`.
+        after: int64 (size,), index of that decision, or `OVER`, `OPEN` or `TARGET_FINAL`.
         deciders: int64 (size,), the seat that decided.
         targets: float32 (size, columns), what the values learn.
         greedy: int64 (size,), what greedy play would have chosen.
@@ -99,7 +99,7 @@ def link(latest, last, following, after, rows, seats, first):
         latest: int64 (N, seats), the last decision of each seat, or -1.
         last: int64 (N,), the last decision in each game, or -1.
         following: int64 (decisions,), the next decision of the same seat, OVER or OPEN.
-        after: int64 (decisions,), the next decision in the game, OVER, OPEN or SETTLED.
+        after: int64 (decisions,), the next decision in the game, OVER, OPEN or TARGET_FINAL.
         rows, seats: int64 (n,).
         first: number of the first new decision.
     """
@@ -201,7 +201,7 @@ def value_targets(after, deciders, values, paid, lambda_, targets):
     n = columns // 2
     for i in range(after.shape[0] - 1, -1, -1):
         j = after[i]
-        if j == SETTLED:
+        if j == TARGET_FINAL:
             continue
         for k in range(columns):
             if j == OPEN:

@@ -9,7 +9,7 @@ import numpy as np
 from garden_agents.networks.heads import chances_and_margins, sample
 from garden_agents.training.credit import (
     OPEN,
-    SETTLED,
+    TARGET_FINAL,
     Decisions,
     Rollout,
     advantages,
@@ -172,7 +172,7 @@ class SelfPlay:
         for array in (*self.decisions, *self.inputs):
             array[: len(kept)] = array[kept]
         last = kept == self.last[rows]
-        self.decisions.after[: len(kept)][~last] = SETTLED
+        self.decisions.after[: len(kept)][~last] = TARGET_FINAL
         self.last[rows[last]] = np.flatnonzero(last)
         self.latest[rows, seats] = np.arange(len(kept))
         self.count = len(kept)

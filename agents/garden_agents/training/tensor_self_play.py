@@ -17,7 +17,7 @@ from garden_agents.networks.tensors import (
     chances_and_margins,
     forward,
 )
-from garden_agents.training.credit import OPEN, OVER, SETTLED, Decisions, Rollout
+from garden_agents.training.credit import OPEN, OVER, TARGET_FINAL, Decisions, Rollout
 from garden_agents.training.pool import OpponentPool, PastSelf
 from garden_agents.training.ppo_arguments import VALUE_LAMBDA, Arguments
 from garden_agents.training.torch_network import TorchNetwork
@@ -222,7 +222,7 @@ class TensorSelfPlay:
             tensor[: self.carried] = tensor[sources]
         is_last = kept & (self.latest == self.last[:, None])
         after = self.decisions.after
-        after[: self.carried] = torch.where(is_last.T.flatten(), after[: self.carried], SETTLED)
+        after[: self.carried] = torch.where(is_last.T.flatten(), after[: self.carried], TARGET_FINAL)
         self.valid[:] = False
         self.valid[: self.carried] = kept.T.flatten()
         self.last = torch.where(is_last, places, -1).amax(1)
@@ -253,5 +253,5 @@ class TensorSelfPlay:
             expected, target = d.values[then].gather(1, at), d.targets[then].gather(1, at)
             learned = paid + torch.where(after >= 0, expected + VALUE_LAMBDA * (target - expected), 0)
             learned = torch.where(after == OPEN, values, learned)
-            d.targets[part] = torch.where(after == SETTLED, d.targets[part], learned)
+            d.targets[part] = torch.where(after == TARGET_FINAL, d.targets[part], learned)
         return found
