@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import secrets
 from collections.abc import Callable
@@ -396,3 +397,18 @@ def _checksum(state: dict[str, Any]) -> str:
 
 
 env: Callable[..., GardenEnv] = GardenEnv
+
+
+def module_env(game: type[Game], module: str) -> Callable[..., GardenEnv]:
+    """Return what a module such as `mars_v0` calls `env`: `GardenEnv` for one game.
+
+    Args:
+        game: the game's class.
+        module: name of the module.
+
+    Raises:
+        ValueError: unless the module's name ends with the game's version.
+    """
+    if not module.endswith(f"_v{game.version}"):
+        raise ValueError(f"{module} must end with _v{game.version}, the version of {game.__name__}")
+    return functools.partial(GardenEnv, game)

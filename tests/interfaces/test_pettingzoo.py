@@ -11,8 +11,8 @@ from variants import each_table, each_variant, has_picture
 
 from garden_core import Batch, make
 from garden_core.interfaces import pettingzoo_env
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from mars_env import mars_v0
+from garden_core.interfaces.pettingzoo_env import GardenEnv, module_env
+from mars_env import Mars, mars_v0
 
 with warnings.catch_warnings():  # PettingZoo's own tests import what PettingZoo deprecates
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -277,3 +277,8 @@ def test_pettingzoo_render(name, options):
     env.reset(seed=1)
     with pytest.raises(ValueError, match="has no picture; use render_mode='ansi'"):
         env.render()
+
+
+def test_a_module_of_another_version_is_refused():
+    with pytest.raises(ValueError, match="mars_v1 must end with _v0, the version of Mars"):
+        module_env(Mars, "mars_env.mars_v1")
