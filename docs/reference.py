@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents")
 FOLDERS = {"garden_agents": ROOT / "agents"}
 """Where a package lies if not at the top."""
-LEFT_OUT = ("garden_core.batch.gpu_cache", "garden_core.batch.gpu_kernels", "garden_agents.search.gpu_trees")
-"""What only `garden_core.batch.gpu` and `GpuSearch` use: kernels, of which Numba makes objects without docstrings, and their cache."""
+LEFT_OUT = ("garden_core.batch.gpu_cache", "garden_core.batch.gpu_kernels")
+"""What only `garden_core.batch.gpu` uses: kernels, of which Numba makes objects without docstrings, and their cache."""
 LONGEST = 80
 """Characters of the longest value of a constant that is shown."""
 

@@ -65,52 +65,6 @@ def test_features_are_those_of_the_cpu():
     python("-W", "error", "-c", code, **SIMULATED)
 
 
-def test_search_finds_what_it_finds_on_the_cpu():
-    """But for tensors, which have the arrays' memory here."""
-    code = """if True:
-        import numpy as np
-        import torch
-        from garden_agents.networks.architecture import Architecture, new_network
-        from garden_agents.networks.heads import target_of
-        from garden_agents.networks.network_agent import NetworkAgent
-        from garden_agents.search import gpu_search
-        from garden_agents.search.agent import MCTSAgent
-        from garden_core import Batch, make
-        from garden_core.batch import gpu
-        from garden_core.batch.policies import RandomPolicy
-
-        gpu_search.as_tensor = lambda array: torch.from_numpy(getattr(array, "_ary", array))
-        gpu_search.put = lambda array: gpu.put(array.numpy().copy() if isinstance(array, torch.Tensor) else array)
-        for name, options, settings in (
-            ("cacti", {}, {"considered": 4}),
-            ("mars", {"num_players": 3}, {"considered": 0}),
-            ("mars", {"cooperative": True}, {}),
-            ("botanicus", {}, {"others": "prior"}),
-        ):
-            game = make(name, **options)
-            target = target_of(game)
-            network = NetworkAgent(new_network(game, Architecture("auto", 4, 8), target, 2), target)
-            agent = MCTSAgent(9, network=network, group=2, seed=4, **settings)
-            batches = [Batch(game, 4, device=device) for device in ("cpu", "cuda")]
-            policies, there = [RandomPolicy(2) for _ in batches], gpu_search.GpuSearch(agent)
-            for batch in batches:
-                batch.reset(3)
-            searched, rows = 0, np.array([2, 0, 3])
-            for noisy in (False, True, False):
-                for batch, policy in zip(batches, policies):
-                    batch.step(policy(batch, batch.all_rows))
-                noise = np.random.default_rng(1).gumbel(size=(3, game.num_actions)).astype(np.float32)
-                noise = noise if noisy and agent.considered else None
-                one = agent.search(batches[0], rows, noise)
-                other = there.search(batches[1], rows, None if noise is None else torch.from_numpy(noise))
-                for found, expected in zip(other, one):
-                    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-4, atol=1e-5)
-                searched += (one.visits.sum(1) > 1).sum()
-            assert searched > 2
-    """
-    python("-W", "error", "-c", code, **SIMULATED)
-
-
 def test_the_benchmark_writes_what_it_measures(tmp_path):
     small = ["--sizes", "3", "--windows", "1", "--seconds", "0.01", "--minutes", "0", "--output", tmp_path]
     python("-m", "benchmarks.cuda", "tic_tac_toe:TicTacToe", *small, **SIMULATED)
