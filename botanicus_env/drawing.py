@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, ParamSpec
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from botanicus_env import describing, wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
@@ -322,19 +321,6 @@ def _compact(scene: Scene, seat: int) -> tuple[float, float, list[str]]:
 # helpers
 
 
-Arguments = ParamSpec("Arguments")
-
-
-def _group(part: Callable[Arguments, Iterator[str]]) -> Callable[Arguments, str]:
-    """Make a function that yields elements return them as a group."""
-
-    @functools.wraps(part)
-    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> str:
-        return draw.tag("g", *part(*args, **kwargs))
-
-    return drawn
-
-
 def _words(
     x: float,
     y: float,
@@ -477,7 +463,7 @@ def _gains_centred(
 # what is to be done
 
 
-@_group
+@draw.group
 def _status_line(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The status, the action at hand and those pending; in two lines or three."""
     view, paint, status = scene.view, scene.paint, _status(scene.view)
@@ -530,7 +516,7 @@ def _waiting(scene: Scene, right: float, y: float) -> Iterator[str]:
 # the board
 
 
-@_group
+@draw.group
 def _market(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The order of turns, the piles and the columns: the current one and the next wide, in full width the others narrow."""
     near, compact = _near_columns(scene.view), scene.look.compact
@@ -550,7 +536,7 @@ def _market(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
         left += across + 4
 
 
-@_group
+@draw.group
 def _other_columns(scene: Scene, x: float, y: float, width: float) -> Iterator[str]:
     """The columns that a compact market leaves out."""
     columns = [column for column in range(1, 9) if column not in _near_columns(scene.view)]
@@ -560,7 +546,7 @@ def _other_columns(scene: Scene, x: float, y: float, width: float) -> Iterator[s
         yield _column(scene, column, x + 8 + (across + 4) * place, y, across, False)
 
 
-@_group
+@draw.group
 def _order(scene: Scene, x: float, y: float) -> Iterator[str]:
     """The last stack, top first; a Flower that has been placed since is an outline."""
     view, paint = scene.view, scene.paint
@@ -583,7 +569,7 @@ def _slab(scene: Scene, x: float, y: float, who: int | str) -> str:
     return _chip(x, y, 38, 14, 4, paint.line, 0.8, _livery(scene, who), marker(who), paint.on_livery)
 
 
-@_group
+@draw.group
 def _stack(scene: Scene, x: float, bottom: float, flowers: Sequence[int | str]) -> Iterator[str]:
     """Flowers on top of one another, the last one in full."""
     yield draw.title(f"Flowers from bottom to top: {', '.join(map(marker, flowers))}")
@@ -593,7 +579,7 @@ def _stack(scene: Scene, x: float, bottom: float, flowers: Sequence[int | str]) 
     yield bloom(x + 19, bottom - 5, _livery(scene, flowers[-1]), scene.paint)
 
 
-@_group
+@draw.group
 def _piles(scene: Scene, x: float, y: float) -> Iterator[str]:
     """Garden cards: the pile and the discards."""
     view, paint = scene.view, scene.paint
@@ -614,7 +600,7 @@ def _piles(scene: Scene, x: float, y: float) -> Iterator[str]:
         yield _ring(scene, x + 7, y + 127, 28, 38)
 
 
-@_group
+@draw.group
 def _column(scene: Scene, column: int, x: float, y: float, width: float, wide: bool) -> Iterator[str]:
     """A column of the board below its number."""
     view, paint = scene.view, scene.paint
@@ -657,7 +643,7 @@ def _space_drawn(
     return _target(scene, label, *parts)
 
 
-@_group
+@draw.group
 def _cost(scene: Scene, space: int, x: float, y: float) -> Iterator[str]:
     """The cost of a Flower on an occupied space."""
     cost, ink = describing.flower_cost(scene.view, scene.tables, space), scene.paint.ink
@@ -670,7 +656,7 @@ def _cost(scene: Scene, space: int, x: float, y: float) -> Iterator[str]:
         yield _words(x + 2, y, "free", PLAIN, ink)
 
 
-@_group
+@draw.group
 def _tile_drawn(scene: Scene, laid: str, space: int, x: float, y: float, width: float) -> Iterator[str]:
     """A tile: with spots on the upper spaces, with stripes on the lower ones."""
     paint, height, free = scene.paint, 33, width
@@ -779,7 +765,7 @@ def _places(
     return places
 
 
-@_group
+@draw.group
 def _edges(
     scene: Scene, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float
 ) -> Iterator[str]:
@@ -806,7 +792,7 @@ def _edges(
     yield from costs
 
 
-@_group
+@draw.group
 def _node(scene: Scene, track: int, number: int, place: Place, offered: bool, low: bool) -> Iterator[str]:
     """A node with what it gives and the pieces on it, above it or, on the lower way, below it."""
     view, paint, (x, y, wide) = scene.view, scene.paint, place
@@ -864,7 +850,7 @@ class Garden(NamedTuple):
         return self.x + self.pitch * column + self.bed / 2
 
 
-@_group
+@draw.group
 def _panel(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """One player's garden, tasks, hand and counts."""
     view, paint = scene.view, scene.paint
@@ -902,7 +888,7 @@ def _acts(scene: Scene, player: int, label: str) -> bool:
     return label in scene.look.legal and player == scene.view["current_player"]
 
 
-@_group
+@draw.group
 def _holdings(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """Coins, cards and the five places of the animals."""
     paint, coins, cards = scene.paint, scene.view["coins"][player], describing.held(scene.view, player)
@@ -922,7 +908,7 @@ def _holdings(scene: Scene, player: int, x: float, y: float, width: float) -> It
         yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
 
 
-@_group
+@draw.group
 def _ground(scene: Scene, garden: Garden) -> Iterator[str]:
     """The paths of a garden, with the numbers of rows and columns."""
     paint, (_, x, y, pitch, _, _) = scene.paint, garden
@@ -990,7 +976,7 @@ def _crossing(scene: Scene, garden: Garden, r: int, c: int) -> str:
     return _target(scene, f"walk {name}", disc, words)
 
 
-@_group
+@draw.group
 def _full_columns(scene: Scene, garden: Garden) -> Iterator[str]:
     """The points of the columns of a garden as it is, below them."""
     paint, y = scene.paint, garden.y + ROWS * ROW + 9
@@ -1007,7 +993,7 @@ def _full_columns(scene: Scene, garden: Garden) -> Iterator[str]:
     yield _heading(scene, garden.tasks, y, "full columns")
 
 
-@_group
+@draw.group
 def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> Iterator[str]:
     """The basic and the special task of each row: side by side if there is room, else one above the other."""
     view, player, x, y = scene.view, garden.player, garden.tasks, garden.y
@@ -1033,7 +1019,7 @@ def _tasks_drawn(scene: Scene, garden: Garden, width: float) -> Iterator[str]:
 DONE = ("basic_done", "special_done")
 
 
-@_group
+@draw.group
 def _task_card(
     scene: Scene, task: Task | None, x: float, y: float, width: float, height: float, place: int, done: bool
 ) -> Iterator[str]:
@@ -1083,7 +1069,7 @@ def _below(scene: Scene, player: int, x: float, y: float, width: float) -> str:
     return _hand(scene, player, held, x, y, width)
 
 
-@_group
+@draw.group
 def _dealt(
     scene: Scene, player: int, dealt: Sequence[tuple[int, int]], x: float, y: float, width: float
 ) -> Iterator[str]:
@@ -1105,7 +1091,7 @@ def _dealt(
         yield _target(scene, label, drawn) if offered else drawn
 
 
-@_group
+@draw.group
 def _backs(scene: Scene, cards: int, x: float, y: float, width: float) -> Iterator[str]:
     """Hidden cards: their backs and how many they are."""
     yield draw.title(count(cards, "hidden card"))
@@ -1117,7 +1103,7 @@ def _backs(scene: Scene, cards: int, x: float, y: float, width: float) -> Iterat
         yield _bold(x + 34 + pitch * cards, y + 36, cards, LARGE, scene.paint.ink)
 
 
-@_group
+@draw.group
 def _hand(
     scene: Scene, player: int, held: Sequence[tuple[int, str]], x: float, y: float, width: float
 ) -> Iterator[str]:
@@ -1147,7 +1133,7 @@ def _hand(
             yield _target(scene, sell, *sale)
 
 
-@_group
+@draw.group
 def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> Iterator[str]:
     """The parts of a score and their sum."""
     paint = scene.paint
@@ -1164,7 +1150,7 @@ def _sheet(scene: Scene, player: int, x: float, y: float, width: float) -> Itera
 # what the icons mean
 
 
-@_group
+@draw.group
 def _legend(scene: Scene, x: float, y: float, width: float, in_line: int) -> Iterator[str]:
     """The icons and their names, in lines of as many, and what a full column of a garden scores."""
     paint, left, wide = scene.paint, x, width > 500
