@@ -5,10 +5,9 @@ The command is `garden train|play|arena|replay|warm-up`, or `python -m garden_ag
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import TYPE_CHECKING, Any
-
-from garden_core.lazy import exports
 
 if TYPE_CHECKING:
     from garden_agents.evaluation.matches import Result, meet, table
@@ -19,15 +18,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MCTSAgent", "NetworkAgent", "Result", "load", "load_agent", "meet", "table"]
 
-__getattr__ = exports(
-    __name__,
-    {
-        "evaluation.matches": ("Result", "meet", "table"),
-        "networks.network_agent": ("NetworkAgent",),
-        "registry": ("load_agent",),
-        "search.agent": ("MCTSAgent",),
-    },
-)
+_MODULES = {
+    "MCTSAgent": "search.agent",
+    "NetworkAgent": "networks.network_agent",
+    "Result": "evaluation.matches",
+    "load_agent": "registry",
+    "meet": "evaluation.matches",
+    "table": "evaluation.matches",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name from its module when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
 
 # Idle threads of GNU's OpenMP, which torch uses, then sleep instead of spinning. Beside one busy process, two
 # threads keep most of their speed; spinning they fall to a third. Torch reads this once, when it is imported.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from garden_core.lazy import exports
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from garden_core.interfaces.gymnasium_env import Env, VectorEnv
@@ -33,17 +32,25 @@ __all__ = [
     "to_minari",
 ]
 
-__getattr__ = exports(
-    __name__,
-    {
-        "gymnasium_env": ("Env", "VectorEnv"),
-        "minari": ("to_minari",),
-        "openspiel": ("BotPolicy", "register_games"),
-        "pettingzoo_env": ("GardenEnv", "env"),
-        "registration": ("register_environments",),
-        "rllib": ("MultiAgentGame",),
-        "sb3": ("GardenVecEnv",),
-        "torch_dataset": ("TorchDataset",),
-        "torchrl": ("BatchEnv", "LearnerEnv"),
-    },
-)
+_MODULES = {
+    "BatchEnv": "torchrl",
+    "BotPolicy": "openspiel",
+    "Env": "gymnasium_env",
+    "GardenEnv": "pettingzoo_env",
+    "GardenVecEnv": "sb3",
+    "LearnerEnv": "torchrl",
+    "MultiAgentGame": "rllib",
+    "TorchDataset": "torch_dataset",
+    "VectorEnv": "gymnasium_env",
+    "env": "pettingzoo_env",
+    "register_environments": "registration",
+    "register_games": "openspiel",
+    "to_minari": "minari",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name from its module when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -205,8 +205,8 @@ def test_an_edit_of_the_core_is_met_by_fresh_code(place):
     result = place.run(code)
     assert result["core"] == str(place.folder / "garden_core" / "__init__.py")
     for name, old, new, changes in [
-        ("rng.py", "0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17", {"rng"}),
-        ("rewards.py", "1.0 - twice_mean_rank", "1.0 - 1.5 * twice_mean_rank", {"rewards", "search"}),
+        ("jit/rng.py", "0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17", {"rng"}),
+        ("jit/rewards.py", "1.0 - twice_mean_rank", "1.0 - 1.5 * twice_mean_rank", {"rewards", "search"}),
     ]:
         place.edit(f"garden_core/{name}", old, new)
         edited = place.run(code)
