@@ -184,7 +184,7 @@ def test_seeds_matter():
 def test_an_agent_that_fails_is_named(agents, name, processes):
     why = {
         "raising": "ZeroDivisionError: division by zero",
-        "illegal": r"ValueError: row \d+: action .* is illegal",
+        "illegal": r"IllegalActionError: row \d+: action .* is illegal",
     }
     with pytest.raises(RuntimeError, match=rf"their_agents:{name} \(against random\) failed: {why[name]}"):
         round_robin(make("cacti"), ["random", f"their_agents:{name}"], 60, processes=processes)

@@ -166,7 +166,7 @@ def test_what_is_finished_is_kept(tmp_path, monkeypatch, raised, message):
 def test_nothing_finished_leaves_no_file(tmp_path, own_agents):
     path = tmp_path / "games.safetensors"
     message = recorded(path, "random", "recorded_agents:illegal")[1]
-    assert message.startswith("error: recorded_agents:illegal failed: ValueError: row ")
+    assert message.startswith("error: recorded_agents:illegal failed: IllegalActionError: row ")
     assert message.endswith("; no game is finished, and no file is written")
     assert not path.exists()
 

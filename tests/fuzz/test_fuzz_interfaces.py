@@ -15,13 +15,13 @@ from cacti_env import Cacti
 from garden_core import Batch, make
 from garden_core.batch.learner import Learner
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
-from garden_core.errors import ReplayError
+from garden_core.errors import IllegalActionError, ReplayError
 from garden_core.files.replay import Replay, record
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.registry import as_game, game_class
 
-WRONG = (ValueError, IndexError)
+WRONG = (ValueError, IndexError, IllegalActionError)
 
 
 def vec_env(*args: Any, **options: Any) -> Any:
