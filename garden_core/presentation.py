@@ -155,7 +155,7 @@ class Presentation(ABC):
 
         Raises:
             ValueError: for a position that cannot be, with the reason: keys or values that do not fit, cards or pieces
-                that are missing or there twice, values that do not follow from the others, or nobody able to move.
+                that are missing or there twice, values that do not follow from the others, or no legal action in a game that is not over.
         """
         if not isinstance(snapshot, dict):
             raise PositionError(f"a snapshot is a dict, not {short(snapshot)}")
@@ -178,7 +178,7 @@ class Presentation(ABC):
                 f"{key} is {short(given)}, but by the rest it is {short(found.get(key))}",
             )
         if not (state["terminated"] or state["truncated"]):
-            require(self.legal_labels(state), "nobody can move, but the game is not over")
+            require(self.legal_labels(state), "no action is legal, but the game is not over")
         if self.option_values["reward"] == "margin":
             count = kernels.points if state["terminated"] or state["truncated"] else kernels.public_points
             count(state, self.params[0], state["paid"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 from numba.cuda.core.caching import IndexDataCacheFile
@@ -20,15 +18,7 @@ class _CacheFile(SafeCacheFile, IndexDataCacheFile):
 class Cache(SafeCache, CUDACache):
     """numba-cuda's cache of one kernel; its keys name all that the kernel compiles, too."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self.keep_in(_CacheFile)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return self.load(functools.partial(super().load_overload, sig, target_context))
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        self.save(functools.partial(super().save_overload, sig, data))
+    file_class = _CacheFile
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return *super()._index_key(sig, codegen), self.fingerprint, BUILD

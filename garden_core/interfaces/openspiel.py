@@ -243,7 +243,7 @@ class OpenSpielGame(pyspiel.Game):
     """A game as pyspiel knows it; `register_games` makes a class for each.
 
     Observation and information-state tensors are both what the seat sees now (in Cacti, `memory="history"` adds what a
-    careful player remembers); information-state strings differ wherever the seat saw or did something else.
+    careful player remembers); information-state strings differ if the seat saw or did something else.
 
     Args:
         params: the game's options; the number of players is called `players`, and "" is no data file.

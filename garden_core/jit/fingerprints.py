@@ -22,7 +22,7 @@ def fingerprint(*functions: Callable[..., Any]) -> str:
     """Hex digest of everything that `functions` compile: their code, what they call, the constants they read.
 
     Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums,
-    wherever they are defined; NumPy and Numba themselves are left out.
+    in any file; NumPy and Numba themselves are left out.
 
     Raises:
         NameError: if a name that they use is not defined yet, as its change would go unseen.

@@ -428,24 +428,28 @@ class SafeCache:
     Damaged files are deleted and compiled anew, what cannot be kept leads to a warning, and old builds are pruned.
     """
 
-    _py_func: Callable[..., Any]
+    file_class: Callable[..., SafeCacheFile]
     _cache_file: Any
+    _impl: Any
+    _py_func: Callable[..., Any]
     cache_path: str
 
-    def keep_in(self: Any, file_class: Callable[..., SafeCacheFile]) -> None:
-        """Have the files named by the function alone, not by its line."""
-        base = re.sub(r"-\d+(?=\.py)", "", self._impl.filename_base)
-        self._cache_file = file_class(self.cache_path, base, "fingerprints")
+    def __init__(self, function: Callable[..., Any]) -> None:
+        base: Any = super()
+        base.__init__(function)
+        name = re.sub(r"-\d+(?=\.py)", "", self._impl.filename_base)  # the function alone, not its line
+        self._cache_file = self.file_class(self.cache_path, name, "fingerprints")
 
     @functools.cached_property
     def fingerprint(self) -> str:
         """What the function compiles; not while decorating, when the names that it uses may not exist."""
         return fingerprint(self._py_func) + str(sorted(map(str, flags().items())))
 
-    def load(self, load: Callable[[], Any]) -> Any:
-        """Return a compilation, as Numba's `load` does; None if there is none."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compilation; None if there is none, or it is damaged."""
+        base: Any = super()
         try:
-            return load()
+            return base.load_overload(sig, target_context)
         except NameError:
             raise
         except Exception:  # damaged bytes unpickle to any error; the function is compiled again
@@ -455,10 +459,11 @@ class SafeCache:
                     path.unlink()
             return None
 
-    def save(self, save: Callable[[], None]) -> None:
-        """Keep a compilation, as Numba's `save` does."""
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compilation."""
+        base: Any = super()
         try:
-            save()
+            base.save_overload(sig, data)
             self._prune()
         except OSError as error:
             warnings.warn(f"compiled code was not kept in {self.cache_path}: {error}", stacklevel=2)
@@ -495,15 +500,7 @@ class _Cache(SafeCache, FunctionCache):
     if "linking" in USED:
         _impl_class = _CacheImpl
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self.keep_in(_CacheFile)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return self.load(functools.partial(super().load_overload, sig, target_context))
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        self.save(functools.partial(super().save_overload, sig, data))
+    file_class = _CacheFile
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return sig, codegen.magic_tuple(), self.fingerprint

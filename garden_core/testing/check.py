@@ -21,7 +21,7 @@ from garden_core.testing.repeated import check_cap, check_copies, check_deal, ch
 
 
 def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
-    """Check by random play that `game` keeps what a Game promises, whatever its rules.
+    """Check by random play that `game` fulfils the contract of a Game.
 
     Reads the metadata and the options, and checks records, masks, views, snapshots, rewards, the cap,
     copies, and that Batch and the PettingZoo environment play the same game. Redrawing what a seat does not see must

@@ -104,7 +104,7 @@ def _play(game: Game, played: Sequence[Noted]) -> str:
 
 
 def _seats(game: Game, ends: np.ndarray) -> str:
-    """Return the win rates by seat; nothing where nobody plays against anybody."""
+    """Return the win rates by seat; nothing for games without opponents."""
     if game.cooperative or game.num_players < 2:
         return ""
     rows = []
@@ -162,7 +162,7 @@ def _scores(game: Game, ends: np.ndarray) -> str:
 def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> str:
     """Return the network's values next to the outcomes: a reliability diagram, means and correlations."""
     if game.cooperative or game.num_players < 2:
-        return quiet("In this game nobody plays against anybody, so there are no first places to expect.")
+        return quiet("This game is cooperative or for one player, so no values of first places are shown.")
     if agent.value_target != "seats" and (agent.value_target != "outcome" or game.num_players > 2):
         return quiet(
             f'The network\'s values are no chances of the first place: they predict the reward "{agent.value_target}".'

@@ -21,7 +21,7 @@ class Noted(NamedTuple):
 
     Attributes:
         values: float32 (D, agents), each agent's value for the player to move.
-        outcomes: float64 (D,), that player's outcome on the same scale; zeros if nobody plays against anybody.
+        outcomes: float64 (D,), that player's outcome on the same scale; zeros in games without opponents.
         actions: int64 (D,), what was chosen.
         states: state records (D,), before the decisions.
         end: state records (1,), as the game ended.
@@ -82,7 +82,7 @@ def noted(
 def first_place_values(game: Game, state: np.ndarray) -> np.ndarray:
     """Return the outcome of every seat of a finished game, float64 (max players,), as `first_places` counts it.
 
-    Zeros if nobody plays against anybody.
+    Zeros in games without opponents.
     """
     final, points = np.zeros(game.max_players, np.float32), np.zeros(game.max_players, np.int32)
     if game.num_players > 1 and not game.cooperative:
