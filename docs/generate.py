@@ -368,10 +368,9 @@ def scaling() -> str:
     for found in _measurements("scaling"):
         for row in found["workers"]:
             measured = (_short(row[key]) if key in row else "" for key in ("sampled", "trained"))
-            predicted = _short(row["predicted"]) if "predicted" in row else ""
-            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if predicted and "trained" in row else ""
-            rows.append((found["game"], found["trainer"], row["workers"], *measured, predicted, off))
-    head = ("game", "trainer", "workers", "sampled/s", "trained/s", "by the model", "off by")
+            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if "trained" in row else ""
+            rows.append((found["game"], row["workers"], *measured, _short(row["predicted"]), off))
+    head = ("game", "workers", "sampled/s", "trained/s", "by the model", "off by")
     return _table(head, rows)
 
 
@@ -379,23 +378,16 @@ def scaling_parts() -> str:
     """Return the table of the measured parts of trainings with workers."""
     rows = []
     for found in _measurements("scaling"):
-        if "parts" not in found:
-            continue
         p = found["parts"]
-        play = p["play"] / p["decisions"] if "call" in p else p["play"]
-        micro = (f"{1e6 * seconds:.1f}" for seconds in (play, p.get("join", 0), p["learn"]))
-        call = f"{1000 * p['call']:.1f}" if "call" in p else ""
+        micro = (f"{1e6 * seconds:.1f}" for seconds in (p["play"], p["learn"]))
         sizes = f"{p['bytes_of_a_decision']:,.0f}", f"{p['bytes_of_the_weights'] / 1000:,.0f}"
-        rows.append((found["game"], found["trainer"], f"{p['decisions']:,.0f}", *micro, call, *sizes))
+        rows.append((found["game"], f"{p['decisions']:,.0f}", *micro, *sizes))
     head = (
         "game",
-        "trainer",
-        "decisions of a call",
-        "play, µs a decision",
-        "join",
+        "decisions per call",
+        "play, µs per decision",
         "learn",
-        "call, ms",
-        "bytes a decision",
+        "bytes per decision",
         "kB of weights",
     )
     return _table(head, rows)

@@ -149,7 +149,7 @@ MODULES = {
     "arena": ("evaluation.arena", ""),
     "leaderboard": ("evaluation.leaderboard", ""),
     "record": ("evaluation.record", ""),
-    "report": ("evaluation.report", "evaluation.live"),
+    "report": ("evaluation.report", ""),
     "replay": ("play.recorded", ""),
 }
 """By command its module, and the one that serves it as a page."""

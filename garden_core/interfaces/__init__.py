@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from garden_core.interfaces.openspiel import BotPolicy, register_games
     from garden_core.interfaces.pettingzoo_env import GardenEnv, env
     from garden_core.interfaces.registration import register_environments
-    from garden_core.interfaces.rllib import MultiAgentGame
+    from garden_core.interfaces.rllib import LearnerVectorEnv, MultiAgentGame
     from garden_core.interfaces.sb3 import GardenVecEnv
     from garden_core.interfaces.torch_dataset import TorchDataset
     from garden_core.interfaces.torchrl import BatchEnv, LearnerEnv
@@ -23,6 +23,7 @@ __all__ = [
     "GardenEnv",
     "GardenVecEnv",
     "LearnerEnv",
+    "LearnerVectorEnv",
     "MultiAgentGame",
     "TorchDataset",
     "VectorEnv",
@@ -39,6 +40,7 @@ _MODULES = {
     "GardenEnv": "pettingzoo_env",
     "GardenVecEnv": "sb3",
     "LearnerEnv": "torchrl",
+    "LearnerVectorEnv": "rllib",
     "MultiAgentGame": "rllib",
     "TorchDataset": "torch_dataset",
     "VectorEnv": "gymnasium_env",

@@ -297,6 +297,16 @@ def test_same_seed_same_training(tmp_path):
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+class InTensors(SelfPlay):
+    """Self-play on the CPU whose rollouts are tensors."""
+
+    def rollout(self, with_greedy):
+        decisions, inputs, chosen, advantages = super().rollout(with_greedy)
+        tensor = torch.from_numpy
+        columns = credit.Decisions(*map(tensor, decisions))
+        return credit.Rollout(columns, tuple(map(tensor, inputs)), tensor(chosen), tensor(advantages))
+
+
 @pytest.mark.parametrize("name", ["mars", "cacti"])
 def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
     """On another device than the CPU training goes by them; here it learns from the same games."""
@@ -308,11 +318,7 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
         "__init__",
         lambda self, *a, **k: (begin(self, *a, **k), setattr(self, "by_torch", True))[0],
     )
-    monkeypatch.setattr(
-        ppo.Training,
-        "_games",
-        lambda self, pool, seed: SelfPlay(self.game, self.torch_network, pool, self.arguments, seed),
-    )
+    monkeypatch.setattr(ppo, "TensorSelfPlay", InTensors)
     runs.append(ppo.train(tiny(run=tmp_path / "torch", **few)))
     one, other = (NetworkAgent.load(folder, make(name)).network.parameters for folder in runs)
     np.testing.assert_allclose(one, other, atol=2e-3)

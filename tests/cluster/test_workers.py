@@ -1,4 +1,4 @@
-"""Our own trainers and the arena on Ray: the same results as without, any number of workers, killed ones are replaced."""
+"""Expert iteration and the arena on Ray: the same results as without, any number of workers, killed ones are replaced."""
 
 import os
 import signal
@@ -13,22 +13,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
-from garden_agents.training import ppo, search_games
-from garden_agents.training.ray_workers import MOVES, SearchWorkers, Workers
+from garden_agents.training import search_games
+from garden_agents.training.ray_workers import MOVES, SearchWorkers
 
 from garden_core import make
-
-SHORT = {
-    "game": "cacti",
-    "steps": 6000,
-    "envs": 16,
-    "hidden": 16,
-    "panel": (),
-    "eval_games": 0,
-    "checkpoint_every": 8000,
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,30 +25,6 @@ def cluster():
     ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     yield
     ray.shutdown()
-
-
-def trained(folder, **arguments):
-    ppo.train(ppo.Arguments(**(SHORT | arguments), run=folder))
-    return NetworkAgent.load(folder, make("cacti")).network.parameters
-
-
-@pytest.mark.parametrize("pool_share", [0.0, 0.5])
-def test_one_worker_learns_what_a_training_without_ray_does(tmp_path, pool_share):
-    plain = trained(tmp_path / "plain", pool_share=pool_share)
-    one = trained(tmp_path / "one", pool_share=pool_share, ray="local", workers=1)
-    np.testing.assert_array_equal(one, plain)
-
-
-def test_several_workers_learn_the_same_each_time(tmp_path):
-    first, second = (trained(tmp_path / name, ray="local", workers=2) for name in "ab")
-    np.testing.assert_array_equal(first, second)
-
-
-def workers(number):
-    game = make("cacti", reward="margin")
-    arguments = ppo.Arguments("cacti", envs=16, hidden=16, ray="local", workers=number)
-    network = new_network(game, arguments.architecture, target_of(game))
-    return Workers(game, network, arguments.pool(), arguments, 0)
 
 
 def process_of(actor):
@@ -71,26 +36,6 @@ def killed(actor):
     process = process_of(actor)
     os.kill(process, signal.SIGKILL)
     return process
-
-
-def test_rollouts_of_all_workers_are_joined():
-    source = workers(2)
-    first = source.rollout(with_greedy=True)
-    assert len(first.chosen) == len(first.advantages) == len(first.decisions.actions) == len(first.inputs[0])
-    assert (first.chosen == np.arange(len(first.chosen))).all()
-    alone = len(workers(1).rollout(with_greedy=True).chosen)
-    assert len(first.chosen) > 1.5 * alone
-
-
-def test_a_killed_worker_is_replaced():
-    source = workers(2)
-    source.rollout(with_greedy=False)
-    process = killed(source.actors.all[1])
-    with pytest.warns(UserWarning, match="worker 1 died and is replaced"):
-        rollout = source.rollout(with_greedy=False)
-    assert source.actors.replaced == 1
-    assert len(rollout.chosen) > 0
-    assert process_of(source.actors.all[1]) != process
 
 
 # --- expert iteration ---
@@ -135,7 +80,7 @@ def test_positions_of_one_worker_are_those_of_a_process_without_ray():
         np.testing.assert_array_equal(column, same)
 
 
-def test_a_killed_worker_of_expert_iteration_is_replaced():
+def test_a_killed_worker_is_replaced():
     game = make("cacti", reward="margin")
     arguments = expert.Arguments(**SEARCHED, workers=2)
     network = new_network(game, arguments.architecture, target_of(game))

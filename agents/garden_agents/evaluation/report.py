@@ -103,14 +103,6 @@ class Arguments:
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     dark: bool = False
     """light on dark, whatever the browser prefers"""
-    web: bool = False
-    """instead, serve a page that follows the run while it is trained, until Ctrl-C; needs the extra web"""
-    host: str = "127.0.0.1"
-    """address that the page is served at; by default for this machine alone"""
-    port: int = 0
-    """port that the page is served at; 0 for any free one"""
-    open: bool = True
-    """open the served page in the browser"""
 
 
 def main(arguments: Arguments) -> None:

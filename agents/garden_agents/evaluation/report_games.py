@@ -11,7 +11,7 @@ import numpy as np
 from garden_agents.evaluation.charts import Line, count, line_chart, number
 from garden_agents.evaluation.matches import places, shares_of, wilson
 from garden_agents.evaluation.page_parts import facts, figure, quiet, section, share, table, words
-from garden_agents.evaluation.run_files import CONFIG, Config, read_config
+from garden_agents.evaluation.run_files import CONFIG, Config
 from garden_agents.evaluation.values import Noted, by_fifths, chances, noted, parts_of
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
@@ -229,19 +229,6 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
         )
     except ValueError as error:  # it has no picture, or the network's answer is not finite
         return quiet(f"{error}.")
-
-
-def sample(folder: Path, code: str | None, dark: bool) -> str:
-    """Return a page of one game of the run's best network: it begins against greedy play, or plays alone in a team.
-
-    Raises:
-        ValueError, TypeError: if it cannot be played; arguments as those of `report.page`.
-    """
-    game, agent = _loaded(folder, read_config(folder / CONFIG), code)
-    network: Policy = NetworkAgent(agent.network, agent.value_target)
-    others = network if game.cooperative else GreedyPolicy(SEED)
-    replay = record(game, [network] + [others] * (game.num_players - 1), SEED)
-    return film.page(replay, estimates=_estimates(game, agent, replay), dark=dark)
 
 
 def _estimates(game: Game, agent: NetworkAgent, replay: Replay) -> list[list[float]] | None:

@@ -12,10 +12,10 @@ import numpy as np
 from garden_agents.networks.heads import best_actions
 from garden_agents.search.backup import back_up_rows
 from garden_agents.search.beliefs import Network, weighed_redraws
-from garden_agents.search.halving import halve_rows, read_rows
-from garden_agents.search.selection import descend_rows
-from garden_agents.search.simulation import simulate
-from garden_agents.search.tree import ASKED, BEGIN, OTHERS, PRIORS, Tree, node_type
+from garden_agents.search.halving import Roots, halve_rows, read_rows
+from garden_agents.search.selection import Selection, descend_rows
+from garden_agents.search.simulation import Rollouts, simulate
+from garden_agents.search.tree import ASKED, BEGIN, OTHERS, PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
 from garden_core.batch.policies import SEARCH_STREAM, Streams
@@ -68,13 +68,15 @@ class _Memory:
         )
         self.noise = np.zeros((rows, game.num_actions), np.float32)
         self.scores = np.zeros(game.num_actions)
-        self.redraws: tuple[np.ndarray, np.ndarray]
-        """What `weighed_redraws` returned."""
-        self.answers = np.zeros(leaves, np.int64)
-        self.lengths = np.zeros(leaves, np.int64)
-        self.leaves = records(leaves, game.state_dtype)
-        self.observations = np.zeros((leaves, game.observation_size), np.int8)
-        self.leaf_masks = np.zeros((leaves, game.num_actions), np.int8)
+        self.leaves = Leaves(
+            records((rows, 0), game.state_dtype),
+            np.zeros((rows, 0)),
+            np.zeros(leaves, np.int64),
+            np.zeros(leaves, np.int64),
+            records(leaves, game.state_dtype),
+            np.zeros((leaves, game.observation_size), np.int8),
+            np.zeros((leaves, game.num_actions), np.int8),
+        )
         policies = scratch(game)
         masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
         self.scratch = policies._replace(masks=masks)
@@ -254,10 +256,12 @@ class MCTSAgent:
             if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
-            where = batch.states, batch.game.params, row[0]
-            how = count, self.prior, self.exploration, self.others, self.depth, self.rollout
-            work = memory.values, memory.leaves, self._streams.on(batch)
-            decisions += simulate(*tree, *memory.scratch, *where, *how, *work)
+            leaf, root = (memory.leaves.states, memory.values), batch.states[row]
+            settings = self._selection(int(batch.current_player[row[0]])), Rollouts(self.rollout, self.depth)
+            rng_state = self._streams.on(batch)[row[0]]
+            decisions += simulate(
+                tree, memory.scratch, leaf, root, batch.game.params, settings, count, rng_state
+            )
             done += count
         self._read(batch, row, memory, found)
         self._free.append(memory)
@@ -270,7 +274,8 @@ class MCTSAgent:
         memory.noise[:n] = noise
         start, done = time.perf_counter(), 0
         assert self.network is not None
-        memory.redraws = weighed_redraws(batch, rows, self.network, self._streams.on(batch))
+        redraws, likelihoods = weighed_redraws(batch, rows, self.network, self._streams.on(batch))
+        memory.leaves = memory.leaves._replace(redraws=redraws, likelihoods=likelihoods)
         self._simulate_rows(batch, rows, memory, 1)  # judges the roots
         while not done or self._share(start, done, n) < 1:
             self._halve(batch, rows, memory, self._share(start, done, n))
@@ -293,44 +298,47 @@ class MCTSAgent:
     def _halve(self, batch: Batch, rows: np.ndarray, memory: _Memory, share: float) -> None:
         """Reduce the number of considered actions to what it is to be after `share` of the simulations."""
         if self.considered:
-            n, masks = len(rows), batch.action_mask[rows]
-            first = np.minimum(self.considered, masks.sum(1))
+            roots = self._roots(batch, rows, memory)
+            first = np.minimum(self.considered, roots.masks.sum(1))
             stages = np.ceil(np.log2(first))
             counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
-            roots = memory.trees.nodes[:n], memory.trees.considered[:n], batch.states, rows
-            halve_rows(*roots, masks, memory.noise[:n], counts, self.scale, memory.scores)
+            halve_rows(memory.trees, roots, counts, self.scale, memory.scores)
+
+    def _roots(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> Roots:
+        return Roots(batch.states, rows, batch.action_mask[rows], memory.noise)
+
+    def _selection(self, player: int) -> Selection:
+        return Selection(player, self.prior, self.exploration, self.others)
 
     def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory, group: int) -> None:
         """Descend each tree `group` times, evaluate the leaves and back up their values."""
         assert self.network is not None
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
-        answers, lengths, leaves = memory.answers[:n], memory.lengths[:n], memory.leaves[:n]
-        observations, masks = memory.observations[:n], memory.leaf_masks[:n]
-        where = batch.states, params, rows, group, self.exploration, self.others, *memory.redraws
-        arrived = answers, lengths, leaves, observations, masks
+        leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
+        answers, observations, masks = leaves.answers, leaves.observations, leaves.masks
+        where = batch.states, params, rows, self._selection(-1), self._streams.on(batch)
         answers[:] = BEGIN
-        descend_rows(*trees, *memory.scratch, *where, *arrived, self._streams.on(batch))
+        descend_rows(trees, memory.scratch, leaves, *where)
         while len(asked := np.flatnonzero(answers == ASKED)):
             probabilities, _ = self.network.evaluate(observations[asked], masks[asked])
             answers[asked] = probabilities.argmax(1)
-            descend_rows(*trees, *memory.scratch, *where, *arrived, self._streams.on(batch))
+            descend_rows(trees, memory.scratch, leaves, *where)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:
             raise ValueError(
                 f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
             )
-        evaluated = leaves, masks, probabilities, values.reshape(n, -1)
+        estimates = values.reshape(n, -1)
         back_up_rows(
-            trees.nodes, trees.path, group, lengths, params, *evaluated, memory.values, memory.scratch.points
+            trees, leaves, group, params, (probabilities, estimates), memory.values, memory.scratch.points
         )
-        self.decisions += int(lengths.sum())
+        self.decisions += int(leaves.lengths.sum())
 
     def _read(self, batch: Batch, rows: np.ndarray, memory: _Memory, found: Searched) -> None:
         """Fill `found` from the roots of the trees."""
-        n, trees = len(rows), memory.trees
-        roots = trees.nodes[:n], trees.considered[:n], batch.states, batch.game.params, rows
-        read_rows(*roots, batch.action_mask[rows], memory.noise[:n], self.scale, memory.scores, *found)
+        roots = self._roots(batch, rows, memory)
+        read_rows(memory.trees, roots, batch.game.params, self.scale, memory.scores, found)
 
     def _take_memory(self, game: Game, rows: int) -> _Memory:
         """Return arrays that no other search writes to, with empty trees."""

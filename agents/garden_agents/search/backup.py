@@ -63,10 +63,14 @@ def back_up_leaf(nodes, path, params, leaf, judged, values, points):
 
 
 @compiled
-def back_up_rows(
-    nodes, paths, group, lengths, params, leaves, leaf_masks, probabilities, estimates, values, points
-):
-    """Expand each leaf and back up its values: see `back_up_leaf`. `estimates` is float32 (leaves, seats or 1)."""
-    for i in range(leaves.shape[0]):
-        path, leaf = (paths[i], lengths[i]), (leaves[i], leaf_masks[i])
-        back_up_leaf(nodes[i // group], path, params, leaf, (probabilities[i], estimates[i]), values, points)
+def back_up_rows(trees, leaves, group, params, judged, values, points):
+    """Expand each leaf, `group` for each tree, and back up its values: see `back_up_leaf`.
+
+    `judged` is float32 (leaves, num_actions) and (leaves, seats or 1).
+    """
+    probabilities, estimates = judged
+    for i in range(leaves.answers.shape[0]):
+        path, leaf = (trees.path[i], leaves.lengths[i]), (leaves.states[i], leaves.masks[i])
+        back_up_leaf(
+            trees.nodes[i // group], path, params, leaf, (probabilities[i], estimates[i]), values, points
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,22 @@ from garden_core.jit import compiled
 
 CERTAINTY = 50
 """In sequential halving a difference of values weighs as much as if its actions had this many visits more."""
+
+
+class Roots(NamedTuple):
+    """The roots of searches.
+
+    Attributes:
+        states: state records of the batch.
+        rows: int64 (searches,), where the roots are among them.
+        masks: int8 (searches, num_actions), the legal actions.
+        noise: float32 (searches, num_actions), which is added to their scores.
+    """
+
+    states: np.ndarray
+    rows: np.ndarray
+    masks: np.ndarray
+    noise: np.ndarray
 
 
 @compiled
@@ -38,7 +55,7 @@ def _weigh(nodes, player, mask, scale, scores):
 
 
 @compiled
-def halve_search(nodes, considered, state, mask, noise, count, scale, scores):
+def _halve(nodes, considered, state, mask, noise, count, scale, scores):
     """Reduce the actions that are considered at the root to the `count` of the highest scores, noise included.
 
     Where none is considered yet, all legal actions are. `scores`, float64 (num_actions,), is overwritten.
@@ -65,24 +82,22 @@ def halve_search(nodes, considered, state, mask, noise, count, scale, scores):
 
 
 @compiled
-def halve_rows(nodes, considered, states, rows, masks, noise, counts, scale, scores):
-    """Halve what is considered at the root of each search: see `halve_search`. `masks` and `noise` are (N, num_actions)."""
-    for i in range(rows.shape[0]):
-        root = nodes[i], considered[i], states[rows[i]], masks[i], noise[i]
-        halve_search(*root, counts[i], scale, scores)
+def halve_rows(trees, roots, counts, scale, scores):
+    """Halve what is considered at the root of each search: see `_halve`."""
+    for i in range(counts.shape[0]):
+        state, mask, noise = roots.states[roots.rows[i]], roots.masks[i], roots.noise[i]
+        _halve(trees.nodes[i], trees.considered[i], state, mask, noise, counts[i], scale, scores)
 
 
 @compiled
-def read_search(nodes, considered, state, params, choice, scale, scores, found):
-    """Read the result of a search from its root; return the best action.
+def _read(nodes, considered, player, n, choice, scale, scores, found):
+    """Read the result of a search of `player` from its root; return the best action.
 
-    `choice` is the root's action mask and the noise. `found` is filled: as `Searched` describes them, `visits`, int32
+    `n` is the number of players, `choice` is the root's action mask and the noise. `found` is filled: as `Searched` describes them, `visits`, int32
     (num_actions,), `values`, float64 (players,), and `shares`, float32 (num_actions,). `scores`, float64 (num_actions,), is
     overwritten.
     """
     (mask, noise), (visits, values, shares) = choice, found
-    n = params[0].num_players
-    player = np.int64(state.current_player)
     here, halving, count = nodes[0], False, 0
     for action in range(mask.shape[0]):
         child = here.children[action]
@@ -128,11 +143,14 @@ def read_search(nodes, considered, state, params, choice, scale, scores, found):
 
 
 @compiled
-def read_rows(
-    nodes, considered, states, params, rows, masks, noise, scale, scores, visits, values, shares, actions
-):
-    """Read the results of searches: see `read_search`. Also fills `actions`, int64 (N,), with the best ones."""
-    for i in range(rows.shape[0]):
-        found = visits[i], values[i], shares[i]
-        state, choice = states[rows[i]], (masks[i], noise[i])
-        actions[i] = read_search(nodes[i], considered[i], state, params, choice, scale, scores, found)
+def read_rows(trees, roots, params, scale, scores, found):
+    """Read the results of searches: see `_read`. Also fills `found.actions` with the best ones."""
+    for i in range(found.actions.shape[0]):
+        player, choice = (
+            np.int64(roots.states[roots.rows[i]].current_player),
+            (roots.masks[i], roots.noise[i]),
+        )
+        result = found.visits[i], found.values[i], found.shares[i]
+        found.actions[i] = _read(
+            trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, result
+        )

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.search.expansion import fill_priors
-from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, DONE, NETWORK, Leaves, Tree, open_node
-from garden_core.batch.choices import Scratch
+from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, DONE, NETWORK, Tree, open_node
 from garden_core.jit import compiled, kernels
 from garden_core.jit.rng import next_float, next_uint64
 
@@ -156,39 +155,21 @@ def look_row(state, params, observation, mask):
     kernels.observe(state, params[0], np.int64(state.current_player), observation)
 
 
-class Descent(NamedTuple):
-    """Which search is to descend, and how.
-
-    Attributes:
-        row: the row that is searched.
-        search: number of the search.
-        group: number of simulations.
-        exploration, others: see `Selection`.
-    """
-
-    row: int
-    search: int
-    group: int
-    exploration: float
-    others: int
-
-
 @compiled
-def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
-    """Descend the tree of a search to the leaves that the network is to evaluate; `trees` are those of all searches.
+def descend_rows(trees, scratch, leaves, states, params, rows, selection, rng_states):
+    """Descend the tree of each of `rows` to the leaves that the network is to evaluate, as many for each tree.
 
-    A leaf whose answer is DONE is left alone. Where it is ASKED afterwards, the network is to answer, and this is to be called
-    again.
+    Of `selection` the player is replaced. A leaf whose answer is DONE is left alone. Where it is ASKED afterwards, the
+    network is to answer, and this is to be called again.
     """
-    nodes, used, paths, considered = trees
-    row, search, group, exploration, others = descent
-    player = np.int64(states[row].current_player)
-    # np.int64, so that `descend` is compiled once
-    selection = Selection(player, np.int64(NETWORK), exploration, others)
-    for i in range(search * group, (search + 1) * group):
+    group = leaves.answers.shape[0] // rows.shape[0]
+    for i in range(leaves.answers.shape[0]):
         answer, length = leaves.answers[i], leaves.lengths[i]
         if answer == DONE:
             continue
+        search = i // group
+        row, player = rows[search], np.int64(states[rows[search]].current_player)
+        rng_state = rng_states[row]
         if answer == BEGIN:
             length = np.int64(0)
             if leaves.redraws.shape[1] > 0:
@@ -197,46 +178,9 @@ def descend_search(trees, scratch, states, params, descent, leaves, rng_state):
             else:
                 kernels.copy_record(leaves.states, i, states[row])
                 kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
-        tree = Tree(nodes[search], used[search], paths[i], considered[search])
+        tree = Tree(trees.nodes[search], trees.used[search], trees.path[i], trees.considered[search])
+        how = Selection(player, np.int64(NETWORK), selection.exploration, selection.others)
         leaves.lengths[i], leaves.answers[i] = descend(
-            leaves.states[i], params[0], tree, selection, scratch, rng_state, length, answer
+            leaves.states[i], params[0], tree, how, scratch, rng_state, length, answer
         )
         look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
-
-
-@compiled
-def descend_rows(
-    nodes,
-    used,
-    paths,
-    considered,
-    work,
-    masks,
-    points,
-    action_values,
-    states,
-    params,
-    rows,
-    group,
-    exploration,
-    others,
-    redraws,
-    likelihoods,
-    answers,
-    lengths,
-    leaves,
-    observations,
-    leaf_masks,
-    rng_states,
-):
-    """Descend the tree of each of `rows` `group` times: see `descend_search`.
-
-    The first four arrays are those of `Tree`, with a leading dimension for the searches, `paths` with one for the leaves;
-    the next four are those of `Scratch`, and those from `redraws` to `leaf_masks` those of `Leaves`.
-    """
-    scratch = Scratch(work, masks, points, action_values)
-    places = Leaves(redraws, likelihoods, answers, lengths, leaves, observations, leaf_masks)
-    trees = Tree(nodes, used, paths, considered)
-    for search in range(rows.shape[0]):
-        descent = Descent(rows[search], np.int64(search), group, exploration, others)
-        descend_search(trees, scratch, states, params, descent, places, rng_states[rows[search]])

@@ -32,8 +32,8 @@ TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`
 LIMITS = ("steps", "minutes")
 """Arguments that a resumed run can have anew."""
-PLACES = ("ray", "workers", "web")
-"""Arguments that say where a run is played and shown, which can be others when it is resumed."""
+PLACES = ("ray", "workers")
+"""Arguments that say where a run is played, which can be others when it is resumed."""
 T = TypeVar("T", bound="TrainingArguments")
 
 
@@ -61,7 +61,7 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue, with other limits (minutes, steps) or places (ray, workers, web); code is named again"""
+    """folder of a run to continue, with other limits (minutes, steps) or places (ray, workers); code is named again"""
 
     network: Kind = "auto"
     """architecture of the network: board, flat, or auto for board where the game has a board"""
@@ -80,8 +80,6 @@ class TrainingArguments:
     """number of evenly spaced evaluations; if not given one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32
     """games against each agent of the panel in an evaluation"""
-    web: bool = False
-    """show the curves and a game on a page in the browser while it trains; needs the extra web"""
     eval_games: int = 600
     """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
@@ -138,25 +136,6 @@ class TrainingArguments:
     def architecture(self) -> Architecture:
         """The network's architecture."""
         return Architecture(self.network, self.channels, self.hidden, self.separate_values)
-
-
-@dataclass
-class WorkerArguments(TrainingArguments):
-    """Arguments of trainings whose games can be played on a Ray cluster; config.toml does not hold its address."""
-
-    ray: str | None = None
-    """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
-    workers: int | None = None
-    """number of workers with --ray, each of which plays --envs games; 2 if not given"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._within(1, 100_000, "workers")
-
-    @property
-    def num_workers(self) -> int:
-        """Number of workers, as given or by default."""
-        return 2 if self.workers is None else self.workers
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
@@ -284,9 +263,7 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml holds them: without those that are None, the run's folder, the cluster and the page."""
+    """Return arguments as config.toml holds them: without those that are None, the run's folder and the cluster."""
     values = dataclasses.asdict(arguments)
-    kept = {
-        key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray", "web")
-    }
+    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray")}
     return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,11 +83,6 @@ class Rollout(NamedTuple):
     inputs: tuple[Any, ...]
     chosen: Any
     advantages: Any
-
-    def map(self, change: Callable[[Any], Any]) -> Rollout:
-        """Return a rollout with the same change made to all arrays but `chosen`."""
-        decisions, inputs = Decisions(*map(change, self.decisions)), tuple(map(change, self.inputs))
-        return Rollout(decisions, inputs, self.chosen, change(self.advantages))
 
 
 @compiled

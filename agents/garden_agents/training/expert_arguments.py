@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from garden_agents.training.arguments import WorkerArguments
+from garden_agents.training.arguments import TrainingArguments
 
 
 @dataclass
-class Arguments(WorkerArguments):
+class Arguments(TrainingArguments):
     """Train a network by expert iteration, evaluate it, and keep everything in a folder.
 
     The training takes 30 minutes if --minutes is not given.
@@ -51,11 +51,17 @@ class Arguments(WorkerArguments):
     search_value_share: float = 0.5
     """share of the network-guided search's values at the root in the value target, but not of a team; the rest is the result"""
 
+    ray: str | None = None
+    """play in workers on a Ray cluster: its address, or "local" for one on this machine; in this process if not given"""
+    workers: int | None = None
+    """number of workers with --ray, each of which plays --envs games; 2 if not given"""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self._within(1, 65_536, "envs", "minibatch")
         self._within(1, 10_000, "simulations", "fast_simulations")
         self._within(1, 10_000_000, "positions")
+        self._within(1, 100_000, "workers")
         self._within(2, math.inf, "considered")
         self._within(0, 1, "full_share", "warmup_share", "search_value_share")
         self._within(0, math.inf, "scale", "exploration", "reuse", "learning_rate", "final_learning_rate")

@@ -12,11 +12,13 @@ Most moves are searched a little, only to be played; a share of them, which the 
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from garden_agents.cluster import connected
 from garden_agents.training import expert_arguments
 from garden_agents.training.arguments import open_run
 from garden_agents.training.loop import Loop, carry_out
@@ -99,6 +101,9 @@ class Training(Loop):
     @property
     def done(self) -> float:
         return self.run.seconds / self.limit
+
+    def cluster(self) -> contextlib.AbstractContextManager[None]:
+        return super().cluster() if self.arguments.ray is None else connected(self.arguments.ray)
 
     def source(self) -> Source:
         a, seed = self.arguments, self.arguments.seed + self.decisions

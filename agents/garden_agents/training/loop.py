@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from garden_agents.cluster import connected
 from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import start_from
@@ -67,11 +66,15 @@ class Loop(ABC):
 
     @abstractmethod
     def source(self) -> Any:
-        """Return the games of this process, with what they need compiled, or of workers on the connected cluster."""
+        """Return the games, with what they need compiled."""
 
     @abstractmethod
     def learn_from(self, source: Any) -> None:
         """Play and learn until the training is done."""
+
+    def cluster(self) -> contextlib.AbstractContextManager[None]:
+        """Connect to a cluster while `source` is used; to none unless a subclass does."""
+        return contextlib.nullcontext()
 
     def go(self) -> None:
         """Train until the end or until Ctrl-C is pressed, and save a checkpoint.
@@ -82,7 +85,7 @@ class Loop(ABC):
         a = self.arguments
         with progress_bar(**self.bar_settings, desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
-            with contextlib.nullcontext() if a.ray is None else connected(a.ray):
+            with self.cluster():
                 source = self.source()
                 self.run.warm_up(self.network, self.target)
                 with self.run.interruptible(self.save, a.command):

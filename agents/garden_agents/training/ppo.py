@@ -99,17 +99,12 @@ class Training(Loop):
         a, seed = self.arguments, self.arguments.seed + self.decisions
         games = self._games(a.pool(self.agents), 0)
         self.update.compile(games.rollout(with_greedy=a.imitation > 0))
-        if a.ray is None:
-            return self._games(self.pool, seed)
-        from garden_agents.training import ray_workers  # loads Ray
-
-        return ray_workers.Workers(self.game, self.network, self.pool, a, seed)
+        return self._games(self.pool, seed)
 
     def _games(self, pool: OpponentPool, seed: int) -> Source:
-        """Return games of this process, on the device of the network unless workers play the games."""
-        a, network = self.arguments, self.torch_network
-        games = TensorSelfPlay if network.by_torch and a.ray is None else SelfPlay
-        return games(self.game, network, pool, a, seed)
+        """Return games on the device of the network."""
+        games = TensorSelfPlay if self.torch_network.by_torch else SelfPlay
+        return games(self.game, self.torch_network, pool, self.arguments, seed)
 
     def learn_from(self, source: Source) -> None:
         a = self.arguments
@@ -187,11 +182,10 @@ def trained(arguments: A) -> tuple[Path, A, Game]:
     if arguments.device == "cuda":
         if not torch.cuda.is_available():
             raise SystemExit(f"--device cuda: torch {torch.__version__} finds no GPU")
-        if arguments.ray is None:
-            try:
-                Batch(game, 1, device="cuda")
-            except (ImportError, RuntimeError) as error:
-                raise SystemExit(f"--device cuda: {error}") from None
+        try:
+            Batch(game, 1, device="cuda")
+        except (ImportError, RuntimeError) as error:
+            raise SystemExit(f"--device cuda: {error}") from None
     if game.cooperative and arguments.pool_share:
         raise SystemExit(f"in {in_words(game)} there are no opponents for a pool: leave out pool_share")
     agents = [load_agent(name, game, arguments.seed + i) for i, name in enumerate(arguments.pool_agents)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from garden_agents.training.arguments import WorkerArguments
+from garden_agents.training.arguments import TrainingArguments
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.policies import Policy
 from garden_core.checks import short
@@ -31,7 +31,7 @@ PAST_SELVES = 6
 
 
 @dataclass
-class Arguments(WorkerArguments):
+class Arguments(TrainingArguments):
     """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
 
     trainer = "ppo"
@@ -87,10 +87,8 @@ class Arguments(WorkerArguments):
         self._within(0, 10**15, "steps")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
-        if self.device == "cuda" and self.pool_agents and self.ray is None:
-            raise ValueError(
-                "on a GPU the pool has no further agents: leave out pool_agents, or play in workers (ray)"
-            )
+        if self.device == "cuda" and self.pool_agents:
+            raise ValueError("on a GPU the pool has no further agents: leave out pool_agents")
         if self.resume is None and self.pool_agents and not self.pool_share:
             raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
         if self.values_only and not (self.separate_values and self.start):
@@ -103,6 +101,6 @@ class Arguments(WorkerArguments):
         first = default if self.learning_rate is None else self.learning_rate
         return first, first / falls
 
-    def pool(self, agents: Sequence[Policy] = (), kind: type[OpponentPool] = OpponentPool) -> OpponentPool:
+    def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
         """Return an opponent pool, with the further agents `pool_agents`."""
-        return kind(POOL_SHARES, PAST_SELVES, agents, sum(POOL_SHARES) if agents else 0.0)
+        return OpponentPool(POOL_SHARES, PAST_SELVES, agents, sum(POOL_SHARES) if agents else 0.0)

@@ -86,8 +86,6 @@ class Update:
             check: called after each step of the optimizer; it may raise.
         """
         a, by_torch = self.arguments, self.network.by_torch
-        if by_torch:
-            rollout = _on_device(rollout, self.network.device)
         chosen = rollout.chosen
         about = _about(rollout, self._advantages(rollout, schedule.outcome))
         for group in self.optimizer.param_groups:
@@ -146,15 +144,6 @@ def _about(rollout: Rollout, advantages: Any) -> Minibatch:
     """Return what the loss needs of all decisions of a rollout."""
     d = rollout.decisions
     return Minibatch(d.masks, d.actions, d.log_probabilities, d.greedy, advantages, d.targets, d.counted)
-
-
-def _on_device(rollout: Rollout, device: torch.device) -> Rollout:
-    """Return a rollout as tensors on a device."""
-
-    def put(array: Any) -> torch.Tensor:
-        return (torch.from_numpy(array) if isinstance(array, np.ndarray) else array).to(device)
-
-    return rollout.map(put)._replace(chosen=put(rollout.chosen))
 
 
 def compiled_loss(about: Minibatch, weights: Weights, size: int) -> Loss:

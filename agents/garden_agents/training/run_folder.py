@@ -142,14 +142,9 @@ class Run:
 
     @classmethod
     def of(cls, folder: Path, game: Game, arguments: TrainingArguments, command: str) -> Self:
-        """Return the run with these arguments, its page served if they ask for it; raises as the constructor does."""
+        """Return the run with these arguments; raises as the constructor does."""
         a = arguments
-        run = cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
-        if a.web:
-            from garden_agents.evaluation.live import watch
-
-            watch(folder, a.game)
-        return run
+        return cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
 
     def warm_up(self, network: Network, value_target: str) -> None:
         """Compile what evaluations need, before the clock starts."""

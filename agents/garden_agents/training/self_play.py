@@ -27,7 +27,7 @@ from garden_core.jit import loops
 
 
 class Source(Protocol):
-    """Where rollouts come from: games of this process (`SelfPlay`), or of workers."""
+    """Where rollouts come from: `SelfPlay`, or `TensorSelfPlay` on a GPU."""
 
     def rollout(self, with_greedy: bool) -> Rollout:
         """Play with the network as it is now; return what there is to learn from, also what greedy play would do."""
