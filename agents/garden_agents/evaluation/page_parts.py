@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 
-from garden_agents.evaluation.charts import percent, swatch
 from garden_core.checks import one_line
 
 
@@ -40,20 +39,9 @@ def facts(named: Mapping[str, str]) -> str:
     return f"<dl>{''.join(f'<dt>{name}</dt><dd>{value}</dd>' for name, value in named.items() if value)}</dl>"
 
 
-def figure(caption: str, chart: str) -> str:
-    """Return a chart with its caption, HTML already."""
-    return f"<figure><figcaption>{caption}</figcaption>{chart}</figure>"
-
-
-def legend(names: Sequence[str]) -> str:
-    """Return the names of a chart's lines, HTML already, each next to its line."""
-    items = "".join(f"<li>{swatch(i)}{name}</li>" for i, name in enumerate(names))
-    return f'<ul class="legend">{items}</ul>'
-
-
 def share(part: float) -> str:
     """Return a share from 0 to 1 for a table's cell, in percent and as the cell's tint."""
-    text = percent(part) if part >= 0.005 or not part else "&lt;1%"
+    text = f"{part:.0%}" if part >= 0.005 or not part else "&lt;1%"
     return f'<span class="tint" style="--share:{part:.3f}">{text}</span>' if part else "–"
 
 

@@ -1,28 +1,35 @@
-"""Plots in the project's style."""
+"""Plots in the project's style, as files and for pages."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from garden_agents.evaluation.matches import wilson
+from garden_core.checks import one_line
 from garden_core.files.disk import write_atomically
 
 COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
+GREY = "#8a8f94"
+"""Can be read on a light and on a dark page."""
 
 
 @contextlib.contextmanager
-def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -> Iterator[Any]:
-    """Yield an array of `columns` axes, side by side; save the figure to `path` when the block ends."""
+def _axes(columns: int, size: tuple[float, float], style: dict[str, Any], **subplots: Any) -> Iterator[Any]:
     import font_lato
     import matplotlib
     from matplotlib import font_manager
     from matplotlib.figure import Figure  # draws with Agg, whatever backend is configured
 
     font_manager.fontManager.addfont(font_lato.font_files["Lato"])
-    style: dict[Any, Any] = {
+    ours: dict[Any, Any] = {
         "font.family": "Lato",
         "font.size": 10,
         "axes.titlesize": 11,
@@ -35,11 +42,65 @@ def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -
         "grid.color": "#e5e5e5",
         "legend.frameon": False,
         "lines.markersize": 4,
+        "text.parse_math": False,
     }
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(ours | style):
         figure = Figure(figsize=size, dpi=150, layout="constrained")
         yield figure.subplots(1, columns, squeeze=False, **subplots)[0]
+
+
+@contextlib.contextmanager
+def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -> Iterator[Any]:
+    """Yield an array of `columns` axes, side by side; save the figure to `path` when the block ends."""
+    with _axes(columns, size, {}, **subplots) as axes:
+        yield axes
         drawn = io.BytesIO()
-        figure.savefig(drawn, format=path.suffix.removeprefix("."))
+        axes[0].figure.savefig(drawn, format=path.suffix.removeprefix("."))
     # A link at `path`, in a folder that somebody else has prepared, is replaced and not followed.
     write_atomically(path, drawn.getvalue())
+
+
+def svg_plot(draw: Callable[..., None], **subplots: Any) -> str:
+    """Return two axes, which `draw` fills, as an SVG for a page, light or dark."""
+    colours = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor")
+    style = dict.fromkeys(colours, GREY) | {"svg.fonttype": "none", "grid.color": "#8a8f9440"}
+    with _axes(2, (9, 3.6), style, **subplots) as axes, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # characters that the font lacks: the browser has others
+        draw(*axes)
+        drawn = io.StringIO()
+        axes[0].figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+    text = drawn.getvalue()
+    return text[text.index("<svg") :]
+
+
+def learning_curves(
+    left: Any, right: Any, columns: Mapping[str, np.ndarray], games: int | None, chance: float | None
+) -> None:
+    """Plot win rates, or a team's scores, over decisions on one of two axes and over time on the other.
+
+    Args:
+        left, right: the axes, which share y.
+        columns: float (K,): "decisions" learned from, "seconds" of training, and by agent the rates against it.
+        games: games of each rate, for 95 % intervals; none are drawn if None.
+        chance: win rate among equal players; None for a team.
+    """
+    decisions, minutes = columns["decisions"], columns["seconds"] / 60
+    names = [name for name in columns if name not in ("decisions", "seconds")]
+    for name, colour in zip(names, itertools.cycle(COLOURS), strict=False):
+        for axes, x in ((left, decisions), (right, minutes)):
+            rates = columns[name]
+            axes.plot(x, rates, "o-", color=colour, label=f"against {one_line(name, 60)}")
+            if games and chance:
+                low, high = np.array([wilson(rate * games, games) for rate in rates]).T
+                axes.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
+    left.set(xlabel="decisions learned from", ylabel="win rate" if chance else "team score")
+    right.set(xlabel="minutes of training")
+    for axes in (left, right):
+        axes.set_xlim(left=0)
+        axes.locator_params(axis="x", nbins=6)
+    if chance:
+        left.set(ylim=(0, 1.02))
+        for axes in (left, right):
+            axes.axhline(chance, color=GREY, linestyle=":", label=f"chance, {chance:.0%}")
+        if names:
+            left.legend()

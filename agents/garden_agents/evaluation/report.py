@@ -59,7 +59,6 @@ def page(
         report_files.settings(found),
         section("Final evaluation", report_files.final(found)),
         section("Evaluations during the training", report_files.evaluations(found)),
-        section("Progress", report_files.progress(found)),
     ]
     if games:
         content += report_games.sections(folder, config, games, game, dark, on_finished)

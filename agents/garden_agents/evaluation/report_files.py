@@ -1,4 +1,4 @@
-"""Sections of a report from the files of a training run: its settings, the final evaluation, curves."""
+"""Sections of a report from the files of a training run: its settings, the final evaluation, the others."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from garden_agents.evaluation.charts import Line, count, line_chart, number, percent
 from garden_agents.evaluation.matches import Result, wilson
-from garden_agents.evaluation.page_parts import duration, facts, figure, legend, quiet, table, words
+from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
+from garden_agents.evaluation.plots import learning_curves, svg_plot
 from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
-from garden_core.checks import one_line
 from garden_core.files.disk import is_file, read_regular
 
 EXPLOIT = "exploit.json"
 RESULTS_LIMIT = 1_000_000  # largest size of a file of results, bytes
 MOST_ROWS, MOST_EVALUATIONS = 4000, 200  # of the tables that are looked at
-MOST_COLUMNS, MOST_AGENTS, MOST_RESULTS = 40, 12, 100
-BINS = 200  # points of a curve
+MOST_AGENTS, MOST_RESULTS = 12, 100
 LARGEST, LEAST = 1e15, 1e-30  # numbers beyond are not drawn, smaller ones are 0
 
 
@@ -170,7 +168,7 @@ def final(found: Recorded) -> str:
             f"{r.win_rate:.1%}",
             f"{r.interval[0]:.1%} … {r.interval[1]:.1%}",
             f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
-            ", ".join(percent(won) for won in r.by_seat[:20]),
+            ", ".join(f"{won:.0%}" for won in r.by_seat[:20]),
         )
         for file in found.results
         for r in file.results[:MOST_RESULTS]
@@ -189,89 +187,33 @@ def evaluations(found: Recorded) -> str:
     team, players, games = found.panel == [TEAM], found.num_players, found.panel_games
     decisions, seconds = found.evaluations["decisions"], found.evaluations["seconds"]
     rows = [[f"{d:,.0f}", duration(s)] for d, s in zip(decisions, seconds, strict=True)]
-    lines = []
+    columns = {"decisions": decisions, "seconds": seconds}
     for name in found.panel:
-        line, texts = _rates(found.evaluations[name], None if team else games, team)
-        for row, text in zip(rows, texts, strict=True):
+        rates = found.evaluations[name]
+        columns[name] = rates if team else np.where((rates >= 0) & (rates <= 1), rates, np.nan)
+        for row, text in zip(rows, _in_words(columns[name], games, team), strict=True):
             row.append(text)
-        notes = [f"{one_line(name, 60)}: {row[-1]} after {row[0]} decisions, {row[1]}" for row in rows]
-        lines.append(line._replace(notes=notes))
-    level = None
-    if players is not None and players > 1 and not team:
-        level = 1 / players, 1 / players, f"chance, {percent(1 / players)}"
-    form, span = (number, None) if team else (percent, (0.0, 1.0))
-    figures = ""
-    for caption, x, label, x_form in (
-        ("over decisions", decisions, "decisions", count),
-        ("over time", seconds / 60, "minutes of training", number),
-    ):
-        chart = line_chart([line._replace(x=x) for line in lines], label, x_form, form, span, level)
-        figures += figure(caption, chart)
+    chance = None if team else 1 / (players or 2)
+
+    def draw(left: Any, right: Any) -> None:
+        learning_curves(left, right, columns, games, chance)
+
     names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in found.panel]
     about = f"ach evaluation plays the same {f'{games:,} ' if games else ''}deals"
     about = f"The bands are 95 % intervals (Wilson); e{about}" if games and not team else f"E{about}"
     return (
-        f'<p class="quiet">{about}.</p>{legend(names)}<div class="charts two">{figures}</div>'
+        f'<p class="quiet">{about}.</p>{svg_plot(draw, sharey=True)}'
         f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), rows)}</details>"
     )
 
 
-def _rates(rates: np.ndarray, games: int | None, team: bool) -> tuple[Line, list[str]]:
-    """Return a line of win rates with its band, without x, and each of them in words."""
-    if not team:
-        rates = np.where((rates >= 0) & (rates <= 1), rates, np.nan)
+def _in_words(rates: np.ndarray, games: int | None, team: bool) -> list[str]:
+    """Return win rates with their intervals, or a team's scores, in words."""
     texts = [(f"{rate:.3g}" if team else f"{rate:.1%}") if np.isfinite(rate) else "–" for rate in rates]
-    if games is None:
-        return Line(rates, rates), texts
-    low, high = np.array([wilson(rate * games, games) for rate in rates]).T
-    intervals = [
-        f"{text} ({a:.0%} … {b:.0%})" if np.isfinite(rate) else text
-        for text, rate, a, b in zip(texts, rates, low, high, strict=True)
+    if games is None or team:
+        return texts
+    intervals = (wilson(rate * games, games) for rate in rates)
+    return [
+        f"{text} ({low:.0%} … {high:.0%})" if np.isfinite(low) else text
+        for text, (low, high) in zip(texts, intervals, strict=True)
     ]
-    return Line(rates, rates, low, high), intervals
-
-
-def progress(found: Recorded) -> str:
-    """Return a curve of each column of the progress log."""
-    columns = found.metrics
-    if not columns:
-        return quiet(found.errors.get(METRICS, "Nothing was learned yet."))
-    n = len(columns["decisions"])
-    ends = np.append(_starts(n)[1:], n) - 1
-    x, seconds = columns["decisions"][ends], columns["seconds"][ends]
-    taken, spent = np.diff(x, prepend=0.0), np.diff(seconds, prepend=0.0)
-    speed = np.divide(taken, spent, out=np.full(len(x), np.nan), where=(spent > 0) & (taken >= 0))
-    figures = [_curve("decisions per second", Line(x, speed))]
-    ahead = {name: y for name, y in columns.items() if name.startswith("ahead_of_") and np.isfinite(y).any()}
-    done = {"decisions", "seconds", "decisions_per_second", *ahead}
-    for name, y in itertools.islice(columns.items(), MOST_COLUMNS):
-        if name not in done and np.isfinite(y).any():
-            figures.append(_curve(words(name.replace("_", " "), 60), Line(x, *_binned(y))))
-    if ahead:
-        names = [words(name.removeprefix("ahead_of_"), 60) for name in ahead][:MOST_AGENTS]
-        lines = [Line(x, _binned(y)[0]) for y in ahead.values()][:MOST_AGENTS]
-        chart = line_chart(lines, "decisions", count, percent, (0.0, 1.0))
-        figures.append(figure(f"recent share of games finished ahead of{legend(names)}", chart))
-    note = '<p class="quiet">A line is the mean of some rows of the log, its band their range.</p>'
-    return f'{note if n > len(x) else ""}<div class="charts">{"".join(figures)}</div>'
-
-
-def _curve(name: str, line: Line) -> str:
-    finite = line.y[np.isfinite(line.y)]
-    last = f" <small>at the end {number(float(f'{finite[-1]:.3g}'))}</small>" if len(finite) else ""
-    return figure(f"{name}{last}", line_chart([line], "decisions", count, number))
-
-
-def _starts(n: int) -> np.ndarray:
-    """Return the first rows of the runs into which n rows are divided, int64 (up to 200,)."""
-    bins = min(n, BINS)
-    return np.arange(bins) * n // bins
-
-
-def _binned(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean, the lowest and the highest number of each run of rows; NaN where there is none."""
-    starts = _starts(len(y))
-    counts = np.add.reduceat(np.isfinite(y).astype(float), starts)
-    counts[counts == 0] = np.nan
-    mean = np.add.reduceat(np.nan_to_num(y), starts) / counts
-    return mean, np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)  # which skip NaN

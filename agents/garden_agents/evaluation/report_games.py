@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from garden_agents.evaluation.charts import Line, count, line_chart, number
 from garden_agents.evaluation.matches import places, shares_of, wilson
-from garden_agents.evaluation.page_parts import facts, figure, quiet, section, share, table, words
+from garden_agents.evaluation.page_parts import facts, quiet, section, share, table, words
+from garden_agents.evaluation.plots import COLOURS, GREY, svg_plot
 from garden_agents.evaluation.run_files import CONFIG, Config
 from garden_agents.evaluation.values import Noted, by_fifths, chances, noted, parts_of
 from garden_agents.networks import NETWORK
@@ -178,21 +179,16 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
     counts = np.bincount(at, minlength=BINS)
     some = np.flatnonzero(counts)
     x, y = (np.bincount(at, part, BINS)[some] / counts[some] for part in (value, outcome))
-    notes = [
-        f"expected {a:+.2f}, came {b:+.2f}: {n:,} decisions"
-        for a, b, n in zip(x, y, counts[some], strict=True)
-    ]
-    ranges = [
-        f"{low:+.2f} to {high:+.2f}: {n:,} decisions"
-        for low, high, n in zip(edges[:-1], edges[1:], counts, strict=True)
-    ]
-    radii = 2.5 + 7 * np.sqrt(counts[some] / counts.max())
-    diagram = line_chart(
-        [Line(x, y, notes=notes, radii=radii)], "value", number, number, span, (*span, ""), span
-    )
-    heights, middles = counts.astype(float), (edges[:-1] + edges[1:]) / 2
-    area = Line(middles, heights, np.zeros(BINS), heights, ranges)
-    spread = line_chart([area], "value", number, count, (0.0, 1.05 * heights.max()), x_range=span)
+
+    def draw(left: Any, right: Any) -> None:
+        left.plot(span, span, "--", color=GREY)
+        left.scatter(x, y, 10 + 90 * counts[some] / counts.max(), COLOURS[0])
+        left.set(xlabel="value", ylabel="mean outcome")
+        right.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0])
+        right.set(xlabel="value", ylabel="decisions")
+        for axes in (left, right):
+            axes.locator_params(axis="x", nbins=5)
+
     rows = [
         (
             key.replace("_", " "),
@@ -203,9 +199,8 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
     scale = "1 for a sole first place, 0 for all players together"
     return (
         f"<p class=\"quiet\">At each decision the network's value for the player to move, and at the end that player's "
-        f"outcome: {scale}. Decisions of one game share their outcome, so few games say little.</p>"
-        f'<div class="charts two">{figure("mean outcome by value; on the dashed line values mean what they say", diagram)}'
-        f"{figure('decisions by value', spread)}</div>"
+        f"outcome: {scale}. Decisions of one game share their outcome, so few games say little. "
+        f"On the dashed line values mean what they say.</p>{svg_plot(draw)}"
         f"<h3>By fifths of the game</h3>{table(('', 'all', *PARTS), rows)}"
     )
 

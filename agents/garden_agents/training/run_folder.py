@@ -6,7 +6,6 @@ import contextlib
 import csv
 import dataclasses
 import io
-import itertools
 import json
 import math
 import platform
@@ -26,7 +25,7 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from garden_agents.evaluation.matches import meet, places, play, scores, table
-from garden_agents.evaluation.plots import COLOURS, plot
+from garden_agents.evaluation.plots import learning_curves, plot
 from garden_agents.evaluation.run_files import (
     CONFIG,
     EVALUATIONS,
@@ -404,19 +403,10 @@ class Run:
 
     def _plot(self) -> None:
         """Plot the win rates against the panel over decisions and over time."""
+        columns = {
+            name: np.array([row[name] for row in self.past]) for name in ("decisions", "seconds", *self.panel)
+        }
+        n = self.game.num_players
+        chance = None if self.game.cooperative else 1 / n
         with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
-            for name, colour in zip(self.panel, itertools.cycle(COLOURS), strict=False):
-                rates = [row[name] for row in self.past]
-                decisions, minutes = zip(
-                    *((row["decisions"], row["seconds"] / 60) for row in self.past), strict=True
-                )
-                left.plot(decisions, rates, "o-", color=colour, label=f"against {name}")
-                right.plot(minutes, rates, "o-", color=colour)
-            left.set(xlabel="decisions of the learner")
-            right.set(xlabel="minutes of training")
-            if self.game.cooperative:
-                left.set(ylabel="team score")
-                return
-            left.set(ylabel="win rate", ylim=(0, 1.02))
-            if self.panel:
-                left.legend(title="against")
+            learning_curves(left, right, columns, -(-self.panel_games // n) * n, chance)
