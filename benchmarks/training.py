@@ -21,6 +21,7 @@ import torch
 import tyro
 from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
+from garden_agents.training.ppo_arguments import PAST_SELVES
 from garden_agents.training.run_folder import Run
 from garden_agents.training.self_play import SelfPlay
 
@@ -106,11 +107,10 @@ class SB3:
         minibatches = ENVS * ROLLOUT // MINIBATCH
         arguments = sb3.Arguments(name, minibatches=minibatches, **EQUAL)
         game = make(name, reward="margin")
-        pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), arguments.past_selves)
+        pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), PAST_SELVES)
         env = SelfPlayVecEnv(game, ENVS, pool)
-        settings = {key: getattr(arguments, key) for key in sb3.MODEL_SETTINGS}
-        self.model = sb3.new_model(game, env, arguments.architecture, **settings)
-        for _ in range(arguments.past_selves):
+        self.model = sb3.new_model(game, env, arguments)
+        for _ in range(PAST_SELVES):
             pool.freeze(sb3.policy_of(self.model).exported())
         env.learner.set_weights(pool.weights)
 

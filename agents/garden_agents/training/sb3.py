@@ -22,10 +22,14 @@ from garden_agents.progress import progress_bar
 from garden_agents.training.arguments import TrainingArguments, in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
+from garden_agents.training.ppo_arguments import FINAL_ENTROPY, PAST_SELVES
 from garden_agents.training.run_folder import Run
 from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
+
+POOL_SHARES = (0.1, 0.4, 0.5)
+"""Shares of the opponents that play at random, greedily, and as past selves do."""
 
 
 @dataclass
@@ -39,9 +43,7 @@ class Arguments(TrainingArguments):
     """training length, decisions of the learner; not limited with --minutes and otherwise 2,000,000 if not given"""
 
     outcome: float = 0.0
-    """initial share of the outcome in the reward, 0 to 1; the rest is the margin of points"""
-    final_outcome: float = 1.0
-    """final share of the outcome; interpolated linearly"""
+    """initial share of the outcome in the reward, 0 to 1; the rest is the margin of points; rises linearly to 1"""
 
     envs: int = 128
     """number of games played at once"""
@@ -52,86 +54,52 @@ class Arguments(TrainingArguments):
     minibatches: int = 8
     """number of minibatches in a pass"""
     learning_rate: float = 1e-3
-    """initial learning rate (Adam)"""
-    final_learning_rate: float = 1e-4
-    """final learning rate; interpolated linearly"""
+    """initial learning rate (Adam), which falls linearly to a tenth"""
     discount: float = 0.995
     """discount factor of future rewards, for each decision of the learner"""
     gae_lambda: float = 0.95
     """lambda of generalised advantage estimation"""
     entropy: float = 0.01
-    """initial weight of the entropy bonus"""
-    final_entropy: float = 0.002
-    """final weight of the entropy bonus; interpolated linearly"""
+    """initial weight of the entropy bonus, which falls linearly to 0.002"""
 
     start: Path | None = None
     """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
-    random_share: float = 0.1
-    """share of the opponents that play at random"""
-    greedy_share: float = 0.4
-    """share of the opponents that play greedily"""
-    self_share: float = 0.5
-    """share of the opponents that are past selves; harder ones are drawn more often"""
-    past_selves: int = 6
-    """largest number of past selves; a new one then replaces the one that is beaten most often"""
-    snapshot_every: int = 50_000
-    """decisions of the learner between two new past selves"""
     checkpoint_every: int = 200_000
-    """decisions of the learner between two checkpoints"""
+    """decisions of the learner between two checkpoints; a past self joins the pool four times as often"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._within(1, 65_536, "envs", "rollout")
-        self._within(1, math.inf, "epochs", "minibatches", "snapshot_every", "checkpoint_every")
-        self._within(0, 1000, "past_selves")
-        self._within(0, 1, "outcome", "final_outcome", "discount", "gae_lambda")
-        self._within(0, math.inf, "random_share", "greedy_share", "self_share", "entropy", "final_entropy")
-        self._within(0, math.inf, "learning_rate", "final_learning_rate")
+        self._within(1, math.inf, "epochs", "minibatches", "checkpoint_every")
+        self._within(0, 1, "outcome", "discount", "gae_lambda")
+        self._within(0, math.inf, "entropy", "learning_rate")
         self._within(0, 10**15, "steps")
         rows, left = divmod(self.envs * self.rollout, self.minibatches)
         if left or rows < 2:
             raise ValueError("envs x rollout must be a multiple of minibatches, twice as much or more")
-        if not self.random_share + self.greedy_share + self.self_share:
-            raise ValueError("one of the shares of the opponents must be more than 0")
+
+    @property
+    def snapshot_every(self) -> int:
+        """Decisions of the learner between two new past selves."""
+        return max(1, self.checkpoint_every // 4)
 
 
-def new_model(
-    game: Game,
-    env: GardenVecEnv,
-    architecture: Architecture,
-    *,
-    rollout: int = 32,
-    epochs: int = 4,
-    minibatches: int = 4,
-    learning_rate: float = 1e-3,
-    discount: float = 0.995,
-    gae_lambda: float = 0.95,
-    entropy: float = 0.01,
-    seed: int = 0,
-) -> MaskablePPO:
-    """Return an untrained model.
-
-    Args:
-        game: the game of `env`.
-        env: the games to learn from.
-        architecture: the network's architecture.
-        rollout: decisions of the learner in every row of `env` between two updates.
-        epochs, minibatches, learning_rate, discount, gae_lambda, entropy: see `Arguments`.
-        seed: seed of the initial weights and of the sampled actions.
-    """
+def new_model(game: Game, env: GardenVecEnv, arguments: Arguments) -> MaskablePPO:
+    """Return an untrained model that learns from the games of `env`."""
+    a = arguments
     return MaskablePPO(
         NetworkPolicy,
         env,
-        n_steps=rollout,
-        batch_size=rollout * env.num_envs // minibatches,
-        n_epochs=epochs,
-        learning_rate=learning_rate,
-        gamma=discount,
-        gae_lambda=gae_lambda,
-        ent_coef=entropy,
-        policy_kwargs={"network": new_network(game, architecture, "outcome", seed)},
-        seed=seed % 2**32,
+        n_steps=a.rollout,
+        batch_size=a.rollout * env.num_envs // a.minibatches,
+        n_epochs=a.epochs,
+        learning_rate=a.learning_rate,
+        gamma=a.discount,
+        gae_lambda=a.gae_lambda,
+        ent_coef=a.entropy,
+        policy_kwargs={"network": new_network(game, a.architecture, "outcome", a.seed)},
+        seed=a.seed % 2**32,
         device="cpu",
     )
 
@@ -198,13 +166,16 @@ class _Progress(BaseCallback):
     @property
     def outcome_share(self) -> float:
         """Share of the outcome in the reward as far as the training has come."""
-        a = self.arguments
-        return a.outcome + (a.final_outcome - a.outcome) * self._progress()
+        return self._between(self.arguments.outcome, 1.0)
 
     def _progress(self) -> float:
         """Return the completed share of the training, 0 to 1, by decisions or by time, whichever is larger."""
         by_decisions = self.num_timesteps / self.steps if self.steps else 1.0
         return min(1.0, max(by_decisions, self.run.seconds / self.limit))
+
+    def _between(self, first: float, last: float) -> float:
+        """Return what is interpolated linearly over the training."""
+        return first + (last - first) * self._progress()
 
     def _on_training_start(self) -> None:
         # here, as the first reset, before it, may have compiled
@@ -245,15 +216,11 @@ class _Progress(BaseCallback):
 
     def _set_schedules(self) -> None:
         """Set what is interpolated over the training: reward, learning rate, entropy bonus."""
-        a, done = self.arguments, self._progress()
-
-        def between(first: float, last: float) -> float:
-            return first + (last - first) * done
-
+        a = self.arguments
         self.env.outcome_share = self.outcome_share
-        rate = between(a.learning_rate, a.final_learning_rate)
+        rate = self._between(a.learning_rate, a.learning_rate / 10)
         self._ppo.lr_schedule = lambda _: rate
-        self._ppo.ent_coef = between(a.entropy, a.final_entropy)
+        self._ppo.ent_coef = self._between(a.entropy, FINAL_ENTROPY)
 
     def _log(self, ahead: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
@@ -290,15 +257,12 @@ def train(arguments: Arguments) -> Path:
     """
     folder, arguments, game, command = open_run(arguments)
     torch.set_num_threads(arguments.threads)
-    pool = OpponentPool(
-        (arguments.random_share, arguments.greedy_share, arguments.self_share), arguments.past_selves
-    )
+    pool = OpponentPool(POOL_SHARES, PAST_SELVES)
     env = SelfPlayVecEnv(game, arguments.envs, pool)
     architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, game, empty_network(game, architecture, "outcome").shapes)
-    settings = {name: getattr(arguments, name) for name in MODEL_SETTINGS}
-    model = new_model(game, env, architecture, **settings)
+    model = new_model(game, env, arguments)
     if arguments.resume is None and arguments.start is not None:
         _set_initial_weights(arguments.start, model, game, architecture)
     run = Run.of(folder, game, arguments, command)
@@ -349,16 +313,3 @@ def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:
         with run.interruptible(lambda: save_checkpoint(run, model, progress.pool), Arguments.command):
             model.policy.optimizer.register_step_post_hook(lambda *_: run.check())
             model.learn(steps, callback=progress, reset_num_timesteps=False)
-
-
-MODEL_SETTINGS = (
-    "rollout",
-    "epochs",
-    "minibatches",
-    "learning_rate",
-    "discount",
-    "gae_lambda",
-    "entropy",
-    "seed",
-)
-"""Names of the training's arguments that `new_model` takes."""
