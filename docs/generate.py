@@ -529,7 +529,7 @@ def calibration() -> str:
 
 
 def best_responses() -> str:
-    """Return the table of how often trained best responses, and search that knows the agent, win against networks.
+    """Return the table of how often trained best responses, and search, win against networks.
 
     Search is the same whatever the best response begins with, and stands once for each network.
     """

@@ -15,7 +15,7 @@ from garden_agents.search.beliefs import Network, weighed_redraws
 from garden_agents.search.halving import Roots, halve_rows, read_rows
 from garden_agents.search.selection import Selection, descend_rows
 from garden_agents.search.simulation import Rollouts, simulate
-from garden_agents.search.tree import ASKED, BEGIN, OTHERS, PRIORS, Leaves, Tree, node_type
+from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
 from garden_core.batch.policies import SEARCH_STREAM, Streams
@@ -72,7 +72,6 @@ class _Memory:
             records((rows, 0), game.state_dtype),
             np.zeros((rows, 0)),
             np.zeros(leaves, np.int64),
-            np.zeros(leaves, np.int64),
             records(leaves, game.state_dtype),
             np.zeros((leaves, game.observation_size), np.int8),
             np.zeros((leaves, game.num_actions), np.int8),
@@ -109,9 +108,6 @@ class MCTSAgent:
             again, each stage having as many simulations. 0 for PUCT at the root too; 16 with a network and 0 without
             if None.
         scale: weight of values beside priors in sequential halving, see `garden_agents.search.halving`.
-        others: how the other seats choose: "search", each for itself, or "prior", always the action of the highest prior,
-            which is what they do if they play the network itself; a network is asked for it anew in each redraw, which
-            takes several passes for a simulation.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.
@@ -131,7 +127,6 @@ class MCTSAgent:
         exploration: float | None = None,
         considered: int | None = None,
         scale: float = 1.0,
-        others: str = "search",
         prior: str = "greedy",
         rollout: str = "greedy",
         depth: int = 12,
@@ -158,16 +153,11 @@ class MCTSAgent:
             raise ValueError("considered must be 0 or at least 2, not 1")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be more than 0, not {seconds}")
-        for name, value, known in (
-            ("rollout", rollout, BUILT_IN),
-            ("prior", prior, PRIORS),
-            ("others", others, OTHERS),
-        ):
+        for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
         self.simulations, self.seconds, self.threads = simulations, seconds, threads
         self.exploration, self.considered, self.scale = exploration, considered, scale
-        self.others = OTHERS.index(others)
         self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
         self.network, self.group, self.seed = network, group, seed
         self.decisions = 0
@@ -257,7 +247,8 @@ class MCTSAgent:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
             leaf, root = (memory.leaves.states, memory.values), batch.states[row]
-            settings = self._selection(int(batch.current_player[row[0]])), Rollouts(self.rollout, self.depth)
+            selection = Selection(int(batch.current_player[row[0]]), self.prior, self.exploration)
+            settings = selection, Rollouts(self.rollout, self.depth)
             rng_state = self._streams.on(batch)[row[0]]
             decisions += simulate(
                 tree, memory.scratch, leaf, root, batch.game.params, settings, count, rng_state
@@ -307,22 +298,14 @@ class MCTSAgent:
     def _roots(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> Roots:
         return Roots(batch.states, rows, batch.action_mask[rows], memory.noise)
 
-    def _selection(self, player: int) -> Selection:
-        return Selection(player, self.prior, self.exploration, self.others)
-
     def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory, group: int) -> None:
         """Descend each tree `group` times, evaluate the leaves and back up their values."""
         assert self.network is not None
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
-        answers, observations, masks = leaves.answers, leaves.observations, leaves.masks
-        where = batch.states, params, rows, self._selection(-1), self._streams.on(batch)
-        answers[:] = BEGIN
+        observations, masks = leaves.observations, leaves.masks
+        where = batch.states, params, rows, self.exploration, self._streams.on(batch)
         descend_rows(trees, memory.scratch, leaves, *where)
-        while len(asked := np.flatnonzero(answers == ASKED)):
-            probabilities, _ = self.network.evaluate(observations[asked], masks[asked])
-            answers[asked] = probabilities.argmax(1)
-            descend_rows(trees, memory.scratch, leaves, *where)
         probabilities, values = self.network.evaluate(observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:

@@ -69,7 +69,7 @@ def back_up_rows(trees, leaves, group, params, judged, values, points):
     `judged` is float32 (leaves, num_actions) and (leaves, seats or 1).
     """
     probabilities, estimates = judged
-    for i in range(leaves.answers.shape[0]):
+    for i in range(leaves.lengths.shape[0]):
         path, leaf = (trees.path[i], leaves.lengths[i]), (leaves.states[i], leaves.masks[i])
         back_up_leaf(
             trees.nodes[i // group], path, params, leaf, (probabilities[i], estimates[i]), values, points

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.search.expansion import fill_priors
-from garden_agents.search.tree import ASKED, BEGIN, BY_PRIOR, DONE, NETWORK, Tree, open_node
+from garden_agents.search.tree import NETWORK, Tree, open_node
 from garden_core.jit import compiled, kernels
 from garden_core.jit.rng import next_float, next_uint64
 
@@ -20,13 +20,11 @@ class Selection(NamedTuple):
         player: seat that searches.
         prior: where priors come from, one of the codes above.
         exploration: weight of the priors in PUCT.
-        others: how the other seats choose, one of the codes of OTHERS.
     """
 
     player: int
     prior: int
     exploration: float
-    others: int
 
 
 @compiled
@@ -57,16 +55,6 @@ def _select(nodes, node, player, mask, exploration):
 
 
 @compiled
-def _likeliest(node, mask):
-    """Return the legal action of the highest prior."""
-    chosen = -1
-    for action in range(mask.shape[0]):
-        if mask[action] and (chosen < 0 or node.priors[action] > node.priors[chosen]):
-            chosen = action
-    return chosen
-
-
-@compiled
 def _least_visited(nodes, considered):
     """Return the action with the fewest visits of those considered at the root, of equals that of the highest prior; -1 if
     none is considered.
@@ -84,41 +72,30 @@ def _least_visited(nodes, considered):
 
 
 @compiled
-def descend(state, params, tree, selection, scratch, rng_state, length, answer):
-    """Descend the tree by one simulation and add a node.
+def descend(state, params, tree, selection, scratch, rng_state):
+    """Descend the tree by one simulation and add a node; return the number of actions taken.
 
-    `state` is a redraw of the root's state; it is the new node's state in the end. Returns the number of actions taken and
-    DONE; `tree.path` holds one node more. All of these nodes have a visit more, pending until `back_up` adds its values.
-
-    Or returns ASKED where a network is to say which action another seat takes. The next call then has the number of
-    actions taken as `length` and that action as `answer`; at first they are 0 and BEGIN.
+    `state` is a redraw of the root's state; it is the new node's state in the end. `tree.path` holds one node more. All
+    of these nodes have a visit more, pending until `back_up` adds its values.
     """
     nodes, used, path, considered = tree
-    player, prior, exploration, others = selection
     if used[0] == 0:
         open_node(nodes[0])
         used[0] = 1
     mask = scratch.masks[2]
     path[0] = 0
-    node, added, asked = path[length], False, False
-    visited = length + 1 if answer >= 0 else 0
+    node, length, added = np.int64(0), 0, False
     while not added and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
         if not nodes[node].expanded:
             # wait for the network to evaluate this node: the root, or one where the game had ended in every
             # earlier determinization
-            if prior == NETWORK:
+            if selection.prior == NETWORK:
                 break
-            fill_priors(nodes[node], prior, state, params, legal, scratch, rng_state)
+            fill_priors(nodes[node], selection.prior, state, params, legal, scratch, rng_state)
         action = _least_visited(nodes, considered) if length == 0 else -1
-        if others == BY_PRIOR and np.int64(state.current_player) != player:
-            if prior == NETWORK and legal > 1 and answer < 0:
-                asked = True
-                break
-            action = answer if answer >= 0 else _likeliest(nodes[node], mask)
-            answer = BEGIN
         if action < 0:
-            action = _select(nodes, node, np.int64(state.current_player), mask, exploration)
+            action = _select(nodes, node, np.int64(state.current_player), mask, selection.exploration)
         child = np.int64(nodes[node].children[action])
         if child < 0:
             child = np.int64(used[0])
@@ -131,10 +108,10 @@ def descend(state, params, tree, selection, scratch, rng_state, length, answer):
         node = child
         length += 1
         path[length] = node
-    for i in range(visited, length + 1):
+    for i in range(length + 1):
         nodes[path[i]].visits += 1
         nodes[path[i]].pending += 1
-    return length, ASKED if asked else DONE
+    return length
 
 
 @compiled
@@ -156,31 +133,20 @@ def look_row(state, params, observation, mask):
 
 
 @compiled
-def descend_rows(trees, scratch, leaves, states, params, rows, selection, rng_states):
-    """Descend the tree of each of `rows` to the leaves that the network is to evaluate, as many for each tree.
-
-    Of `selection` the player is replaced. A leaf whose answer is DONE is left alone. Where it is ASKED afterwards, the
-    network is to answer, and this is to be called again.
-    """
-    group = leaves.answers.shape[0] // rows.shape[0]
-    for i in range(leaves.answers.shape[0]):
-        answer, length = leaves.answers[i], leaves.lengths[i]
-        if answer == DONE:
-            continue
+def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_states):
+    """Descend the tree of each of `rows`, as often for each, to the leaves that the network must evaluate."""
+    group = leaves.lengths.shape[0] // rows.shape[0]
+    for i in range(leaves.lengths.shape[0]):
         search = i // group
         row, player = rows[search], np.int64(states[rows[search]].current_player)
         rng_state = rng_states[row]
-        if answer == BEGIN:
-            length = np.int64(0)
-            if leaves.redraws.shape[1] > 0:
-                drawn = _drawn(leaves.likelihoods[search], rng_state)
-                kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
-            else:
-                kernels.copy_record(leaves.states, i, states[row])
-                kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
+        if leaves.redraws.shape[1] > 0:
+            drawn = _drawn(leaves.likelihoods[search], rng_state)
+            kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
+        else:
+            kernels.copy_record(leaves.states, i, states[row])
+            kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
         tree = Tree(trees.nodes[search], trees.used[search], trees.path[i], trees.considered[search])
-        how = Selection(player, np.int64(NETWORK), selection.exploration, selection.others)
-        leaves.lengths[i], leaves.answers[i] = descend(
-            leaves.states[i], params[0], tree, how, scratch, rng_state, length, answer
-        )
+        selection = Selection(player, np.int64(NETWORK), exploration)
+        leaves.lengths[i] = descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
         look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])

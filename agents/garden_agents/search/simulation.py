@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from garden_agents.search.backup import back_up
 from garden_agents.search.selection import descend
-from garden_agents.search.tree import BEGIN
 from garden_agents.search.values import seat_values
 from garden_core.batch.choices import choose
 from garden_core.jit import compiled, kernels
@@ -32,7 +31,7 @@ def simulate(tree, scratch, leaf, root, params, settings, simulations, rng_state
     for _ in range(simulations):
         states[0] = root[0]
         kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
-        length, _ = descend(state, params[0], tree, selection, scratch, rng_state, 0, BEGIN)
+        length = descend(state, params[0], tree, selection, scratch, rng_state)
         decisions += length
         for _ in range(rollouts.depth):
             if state.terminated or state.truncated:

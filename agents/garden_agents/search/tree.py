@@ -26,14 +26,6 @@ from garden_core.jit import compiled
 
 EQUAL, GREEDY, NETWORK = 0, 1, 2
 PRIORS = ("equal", "greedy")  # in the order of the codes above
-BY_SEARCH, BY_PRIOR = 0, 1
-OTHERS = ("search", "prior")
-"""How the seats choose that are not the searcher's, in the order of the codes above: as the searcher does, each for itself,
-or always the action of the highest prior. A network is asked for it anew in every simulation, as it depends on the cards
-that a redraw gives them."""
-BEGIN, DONE, ASKED = -1, -2, -3
-"""Beside the actions of another seat, what `Leaves.answers` holds: a simulation begins, has arrived at its leaf, or waits for
-the action of another seat."""
 
 
 class Tree(NamedTuple):
@@ -89,7 +81,6 @@ class Leaves(NamedTuple):
     Attributes:
         redraws: records (searches, number), and `likelihoods`: float64 (searches, number), that sum to 1: each simulation
             begins in one of these redraws, or in a new one where number is 0.
-        answers: int64 (leaves,), what another seat does, or one of the codes BEGIN, DONE and ASKED.
         lengths: int64 (leaves,), lengths of the paths.
         states: state records (leaves,).
         observations: int8 (leaves, observation size), what the player to move there sees.
@@ -98,7 +89,6 @@ class Leaves(NamedTuple):
 
     redraws: np.ndarray
     likelihoods: np.ndarray
-    answers: np.ndarray
     lengths: np.ndarray
     states: np.ndarray
     observations: np.ndarray
