@@ -119,6 +119,21 @@ def choose(policy, rng, labels):
     return rng.choice(fitting or labels) if rng.random() < 0.8 else rng.choice(labels)
 
 
+class Record:
+    """A whole game: its data, snapshots, actions and rewards."""
+
+    def __init__(self, data, policy, seed, **options):
+        table = Table(**options).deal(seed)
+        rng = random.Random(seed)
+        self.data, self.game = data, table.game
+        self.nows, self.taken, self.rewards = [table.now], [], []
+        while not table.over:
+            self.taken.append(choose(policy, rng, table.legal))
+            table.take(self.taken[-1])
+            self.nows.append(table.now)
+            self.rewards.append(table.rewards)
+
+
 # --- what tests of the rules set up and ask ---
 
 TYPES = ["barrel", "prickly pear", "saguaro", "star"]
