@@ -11,6 +11,7 @@ from botanicus_tools import (
     PLANT_3,
     WATER_2,
     Table,
+    changed,
     flowers,
     laid,
     mine,
@@ -22,6 +23,7 @@ from botanicus_tools import (
     put,
     through,
     turn,
+    written,
 )
 
 # --- the Flower: costs, what it gives ---
@@ -169,6 +171,39 @@ def test_resolve_stays_legal_for_an_action_that_turns_out_impossible():
     assert table.legal == ["pass", "resolve water", "resolve shovel"]
     table.take("resolve water")
     assert table.now["hand_action"] == ["shovel", 2]
+
+
+# --- several gains of a node, with other data ---
+
+
+def test_three_gains_of_a_node_wait_beside_the_other_action_of_the_space(tmp_path):
+    data = changed(tracks__wheelbarrow__1__gains=["water 1", "walk 2", "plant_4 2"])
+    table = mine(column=6, tiles={(2, 0): 1}, garden={(1, 1): 1}, tables=written(data, tmp_path)).take(
+        "flower 0"
+    )
+    table.take("resolve wheelbarrow").take("advance upper").take("pass")
+    assert table.now["pending"] == [[["walk", 2]], [["water", 1], ["walk", 2], ["plant_4", 2]]]
+    assert table.legal == ["pass", "resolve plant_4", "resolve water", "resolve walk"]
+    table.take("resolve walk").take("walk 0,1")
+    assert table.now["pending"] == [[["walk", 2]], [["water", 1], ["plant_4", 2]]]
+    table.take("resolve plant_4").take("bed 0,1").take("pass")
+    assert turn(table) == (0, "water")
+    table.take("bed 1,1")
+    assert turn(table) == (0, "walk")
+    assert table.now["pending"] == [[]]
+    assert planted(table) == {(0, 1): 4, (1, 1): 2}
+
+
+def test_of_one_kind_the_first_gained_goes_first_among_others(tmp_path):
+    data = changed(tracks__wheelbarrow__1__gains=["plant_1 2", "water 1", "plant_1 3"])
+    table = mine(tables=written(data, tmp_path)).take("flower 1").take("advance upper").take("pass")
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    table.take("resolve plant_1")
+    assert table.now["hand_action"] == ["plant_1", 2]
+    table.take("pass")  # the first two only
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    table.take("resolve water")  # nothing to water
+    assert table.now["hand_action"] == ["plant_1", 3]
 
 
 # --- Pole Position ---
