@@ -148,10 +148,6 @@ HALVES = [
     ("plant starting", ["starting"], DATA["starting"]),
 ]
 FULL = [0, 0, 1, 2, 3]  # a middle that needs no refill
-KEYS = (
-    "game current_player active_player asked middle nurseries special bonus starting_in_hand basic_in_hand "
-    "arrangement_deck planted deck discards last_turn scores decisions terminated truncated"
-)
 
 
 def cacti(by_type):

@@ -17,7 +17,6 @@ from botanicus_tools import (
     Table,
     by_formula,
     flowers,
-    laid,
     last,
     mine,
     of,
@@ -97,17 +96,6 @@ def test_after_round_two_comes_the_last_turn_in_the_order_of_the_stack():
     assert table.now["terminated"]
 
 
-def test_the_next_column_uses_its_own_tiles_and_covered_ones_stay_so_in_the_round():
-    table = position(num_players=3, stack=[0, 1, 2], column=2, tiles=laid())
-    for space in (1, 2, 0):
-        put(table, f"flower {space}")
-    assert table.now["covered"] == [[True, True, True, False]] + [[False] * 4] * 3
-    for space in (0, 0, 0):
-        put(table, f"flower {space}")
-    put(table, "flower 3")
-    assert table.now["covered"] == [[True, True, True, False], [False] * 3 + [True]] + [[False] * 4] * 2
-
-
 # --- the last turn ---
 
 
@@ -167,15 +155,6 @@ def test_a_full_column_scores_its_highest_plant_once(column, level):
     for bed in full:
         assert mine(garden={**dict.fromkeys(full, 1), bed: level}, coins=0).scores[0] == points
         assert mine(garden={b: v for b, v in full.items() if b != bed}, coins=0).scores[0] == 0
-
-
-def test_scores_are_told_as_things_stand_and_add_up_in_the_end():
-    table = last(coins=7, points=40, garden=dict.fromkeys(COLUMN_BEDS[0], 2))
-    assert table.scores == [40 + 5 + 2, 2, 2]
-    table.take("pass").take("pass").take("pass")
-    assert table.scores == [40 + 5 + 2, 2, 2]
-    assert of(table, "points") == 40  # what was scored so far stays as it is
-    assert table.rewards[0] == 1
 
 
 @pytest.mark.parametrize("stack", list(itertools.permutations(range(3))))

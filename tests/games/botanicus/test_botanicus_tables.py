@@ -90,15 +90,6 @@ def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
         assert word in str(raised.value)
 
 
-def test_all_edges_of_a_node_may_cost_coins(tmp_path):
-    data = changed(DATA, ("tracks", "shovel", 4, "upper", "cost"), 1)
-    for number, node in enumerate(data["tracks"]["money"][:-1]):
-        for way in ("upper", "lower"):
-            if way in node:
-                data = changed(data, ("tracks", "money", number, way, "cost"), 1 + number)
-    check_game(Botanicus(tables=written(tmp_path, data)), games=2)
-
-
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"tables: .*nothing\.toml cannot be read: No such file"):
         Botanicus(tables=tmp_path / "nothing.toml")

@@ -56,14 +56,6 @@ def test_the_data_agree_with_the_numbers_of_the_rulebook():
     assert DATA["tracks"]["wheelbarrow"][-1]["gains"] == ["points 7", "water 2"]
 
 
-def test_the_specials_of_the_data_are_those_of_the_reading():
-    text = (
-        "0002-10 0020-7 0011-9 0111-11 0030-11 2001-8 0201-10 1011-10 0120-10 1002-11 1110-8 0102-12 2020-11 "
-        "1111-14 0400-11 0220-14 3001-10 0040-17 2101-11 0310-12"
-    )
-    assert [f"{''.join(map(str, t['plants']))}-{t['points']}" for t in DATA["special"]] == text.split()
-
-
 # --- setup ---
 
 
@@ -127,21 +119,6 @@ def test_the_pile_holds_all_eighteen_cards_shuffled(dealt):
         for kind, copies in enumerate(COPIES):
             mean = len(dealt) * copies / 18
             assert abs(often[kind] - mean) < 5 * mean**0.5
-
-
-def test_the_game_begins_with_round_one_column_one_and_the_assignments_of_the_first_in_the_stack(dealt):
-    for now in dealt:
-        assert (now["round"], now["column"], now["asked"]) == (1, 1, "assign")
-        assert now["current_player"] == now["stack"][0]
-        assert now["tasks"] == [[-1] * 5] * now["num_players"]
-        assert now["flowers"] == [[], [], [], []]
-        assert (now["decisions"], now["terminated"], now["truncated"]) == (0, False, False)
-        assert (now["walked"], now["played"], now["in_play"], now["hand_action"]) == (
-            False,
-            False,
-            None,
-            None,
-        )
 
 
 # --- special tasks are assigned ---

@@ -1,4 +1,4 @@
-"""The rules of Cacti: the cards, the deal, turns, Grow, Plant and Special.
+"""The rules of Cacti: the deal, turns, Grow, Plant and Special.
 
 Positions are set up as `cacti_tools` explains: they begin within a turn, its opening card taken. Cacti are
 numbers: 0 barrel, 1 prickly pear, 2 saguaro, 3 star. Seat 0 is active unless a test says otherwise.
@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 import tomli_w
 from cacti_tools import (
-    DATA,
     FULL,
     GROWS,
     HALVES,
     SPECIALS,
-    TYPES,
     Table,
     basics_in,
     cacti,
@@ -26,15 +24,6 @@ from cacti_tools import (
     turn,
 )
 from statistics_tools import uniform
-
-# --- the cards ---
-
-
-def test_there_are_48_cacti_four_bonus_planters_and_a_starting_arrangement_of_one_of_each():
-    assert (DATA["types"], DATA["count"]) == (TYPES, [12] * 4)
-    assert DATA["bonus"] == TYPES
-    assert DATA["starting"] == {"cost": [1, 1, 1, 1], "points": 5}
-
 
 # --- the deal ---
 
@@ -53,13 +42,6 @@ def test_five_cacti_are_dealt_to_the_middle_and_the_first_opening_card_is_taken(
         assert now["discards"] == [0] * 4
         everything = np.sum([now["middle"], *now["nurseries"], counts(now["deck"], 4)], axis=0)
         assert everything.tolist() == [12] * 4
-
-
-def test_seat_0_begins_with_an_action(dealt):
-    for now in dealt:
-        assert (now["active_player"], now["current_player"], now["asked"]) == (0, 0, "action")
-        assert now["decisions"] == 0
-        assert not any(now[flag] for flag in ("last_turn", "terminated", "truncated"))
 
 
 def test_each_player_holds_the_starting_arrangement_one_basic_one_and_the_special_planter(dealt):

@@ -17,16 +17,6 @@ from mars_env import Mars
 # --- the deal ---
 
 
-def test_the_flowers_are_drawn_at_random():
-    batch = Batch(Mars(), 4000)
-    batch.reset(seed=1)
-    for _ in range(2):
-        batch.step(batch.action_mask.argmax(axis=1))
-    drawn = batch.states["stocks"][:, 0]  # of each colour hypergeometric: mean 5, variance 125 / 59
-    assert abs(drawn.mean(axis=0) - 5).max() < 0.12
-    assert abs(drawn.var(axis=0) - 125 / 59).max() < 0.3
-
-
 @pytest.mark.parametrize(
     "options",
     [{"num_players": n, "cooperative": True} for n in range(1, 6)] + [{"gardeners": 2}, {"peaks": 3}],

@@ -6,7 +6,6 @@ from mars_tools import (
     ADD_1,
     ADD_5,
     CORNER,
-    HEXES,
     LOSE_1,
     garden,
     position,
@@ -263,28 +262,22 @@ def test_a_game_just_ended_by_the_rules_is_not_truncated_also():
         assert (table.now["terminated"], table.now["truncated"]) == (True, False)
 
 
-# --- options, what is hidden, the two views ---
+# --- options, redrawing ---
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_players": 6}, r"num_players must be .* to 5 \(1 only with cooperative=True\), not 6"),
-        ({"num_players": 0, "cooperative": True}, "num_players must be .* 1 to 5 .*, not 0"),
         ({"num_players": 1}, "num_players must be 2 to 5, or 1 to 5 with cooperative=True, not 1"),
-        ({"num_players": 2.0}, "num_players must be a whole number"),
         ({"num_players": True, "cooperative": True}, "num_players must be a whole number"),
         ({"peaks": 4}, "peaks must be 0 to 3 with num_players=2, not 4"),
         ({"num_players": 5, "peaks": 1}, "peaks must be 0 to 0 with num_players=5, not 1"),
-        ({"peaks": -1}, "peaks must be .*, not -1"),
         ({"num_players": 3, "gardeners": 2}, "gardeners must be 1 with num_players=3"),
         ({"num_players": 1, "gardeners": 2, "cooperative": True}, "gardeners must be 1 with num_players=1"),
-        ({"gardeners": 3}, "gardeners must be .* 1 to 2 .*, not 3"),
         ({"special_actions": 1}, "special_actions must be True or False, not 1"),
-        ({"cooperative": "yes"}, "cooperative must be True or False, not 'yes'"),
         ({"max_decisions": 0}, "max_decisions must be .* from 1 .*, not 0"),
         ({"view": "image"}, "view must be 'flat' or 'planes', not 'image'"),
-        ({"reward": "score"}, "reward must be 'outcome' or 'margin', not 'score'"),
     ],
 )
 def test_an_option_out_of_range_is_named_with_what_is_allowed(options, message):
@@ -301,14 +294,3 @@ def test_resample_redraws_the_dice_to_come_and_nothing_else():
         assert (table.now, table.legal, table.observation(0).tolist()) == before
         rolls.add(tuple(table.take("hex 2,2").dice))
     assert len(rolls) > 5
-
-
-def test_the_two_views_say_the_same():
-    flat = garden(3, ["hex 0,2"]).observation(1)
-    planes = garden(3, ["hex 0,2"], view="planes").observation(1)
-    cells = [(r + 5, q + 5) for q, r in HEXES]
-    assert flat.shape == (1335,)
-    assert planes.shape == (75, 11, 11)
-    assert [planes[i][cell] for i in range(14) for cell in cells] == flat[: 14 * 91].tolist()
-    assert planes[:14].sum() == flat[: 14 * 91].sum()  # nothing outside the board
-    assert (planes[14:] == flat[14 * 91 :, None, None]).all()
