@@ -33,30 +33,15 @@ def test_each_cactus_under_the_special_planter_is_worth_1_point(t):
     [
         ([], 0),
         ([1], -1),
-        ([1] * 5, -5),
-        ([1, 2], -4),
         ([1, 1, 1, 2, 2], -10),
         ([1, 2, 3], -9),
-        ([1, 2, 3, 3, 3], -15),
         ([0] * 6, 6),
-        ([0, 1, 2, 3], 1 - 9),
         ([0, 0, 0, 1, 1, 3], 3 - 6),
     ],
 )
 def test_cacti_left_cost_their_number_times_their_types_without_those_of_the_bonus_planter(nursery, score):
     assert position(middle=FULL, nurseries=(nursery, ()), bonus=(0, 1)).scores == [score, 0]
     assert position(middle=FULL, nurseries=((), nursery), bonus=(1, 0)).scores == [0, score]
-
-
-def test_scores_are_told_as_things_stand():
-    table = position(middle=FULL, nurseries=([1, 3], ()), deck=[2] * 9, bonus=(0, 1))
-    assert table.scores == [-4, 0]
-    table.take("grow barrel")
-    assert table.scores == [2 - 4, 0]
-    table.take("grow star")
-    assert table.scores == [2 - 4, -4]  # with the opening card: one star, one saguaro
-    table.take("special star")
-    assert table.scores == [2 - 9, -1 + 1]  # seat 0 has drawn a saguaro
 
 
 # --- who wins ---
@@ -75,7 +60,6 @@ def ended(nursery=(), under=None, planted=()):
     ("seat_0", "score", "reward"),
     [
         ({"under": [1] * 6}, 6, 1),
-        ({"under": [1] * 4}, 4, -1),
         ({"planted": [[0, "lower"]]}, 6, 1),
         ({"planted": ["starting"], "nursery": [1]}, 4, -1),
         ({"planted": [[0, "lower"]], "under": [1] * 9, "nursery": [1] * 11}, 4, -1),
@@ -92,12 +76,9 @@ def test_the_most_points_win(seat_0, score, reward):
     [
         ({"planted": ["starting"]}, -1),  # none under Planters against five
         ({"planted": [[0, "upper"]], "under": [1, 1]}, -1),
-        ({"planted": [[0, "upper"]], "nursery": [0, 0]}, -1),
         ({"planted": [[0, "upper"]], "under": [1], "nursery": [0]}, -1),
         ({"nursery": [0] * 6 + [1]}, 1),  # six against five
-        ({"under": [2] * 9, "nursery": [1, 3]}, 1),
         ({"under": [2] * 3, "nursery": [0] * 3 + [1]}, 1),
-        ({"under": [0] * 3, "nursery": [0] * 3 + [1]}, 1),
     ],
 )
 def test_level_points_are_decided_by_the_cacti_under_both_planters(seat_0, reward):
@@ -111,7 +92,6 @@ def test_level_points_are_decided_by_the_cacti_under_both_planters(seat_0, rewar
     [
         {"under": [3] * 5},
         {"nursery": [0] * 5},
-        {"under": [0] * 2, "nursery": [0] * 3},
         {"under": [1] * 5, "planted": [[0, "upper"]], "nursery": [2, 2, 2]},
     ],
 )

@@ -22,13 +22,11 @@ from garden_core.jit import kernels
     [
         ([10, 15, 16, 18, 0], ADD_5, [17, 15, 16, 18, 0]),  # on past 15 and 16
         ([10, 12, 14], ADD_5, [15, 12, 14]),  # who is passed on the way does not matter
-        ([10, 14], ADD_5, [15, 14]),
         ([10, 9, 8, 6], LOSE_1, [7, 9, 8, 6]),  # the same backward
         ([10, 8], LOSE_1, [9, 8]),
         ([2, 1], LOSE_1, [0, 1]),  # back to 0, past the last space
         ([1, 0, 0], LOSE_1, [0, 0, 0]),  # 0 holds any number
         ([0, 0, 4], LOSE_1, [0, 0, 4]),  # nobody goes below 0
-        ([0, 4], LOSE_1, [0, 4]),
         ([0, 1, 2], ADD_1, [3, 1, 2]),
         ([196, 201], ADD_5, [202, 201]),  # the track has no end
     ],
@@ -90,9 +88,6 @@ def test_only_the_tenth_flower_of_the_colour_planted_counts():
         ([26, 25], LOSE_1, 1, [24, 25]),
         ([20, 25, 26], ADD_5, 1, [27, 25, 26]),  # 26 is slid over, not led to
         ([25, 27, 28, 29], ADD_5, 1, [30, 27, 28, 29]),  # others are passed on the way
-        ([40, 39], ADD_5, 1, [45, 39]),
-        ([30, 0], LOSE_1, 1, [29, 0]),
-        ([0, 5], ADD_5, 1, [6, 5]),
     ],
 )
 def test_points_that_lead_to_a_space_above_25_that_another_scorer_holds_earn_an_extra_turn(
@@ -172,14 +167,11 @@ def test_the_game_ends_when_no_dice_are_left_and_every_player_is_surrounded():
     ("scores", "rewards"),  # scores before A plants the last flower for 5 points
     [
         ([0, 3], [1, -1]),
-        ([0, 9], [-1, 1]),
         ([0, 9, 3], [0, 1, -1]),
         ([0, 0, 0], [1, -1 / 2, -1 / 2]),
         ([0, 9, 0, 0], [1 / 3, 1, -2 / 3, -2 / 3]),
         ([0, 0, 0, 0], [1, -1 / 3, -1 / 3, -1 / 3]),
-        ([0, 9, 8, 7], [-1, 1, 1 / 3, -1 / 3]),
         ([0, 7, 6, 4, 3], [0, 1, 1 / 2, -1 / 2, -1]),
-        ([0, 7, 0, 0, 0], [1 / 2, 1, -1 / 2, -1 / 2, -1 / 2]),
     ],
 )
 def test_the_highest_score_wins_and_equal_scores_share_their_ranks(scores, rewards):
