@@ -34,31 +34,17 @@ VARIANTS = {  # file name: game, options, seed
     "mars_cooperative_4_margin": ("mars", {"num_players": 4, "cooperative": True, "reward": "margin"}, 6),
 }
 
-PICTURES = {  # file name: playthrough, decision (-1: the end), how it is drawn
+PICTURES = {  # file name: playthrough, decision, how it is drawn
     "botanicus_assign_4_players_dark": ("botanicus_4_players_margin", 5, {"legal": True, "dark": True}),
     "botanicus_start_compact_names": (
         "botanicus_2_players",
         78,
         {"seat": 1, "legal": True, "compact": True, "names": True},
     ),
-    "botanicus_track": ("botanicus_2_players", 37, {"legal": True}),
-    "botanicus_choose": ("botanicus_2_players", 65, {"legal": True}),
-    "botanicus_plant": ("botanicus_2_players", 77, {"legal": True}),
-    "botanicus_walk": ("botanicus_2_players", 105, {"legal": True}),
-    "botanicus_end": ("botanicus_2_players", -1, {}),
-    "cacti_opening": ("cacti", 0, {"seat": 0, "legal": True}),
-    "cacti_response_names": ("cacti", 12, {"legal": True, "names": True}),
-    "cacti_plant_compact": ("cacti_margin", 14, {"legal": True, "compact": True}),
     "cacti_last_card_dark": ("cacti", 23, {"legal": True, "dark": True}),
-    "cacti_end": ("cacti", -1, {}),
-    "cacti_end_compact": ("cacti_margin", -1, {"compact": True}),
-    "mars_place": ("mars_2_players", 1, {"legal": True}),
-    "mars_move": ("mars_2_players", 54, {"legal": True}),
-    "mars_plant_5_players_compact": ("mars_5_players", 40, {"legal": True, "compact": True}),
-    "mars_give_up_peaks_dark": ("mars_3_players_peaks_planes", 90, {"legal": True, "dark": True}),
+    "cacti_plant_compact": ("cacti_margin", 14, {"legal": True, "compact": True}),
     "mars_2_gardeners_names": ("mars_2_gardeners_special", 90, {"legal": True, "names": True}),
-    "mars_end_5_players": ("mars_5_players", -1, {}),
-    "mars_end_cooperative_compact": ("mars_cooperative_4_margin", -1, {"compact": True}),
+    "mars_plant_5_players_compact": ("mars_5_players", 40, {"legal": True, "compact": True}),
 }
 
 
@@ -115,7 +101,7 @@ def drawn(source, decision, look):
     batch = Batch(make(name, **options), 1, autoreset=False)
     batch.reset(seed)
     last = None
-    for label in taken[: decision if decision >= 0 else None]:
+    for label in taken[:decision]:
         last = int(batch.current_player[0]), batch.game.labels.index(label)
         batch.step([last[1]])
     return batch.game.svg(batch.states[0], last=last, **look).replace("><", ">\n<") + "\n"

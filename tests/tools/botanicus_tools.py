@@ -191,11 +191,6 @@ def _fill_pile(made, pile, discards, hands, seed):
 
 # --- positions in which seat 0 begins its turn, and what tests ask of them ---
 
-KEYS = (
-    "game num_players round column current_player asked hand_action steps_taken in_play pending gardens gardeners "
-    "coins points animals hands tracks tasks dealt basic_done special_done flowers order stack walked played "
-    "prizes tiles covered pile discards scores decisions terminated truncated"
-)
 ASKED = ["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
 KINDS = ["plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel"]
 TRACKS = ["money", "wheelbarrow", "shovel"]

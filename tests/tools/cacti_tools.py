@@ -119,6 +119,21 @@ def choose(policy, rng, labels):
     return rng.choice(fitting or labels) if rng.random() < 0.8 else rng.choice(labels)
 
 
+class Record:
+    """A whole game: its data, snapshots, actions and rewards."""
+
+    def __init__(self, data, policy, seed, **options):
+        table = Table(**options).deal(seed)
+        rng = random.Random(seed)
+        self.data, self.game = data, table.game
+        self.nows, self.taken, self.rewards = [table.now], [], []
+        while not table.over:
+            self.taken.append(choose(policy, rng, table.legal))
+            table.take(self.taken[-1])
+            self.nows.append(table.now)
+            self.rewards.append(table.rewards)
+
+
 # --- what tests of the rules set up and ask ---
 
 TYPES = ["barrel", "prickly pear", "saguaro", "star"]
@@ -133,10 +148,6 @@ HALVES = [
     ("plant starting", ["starting"], DATA["starting"]),
 ]
 FULL = [0, 0, 1, 2, 3]  # a middle that needs no refill
-KEYS = (
-    "game current_player active_player asked middle nurseries special bonus starting_in_hand basic_in_hand "
-    "arrangement_deck planted deck discards last_turn scores decisions terminated truncated"
-)
 
 
 def cacti(by_type):

@@ -11,7 +11,7 @@ from botanicus_tools import (
     PLANT_3,
     WATER_2,
     Table,
-    flowers,
+    changed,
     laid,
     mine,
     neutrals,
@@ -22,6 +22,7 @@ from botanicus_tools import (
     put,
     through,
     turn,
+    written,
 )
 
 # --- the Flower: costs, what it gives ---
@@ -44,11 +45,6 @@ def test_each_flower_already_there_costs_3_coins():
         assert table.now["hand_action"] == ["wheelbarrow", 2]
 
 
-def test_the_flower_can_be_placed_on_any_space_that_can_be_paid():
-    table = mine(started=2, stack=[1, 2, 0], flowers=[[], [1], [2], []], coins=2)
-    assert flowers(table.legal) == ["flower 0", "flower 3"]
-
-
 @pytest.mark.parametrize(("column", "space"), list(itertools.product(range(1, 9), range(4))))
 def test_every_space_gives_its_printed_action(column, space):
     action, n = DATA["board"][column - 1][space].split()
@@ -69,13 +65,6 @@ def test_every_space_gives_its_printed_action(column, space):
         assert table.to_move == 0
     else:
         assert turn(table) == (1, "start")
-
-
-def test_columns_in_odd_places_have_no_tiles():
-    for column in (1, 3, 5, 7):
-        table = mine(column=column).take("flower 1")
-        assert table.now["covered"] == [[False] * 4] * 4
-        assert table.now["pending"] == [[]]
 
 
 def test_a_tile_gives_its_action_besides_the_printed_one_and_stays():
@@ -127,13 +116,6 @@ def test_at_once_gains_come_first_and_leave_no_choice():
     assert turn(table) == (0, "track")
 
 
-def test_groups_of_at_once_gains_never_appear():
-    table = mine(column=2, tiles={(0, 1): 3}).take("flower 1")
-    assert (of(table, "coins"), of(table, "points")) == (9, 2)
-    assert turn(table) == (1, "start")
-    assert table.now["pending"] == []
-
-
 def test_of_one_kind_the_printed_one_goes_first_without_a_choice():
     table = mine(column=2, tiles={(0, 3): 15}, gardener=(1, 1)).take("flower 3")  # plant_1 2, and plant_1 2
     assert turn(table) == (0, "plant")
@@ -148,11 +130,6 @@ def test_of_one_kind_the_printed_one_goes_first_without_a_choice():
     table = mine(column=6, tiles={(2, 0): 5}).take("flower 0")  # walk 2, and walk 3 by the tile
     assert table.now["hand_action"] == ["walk", 2]
     assert table.now["pending"] == [[["walk", 3]]]
-
-
-def test_planting_different_levels_is_a_choice():
-    table = mine(column=8, tiles={(3, 3): 15}).take("flower 3")  # plant_2 2, and plant_1 2
-    assert table.legal == ["pass", "resolve plant_1", "resolve plant_2"]
 
 
 def test_one_action_is_completed_before_the_next_begins():
@@ -171,6 +148,39 @@ def test_resolve_stays_legal_for_an_action_that_turns_out_impossible():
     assert table.now["hand_action"] == ["shovel", 2]
 
 
+# --- several gains of a node, with other data ---
+
+
+def test_three_gains_of_a_node_wait_beside_the_other_action_of_the_space(tmp_path):
+    data = changed(tracks__wheelbarrow__1__gains=["water 1", "walk 2", "plant_4 2"])
+    table = mine(column=6, tiles={(2, 0): 1}, garden={(1, 1): 1}, tables=written(data, tmp_path)).take(
+        "flower 0"
+    )
+    table.take("resolve wheelbarrow").take("advance upper").take("pass")
+    assert table.now["pending"] == [[["walk", 2]], [["water", 1], ["walk", 2], ["plant_4", 2]]]
+    assert table.legal == ["pass", "resolve plant_4", "resolve water", "resolve walk"]
+    table.take("resolve walk").take("walk 0,1")
+    assert table.now["pending"] == [[["walk", 2]], [["water", 1], ["plant_4", 2]]]
+    table.take("resolve plant_4").take("bed 0,1").take("pass")
+    assert turn(table) == (0, "water")
+    table.take("bed 1,1")
+    assert turn(table) == (0, "walk")
+    assert table.now["pending"] == [[]]
+    assert planted(table) == {(0, 1): 4, (1, 1): 2}
+
+
+def test_of_one_kind_the_first_gained_goes_first_among_others(tmp_path):
+    data = changed(tracks__wheelbarrow__1__gains=["plant_1 2", "water 1", "plant_1 3"])
+    table = mine(tables=written(data, tmp_path)).take("flower 1").take("advance upper").take("pass")
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    table.take("resolve plant_1")
+    assert table.now["hand_action"] == ["plant_1", 2]
+    table.take("pass")  # the first two only
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    table.take("resolve water")  # nothing to water
+    assert table.now["hand_action"] == ["plant_1", 3]
+
+
 # --- Pole Position ---
 
 
@@ -186,15 +196,6 @@ def test_the_pole_position_example_with_a_second_flower():
     put(table, "flower 2")
     assert turn(table) == (blue, "start")
     assert table.now["stack"] == [blue, yellow, 2]
-
-
-def test_a_pole_position_is_free_even_under_three_flowers():
-    table = position(
-        num_players=4, stack=[1, 2, 3, 0], started=3, flowers=[[1, 2, 3], [], [], []], coins=[0] * 4
-    )
-    table.take("flower 0")
-    assert of(table, "coins") == 0
-    assert table.now["stack"] == [0, 3, 2, 1]
 
 
 def test_under_a_neutral_flower_a_pole_position_is_free_and_gives_nothing():
@@ -236,50 +237,13 @@ def test_the_neutral_flower_costs_whoever_comes_upon_it_and_takes_no_turn():
     assert turn(table) == (1, "neutral")
 
 
-def test_the_neutral_flower_is_placed_for_free_on_any_space_and_gives_nothing():
-    for space in range(4):
-        table = mine(num_players=2, column=2, coins=0)
-        table.state["asked"] = ASKED.index("neutral")
-        before = table.now
-        table.take(f"neutral {space}")
-        after = table.now
-        assert [after[k] for k in ("coins", "points", "hands")] == [
-            before[k] for k in ("coins", "points", "hands")
-        ]
-        assert after["flowers"][space] == ["neutral"]
-        assert turn(table) == (0, "start")
-
-
-@pytest.mark.parametrize("num_players", [3, 4])
-def test_there_is_no_neutral_flower_with_more_players(num_players):
-    table = Table(num_players=num_players).deal(3)
-    while not table.over:
-        assert table.now["asked"] != "neutral"
-        assert "neutral" not in itertools.chain(*table.now["flowers"])
-        table.take(table.legal[-1])
-
-
 # --- forfeits, automatic passes ---
-
-
-def test_an_action_can_be_forfeited_at_once():
-    table = mine(hand=[PLANT_1]).take("use plant_1 3")
-    assert "pass" in table.legal
-    table.take("pass")
-    assert not planted(table)
-    assert turn(table) == (0, "start")
 
 
 def test_what_is_left_of_an_action_can_be_forfeited():
     table = mine(hand=[PLANT_1]).take("use plant_1 3").take("bed 1,1").take("pass")
     assert planted(table) == {(1, 1): 1}
     assert turn(table) == (0, "start")
-
-
-def test_forfeiting_one_action_leaves_the_other():
-    table = mine(column=2, tiles={(0, 3): 14}, garden={(1, 1): 1}).take("flower 3")
-    table.take("resolve plant_1").take("pass")
-    assert turn(table) == (0, "water")
 
 
 def test_pass_in_a_choice_forfeits_the_whole_group():
@@ -301,43 +265,11 @@ def test_pass_in_a_choice_forfeits_only_the_innermost_group():
     assert not planted(table)
 
 
-def test_gains_of_a_node_are_resolved_before_the_other_action_of_the_space():
-    table = mine(column=6, tiles={(2, 0): 1}).take("flower 0")
-    table.take("resolve wheelbarrow").take("advance upper").take("pass").take("resolve plant_1")
-    assert table.now["pending"] == [[["walk", 2]], [["water", 1]]]
-    table.take("bed 1,1")
-    assert table.now["pending"] == [[["walk", 2]], []]
-    assert turn(table) == (0, "water")
-    table.take("bed 1,1")
-    assert turn(table) == (0, "walk")
-    table.take("walk 3,1")
-    assert table.to_move == 1
-    assert planted(table) == {(1, 1): 2}
-
-
-def test_pass_is_not_legal_in_phase_1_of_the_rounds():
-    assert "pass" not in mine(hand=[WATER_2]).legal
-
-
 def test_watering_with_nothing_to_water_is_passed_by_itself():
     table = mine(hand=[WATER_2], garden={(1, 1): 4, (0, 0): 1}).take("use water 2")
     assert turn(table) == (0, "start")
     assert of(table, "coins") == 4
     assert table.now["discards"][WATER_2] == 1
-
-
-def test_a_second_watering_that_is_impossible_is_passed_by_itself():
-    table = mine(hand=[WATER_2], garden={(1, 1): 3}).take("use water 2").take("bed 1,1")
-    assert planted(table) == {(1, 1): 4}
-    assert turn(table) == (0, "start")
-
-
-def test_a_choice_is_asked_all_the_same_if_one_turns_out_impossible():
-    full = dict.fromkeys([(1, 1), (1, 2), (2, 1), (2, 2)], 1)
-    table = mine(column=4, tiles={(1, 3): 15}, garden=full).take("flower 3")  # water 2, and plant_1 2
-    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
-    table.take("resolve plant_1")  # no bed takes another I
-    assert turn(table) == (0, "water")
 
 
 def test_planting_without_a_possible_bed_is_passed_by_itself():

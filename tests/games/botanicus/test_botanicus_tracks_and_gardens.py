@@ -11,12 +11,9 @@ from botanicus_tools import (
     KINDS,
     M1,
     M2L,
-    M2U,
     M4U,
     MONEY_3,
     NO_BEDS,
-    PLANT_1,
-    PLANT_2,
     PLANT_3,
     S1,
     S2,
@@ -31,14 +28,11 @@ from botanicus_tools import (
     WHEELBARROW_2,
     WHEELBARROW_END,
     beds,
-    flowers,
     mine,
     of,
     planted,
-    position,
     printed,
     resolves,
-    starting,
     turn,
     walks,
 )
@@ -81,16 +75,6 @@ def test_the_shovel_example_with_a_path_for_2_coins():
     assert table.to_move == 1
 
 
-@pytest.mark.parametrize("coins", [0, 1])
-def test_the_shovel_example_without_the_coins(coins):
-    """No free way leads past the path for 2 coins, so the piece stops before it by itself."""
-    table = mine(coins=coins).take("flower 3").take("advance upper")
-    assert of(table, "points") == 1  # just one step
-    assert of(table, "coins") == coins
-    assert table.now["hand_action"] == ["plant_1", 1]
-    assert of(table, "tracks") == [0, 0, S1]
-
-
 def test_a_shovel_action_that_cannot_pay_its_first_path_scores_its_steps():
     table = mine(coins=1, pieces=(0, 0, S1)).take("flower 3")
     assert (of(table, "points"), of(table, "coins"), of(table, "tracks")) == (2, 1, [0, 0, S1])
@@ -112,51 +96,6 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(("track", "number", "way", "edge"), EDGES)
-@pytest.mark.parametrize("free", [1, 0])
-def test_every_edge_leads_on_for_its_cost_and_3_coins_more_for_a_bought_step(track, number, way, edge, free):
-    i, space = TRACKS.index(track), {"wheelbarrow": 1, "money": 2, "shovel": 3}[track]
-    cost = edge.get("cost", 0) + 3 * (1 - free)
-    for coins in (cost - 1, cost):
-        if coins < 0:
-            continue
-        pieces = [0, 0, 0]
-        pieces[i] = number
-        table = mine(pieces=pieces, coins=coins).take(f"flower {space}")
-        table.state["left"] = 2 * free
-        if not starting("advance")(table.legal):  # it has stopped by itself
-            assert coins < cost
-            continue
-        assert (f"advance {way}" in table.legal) == (coins >= cost)
-    before = of(table, "coins")
-    to = DATA["tracks"][track][node_names(track).index(edge["to"])]
-    onward = [to[way].get("cost", 0) + 3 * (1 - free) for way in ("upper", "lower") if way in to]
-    table.state["left"] = 2 * free
-    table.take(f"advance {way}")
-    stopped = not any(before - cost >= more for more in onward)
-    gains = dict(gain.split() for gain in to["gains"])
-    assert of(table, "coins") == before - cost + stopped * int(gains.get("coins", 0))
-    if not stopped:
-        assert of(table, "tracks")[i] == node_names(track).index(edge["to"])
-        assert table.now["hand_action"] == [track, 1]
-
-
-def test_a_node_with_one_edge_has_the_upper_one_only():
-    assert mine().take("flower 2").legal == ["pass", "advance upper"]
-
-
-def test_a_piece_never_moves_backward():
-    for track, number, _, edge in EDGES:
-        assert node_names(track).index(edge["to"]) > number
-
-
-def test_each_unused_step_scores_a_point_on_stopping():
-    table = mine(column=5).take("flower 3").take("advance upper").take("pass")  # money 3
-    assert of(table, "points") == 2
-    assert of(table, "coins") == 6 + 3
-    assert of(table, "tracks") == [M1, 0, 0]
-
-
 def test_without_any_step_the_unused_steps_score_but_nothing_is_gained():
     table = mine(column=5, pieces=(M1, 0, 0)).take("flower 3").take("pass")
     assert of(table, "points") == 3
@@ -174,14 +113,6 @@ def test_used_steps_score_nothing_and_bought_ones_neither():
     assert of(table, "points") == 0
     assert of(table, "coins") == 20 - 6 + 6
     assert of(table, "tracks") == [M4U, 0, 0]
-
-
-def test_gains_come_only_from_the_space_where_one_ends():
-    table = mine(column=5, coins=2).take("flower 3")
-    table.take("advance upper").take("advance lower").take("advance upper")
-    assert of(table, "coins") == 2 + 4
-    assert of(table, "points") == 1
-    assert sum(of(table, "hands")) == 0
 
 
 @pytest.mark.parametrize("track", TRACKS)
@@ -227,14 +158,6 @@ def test_a_node_with_two_different_gains_leaves_the_order_to_the_player():
     assert planted(table) == {(1, 1): 3}
 
 
-def test_the_end_stops_and_returns_the_piece_at_once_if_nothing_is_to_be_decided():
-    table = mine(pieces=(M4U, 0, 0)).take("flower 2").take("advance upper")
-    assert of(table, "tracks") == [0, 0, 0]
-    assert of(table, "points") == 1 + 15  # three players: the prize of 18 is left out
-    assert of(table, "coins") == 6 + 4
-    assert turn(table) == (1, "start")
-
-
 def test_a_track_may_be_taken_by_a_card_and_its_gains_forfeited():
     table = mine(hand=[WHEELBARROW_2], coins=2).take("use wheelbarrow 2").take("advance upper").take("pass")
     assert table.now["pending"] == [[], [["plant_1", 1], ["water", 1]]]
@@ -246,28 +169,11 @@ def test_a_track_may_be_taken_by_a_card_and_its_gains_forfeited():
     assert of(table, "tracks") == [0, W1, 0]
 
 
-def test_a_piece_at_the_end_cannot_go_on_with_bought_steps():
-    table = mine(pieces=(0, 0, S4), coins=30).take("flower 3").take("advance upper")
-    assert turn(table) == (0, "plant")
-    assert table.now["steps_taken"] == 0  # the track action is over
-
-
 def test_the_piece_returns_only_after_the_gains_are_resolved():
     table = mine(pieces=(0, 0, S4)).take("flower 3").take("advance upper")
     assert of(table, "tracks") == [0, 0, SHOVEL_END]
     table.take("pass")
     assert of(table, "tracks") == [0, 0, 0]
-
-
-def test_the_next_move_starts_from_the_beginning_again():
-    table = mine(pieces=(M4U, 0, 0), hand=[MONEY_3]).take("use money 3").take("advance upper")
-    table.take("flower 2").take("advance upper")
-    assert of(table, "tracks") == [M1, 0, 0]
-
-
-def test_a_piece_that_does_not_end_stays_where_it_is():
-    table = mine(pieces=(M1, W1, S1)).take("flower 2").take("advance upper").take("pass")
-    assert of(table, "tracks") == [M2U, W1, S1]
 
 
 def test_prizes_are_taken_from_the_top_and_may_all_go_to_one_player():
@@ -288,12 +194,6 @@ def test_an_empty_stack_gives_no_prize():
     assert of(table, "coins") == 6 + 4
     assert table.now["prizes"] == [[], [12, 8, 4]]
     assert of(table, "tracks") == [0, 0, 0]
-
-
-def test_others_pieces_on_a_space_do_not_matter():
-    table = position(num_players=3, stack=[0, 1, 2], tracks=[[0, 0, 0], [M1, 0, 0], [M1, 0, 0]])
-    table.take("flower 2").take("advance upper")
-    assert table.now["tracks"] == [[M1, 0, 0]] * 3
 
 
 # --- planting ---
@@ -323,25 +223,6 @@ def test_plants_go_on_empty_beds_or_replace_another_level_but_not_their_own(card
     assert "bed 1,1" in mine(hand=[kind]).take(f"use {card}").legal
 
 
-def test_an_amount_of_plants_is_as_many_single_choices():
-    table = mine(hand=[PLANT_1]).take("use plant_1 3")
-    for left in (3, 2, 1):
-        assert table.now["hand_action"] == ["plant_1", left]
-        table.take(beds(table.legal)[0])
-    assert planted(table) == {(1, 1): 1, (1, 2): 1, (2, 1): 1}
-
-
-def test_a_plant_just_planted_cannot_be_planted_again_at_the_same_level():
-    table = mine(hand=[PLANT_2]).take("use plant_2 2").take("bed 1,1")
-    assert "bed 1,1" not in table.legal
-
-
-def test_plants_do_not_run_out():
-    table = position(num_players=3, stack=[0, 1, 2], hands=[[PLANT_3], [], []])
-    table.state["garden"][1:3][table.state["garden"][1:3] >= 0] = 3
-    assert beds(table.take("use plant_3 1").legal)
-
-
 # --- watering ---
 
 
@@ -352,11 +233,6 @@ def test_watering_raises_levels_1_to_3_by_one(level):
     if level in (1, 2, 3):
         table.take("bed 1,1")
         assert planted(table) == {(1, 1): level + 1, (2, 2): 1}
-
-
-def test_the_same_plant_may_be_watered_more_than_once():
-    table = mine(hand=[WATER_2], garden={(1, 1): 2}).take("use water 2").take("bed 1,1").take("bed 1,1")
-    assert planted(table) == {(1, 1): 4}
 
 
 # --- the walk action ---
@@ -380,14 +256,3 @@ def test_a_walk_by_a_card_leaves_the_walk_for_coins():
     table.take("walk 2,2")
     assert of(table, "coins") == 3
     assert not walks(table.legal)
-
-
-def test_a_walk_action_is_one_move():
-    table = mine(hand=[WALK_5]).take("walk 1,2").take("use walk 5").take("walk 1,1")
-    assert flowers(table.legal) == table.legal
-
-
-def test_a_walk_action_may_be_forfeited():
-    table = mine(hand=[WALK_5]).take("use walk 5").take("pass")
-    assert of(table, "gardeners") == 4
-    assert turn(table) == (0, "start")

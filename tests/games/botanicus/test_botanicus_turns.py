@@ -27,7 +27,6 @@ from botanicus_tools import (
     of,
     planted,
     position,
-    printed,
     put,
     sells,
     turn,
@@ -57,14 +56,6 @@ def test_the_data_agree_with_the_numbers_of_the_rulebook():
     assert DATA["tracks"]["wheelbarrow"][-1]["gains"] == ["points 7", "water 2"]
 
 
-def test_the_specials_of_the_data_are_those_of_the_reading():
-    text = (
-        "0002-10 0020-7 0011-9 0111-11 0030-11 2001-8 0201-10 1011-10 0120-10 1002-11 1110-8 0102-12 2020-11 "
-        "1111-14 0400-11 0220-14 3001-10 0040-17 2101-11 0310-12"
-    )
-    assert [f"{''.join(map(str, t['plants']))}-{t['points']}" for t in DATA["special"]] == text.split()
-
-
 # --- setup ---
 
 
@@ -84,18 +75,6 @@ def test_everybody_starts_with_six_coins_no_cards_on_the_fountain_with_pieces_on
         assert now["points"] == now["animals"] == [0] * n
         assert now["basic_done"] == now["special_done"] == [[False] * 5] * n
         assert now["scores"] == [2] * n
-
-
-def test_gardens_start_empty_with_eighteen_beds(dealt):
-    empty = [-1 if bed in NO_BEDS else 0 for bed in BEDS]
-    for now in dealt:
-        assert now["gardens"] == [empty] * now["num_players"]
-
-
-def test_places_for_flowers_are_empty():
-    state = Table().deal(0).state
-    assert (state["flowers"] == -1).all()
-    assert not state["num_flowers"].any()
 
 
 def test_prizes_depend_on_the_number_of_players(dealt):
@@ -142,26 +121,6 @@ def test_the_pile_holds_all_eighteen_cards_shuffled(dealt):
             assert abs(often[kind] - mean) < 5 * mean**0.5
 
 
-def test_the_game_begins_with_round_one_column_one_and_the_assignments_of_the_first_in_the_stack(dealt):
-    for now in dealt:
-        assert (now["round"], now["column"], now["asked"]) == (1, 1, "assign")
-        assert now["current_player"] == now["stack"][0]
-        assert now["tasks"] == [[-1] * 5] * now["num_players"]
-        assert now["flowers"] == [[], [], [], []]
-        assert (now["decisions"], now["terminated"], now["truncated"]) == (0, False, False)
-        assert (now["walked"], now["played"], now["in_play"], now["hand_action"]) == (
-            False,
-            False,
-            None,
-            None,
-        )
-
-
-def test_one_seed_gives_one_deal():
-    assert Table().deal(7).now == Table().deal(7).now
-    assert Table().deal(7).now != Table().deal(8).now
-
-
 # --- special tasks are assigned ---
 
 
@@ -180,24 +139,6 @@ def test_each_player_in_the_order_of_the_stack_assigns_four_tasks_and_the_last_g
     assert turn(table) == (table.now["stack"][0], "neutral" if num_players == 2 else "start")
 
 
-def test_a_task_is_assigned_only_once_and_any_row_is_allowed():
-    table = Table(num_players=3).deal(1)
-    seen = [0, 1, 2, 3, 4]
-    for j in (4, 1, 0, 3):
-        assert table.legal == [f"assign {i}" for i in seen]
-        table.take(f"assign {j}")
-        seen.remove(j)
-
-
-def test_all_tasks_stay_in_dealt_for_the_whole_game():
-    table = Table(num_players=3).deal(1)
-    before = table.now["dealt"]
-    while not table.over:
-        table.take(table.legal[-1])
-    assert table.now["dealt"] == before
-    assert [sorted(own) for own in table.now["tasks"]] == [sorted(own) for own in before]
-
-
 # --- whose turn it is ---
 
 
@@ -214,62 +155,12 @@ def test_the_turn_order_example_with_stacked_flowers():
         table.state["coins"][:] = 20
 
 
-def test_the_stack_decides_at_the_very_start():
-    for stack in itertools.permutations(range(3)):
-        table = position(num_players=3, stack=stack)
-        for player in stack:
-            assert turn(table) == (player, "start")
-            assert table.now["order"][0] == player
-            put(table, "flower 0")
-
-
-def test_the_space_counts_before_the_place_in_the_stack():
-    table = position(num_players=4, stack=[0, 1, 2, 3], coins=[20] * 4)
-    for space in (3, 1, 3, 1):
-        put(table, f"flower {space}")
-    assert table.now["stack"] == [3, 1, 2, 0]
-
-
 def test_only_the_column_that_all_have_left_counts():
     table = position(num_players=3, stack=[0, 1, 2])
     put(table, "flower 3")
     assert turn(table) == (1, "start")
     put(table, "flower 0")
     assert turn(table) == (2, "start")  # not seat 1, whose Flower is at the top of the new column
-
-
-def test_one_player_may_have_two_turns_in_a_row():
-    table = position(num_players=3, stack=[0, 1, 2])
-    for space in (3, 2, 0):
-        put(table, f"flower {space}")
-    assert table.now["column"] == 2
-    assert turn(table) == (2, "start")
-
-
-def test_flowers_lie_bottom_to_top_and_the_order_loses_who_has_placed():
-    table = position(num_players=3, stack=[2, 0, 1])
-    put(table, "flower 1")
-    assert (table.now["flowers"], table.now["order"]) == ([[], [2], [], []], [0, 1])
-    put(table, "flower 1")
-    assert (table.now["flowers"], table.now["order"]) == ([[], [2, 0], [], []], [1])
-    put(table, "flower 3")
-    assert (table.now["flowers"], table.now["order"]) == ([[]] * 4, [0, 2, 1])
-
-
-def test_the_order_loses_a_player_on_placing_the_flower_not_at_the_end_of_the_turn():
-    table = mine().take("flower 1")
-    assert turn(table) == (0, "track")
-    assert table.now["order"] == [1, 2]
-    assert table.now["stack"] == [0, 1, 2]
-
-
-def test_four_players_may_all_stand_on_one_space():
-    table = position(num_players=4, stack=[0, 1, 2, 3], coins=[20] * 4)
-    for paid in (0, 3, 6, 9):
-        player = table.to_move
-        put(table, "flower 2")
-        assert table.now["coins"][player] == 20 - paid
-    assert table.now["stack"] == [3, 2, 1, 0]
 
 
 # --- phase 1 ---
@@ -296,14 +187,6 @@ def test_walk_and_card_in_either_order_each_once():
         assert (table.now["walked"], table.now["played"]) == (True, True)
 
 
-def test_neither_walk_nor_card_is_compulsory_and_both_end_with_the_flower():
-    table = mine(hand=[WATER_2]).take("flower 1")
-    assert table.now["asked"] == "track"
-    assert not walks(table.legal) + uses(table.legal) + sells(table.legal)
-    table.take("pass")
-    assert table.to_move == 1
-
-
 def test_walked_and_played_are_forgotten_with_the_turn():
     table = mine(hand=[WATER_2]).take("walk 1,2").take("sell water 2")
     put(table, "flower 1")
@@ -326,14 +209,6 @@ def test_a_walk_costs_a_coin_a_step_by_the_shortest_way_along_the_paths(origin):
             assert of(after, "coins") == 7 - steps
             assert of(after, "gardeners") == CROSSINGS.index(target)
             assert after.now["gardeners"][1:] == [4, 4]
-
-
-def test_without_coins_there_is_no_walk():
-    assert not walks(mine(coins=0).legal)
-
-
-def test_staying_put_is_no_walk():
-    assert "walk 1,1" not in mine(coins=20).legal
 
 
 # --- Garden cards ---
@@ -361,19 +236,9 @@ def test_a_card_is_not_used_without_2_coins_but_sold():
     assert turn(table) == (0, "start")
 
 
-def test_coins_of_a_sale_pay_for_a_walk():
-    table = mine(hand=[PLANT_3], coins=0).take("sell plant_3 1")
-    assert len(walks(table.legal)) == len([c for c in CROSSINGS if 0 < abs(c[0] - 1) + abs(c[1] - 1) <= 3])
-
-
 def test_only_cards_in_the_own_hand_can_be_played():
     table = position(num_players=3, stack=[0, 1, 2], hands=[[], [WATER_2], [ANIMAL_1]])
     assert not uses(table.legal) + sells(table.legal)
-
-
-def test_two_cards_of_a_kind_are_one_choice_and_one_stays():
-    table = mine(hand=[WATER_2, WATER_2]).take("sell water 2")
-    assert of(table, "hands") == [1, 0, 0, 0, 0, 0, 0, 0, 0]
 
 
 def test_a_forfeited_card_is_paid_and_discarded_all_the_same():
@@ -390,23 +255,6 @@ def test_a_card_drawn_by_a_card_cannot_be_played_in_that_turn():
     assert of(table, "hands")[WATER_2] == 1
     assert turn(table) == (0, "start")
     assert not uses(table.legal) + sells(table.legal)
-
-
-def test_a_card_drawn_by_the_flower_waits_for_the_next_turn():
-    table = printed(4, 2, pile=[ANIMAL_1])
-    assert of(table, "hands")[ANIMAL_1] == 1
-    assert table.to_move == 1
-
-
-def test_the_card_that_waters_twice():
-    table = mine(hand=[WATER_2], garden={(1, 1): 1, (2, 2): 3}).take("use water 2")
-    assert turn(table) == (0, "water")
-    assert table.now["hand_action"] == ["water", 2]
-    table.take("bed 2,2")
-    assert table.now["hand_action"] == ["water", 1]
-    table.take("bed 1,1")
-    assert planted(table) == {(1, 1): 2, (2, 2): 4}
-    assert turn(table) == (0, "start")
 
 
 @pytest.mark.parametrize("kind", range(9))

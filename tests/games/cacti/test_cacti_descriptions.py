@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from cacti_tools import Table, position
 
-from cacti_env import Cacti
-
 
 def said(table):
     return {
@@ -68,7 +66,3 @@ def test_cacti_sheet():
         {"planted": 5, "special": 3, "bonus": 2, "left_over": -1},
     ]
     assert Table().deal(0).game.score_sheet(table.now) == table.game.score_sheet(table.now)
-
-
-def test_the_summary_has_paragraphs():
-    assert len(Cacti.summary.strip().split("\n\n")) > 3

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from cacti_tools import FULL, GROWS, SPECIALS, Table, counts, last, position, turn
+from cacti_tools import FULL, GROWS, counts, last, position, turn
 
 from garden_core.jit import kernels
 
@@ -25,37 +25,11 @@ def test_an_empty_deck_with_five_in_the_middle_goes_on_without_an_opening_card(s
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_refill_that_takes_the_last_card_is_a_refill(seat):
-    table = position(middle=FULL, deck=[3, 2], discards=[1] * 4, active=seat).take("special barrel")
-    assert turn(table) == (1 - seat, 1 - seat, "action")
-    assert table.now["middle"] == [0, 1, 2, 2]
-    assert (table.now["deck"], table.now["discards"]) == ([], [0, 4, 0, 0])
-    assert table.now["nurseries"] == [[0] * 4, [0] * 4]
-    assert not table.now["last_turn"]
-
-
-@pytest.mark.parametrize("seat", [0, 1])
 def test_an_opening_card_that_is_the_last_ends_nothing_yet(seat):
     table = position(middle=FULL, deck=[3, 2, 1], active=seat).take("special barrel")
     assert turn(table) == (1 - seat, 1 - seat, "action")
     assert table.now["nurseries"][1 - seat] == [0, 1, 0, 0]
     assert table.now["deck"] == []
-    assert not table.now["last_turn"]
-
-
-def test_turns_go_on_with_an_empty_deck_as_long_as_the_middle_holds_five():
-    table = position(
-        middle=FULL,
-        nurseries=([0, 1, 2, 3] * 4, [0, 1, 2, 3] * 4),
-        hands=(["starting", 0], ["starting", 1]),
-        arrangement_deck=[4, 5],
-    )
-    seats = []
-    for label in ("starting", "starting", "basic 0 upper", "basic 1 upper", "basic 4 upper", "basic 5 upper"):
-        seats.append(table.to_move)
-        table.take(f"plant {label}")
-    assert seats == [0, 1] * 3
-    assert turn(table) == (0, 0, "action")
     assert not table.now["last_turn"]
 
 
@@ -75,12 +49,6 @@ def test_the_second_players_grow_is_responded_to_before_the_game_ends():
     assert table.over
     assert table.now["nurseries"] == [[0, 0, 0, 1], [2, 0, 0, 0]]
     assert table.now["middle"] == [0, 1, 1, 0]
-
-
-def test_after_a_skipped_response_the_game_ends_alike():
-    table = position(middle=[0] * 5, deck=[1], active=1).take("grow barrel")
-    assert table.over
-    assert table.now["middle"] == [0, 1, 0, 0]
 
 
 # --- the last turn ---
@@ -113,14 +81,6 @@ def test_the_discards_are_shuffled():
         assert abs(often[order] - mean) < 6 * mean**0.5
 
 
-def test_a_copied_state_shuffles_alike():
-    table = position(middle=[0] * 5, discards=[0, 1, 2, 3] * 6)
-    other = Table()
-    other.states[:] = table.states
-    label = "special barrel"
-    assert table.take(label).now == other.take(label).now
-
-
 def test_cacti_planted_for_in_that_very_turn_are_shuffled_too():
     table = position(middle=FULL, nurseries=((), [0, 1, 2, 3]), hands=((), ["starting"])).take("grow barrel")
     assert turn(table) == (0, 1, "response")
@@ -129,33 +89,6 @@ def test_cacti_planted_for_in_that_very_turn_are_shuffled_too():
     assert turn(table) == (1, 1, "last_card")
     assert (sum(now["middle"]), len(now["deck"]), now["discards"]) == (5, 2, [0] * 4)
     assert (np.array(now["middle"]) + counts(now["deck"], 4)).tolist() == [1, 2, 2, 2]
-
-
-def test_cacti_under_special_planters_and_in_nurseries_are_not_shuffled():
-    table = position(middle=FULL, nurseries=([0, 1], [2]), special=(None, [3, 3]), discards=[1] * 4).take(
-        "special barrel"
-    )
-    assert table.now["special"] == [[3, 0, 0, 0], [0, 0, 0, 2]]
-    assert table.now["nurseries"] == [[0, 1, 0, 0], [0, 0, 1, 0]]
-
-
-def test_the_last_turn_begins_with_the_choice_of_the_opening_card():
-    table = position(middle=FULL, discards=[1] * 4).take("special barrel")
-    assert table.legal == ["take card", "leave card"]
-
-
-def test_taking_adds_the_top_card():
-    table = last([3, 0, 1], asked="last_card").take("take card")
-    assert turn(table) == (1, 1, "action")
-    assert table.now["nurseries"] == [[0] * 4, [0, 0, 0, 1]]
-    assert table.now["deck"] == [0, 1]
-
-
-def test_leaving_leaves_the_card_on_the_deck():
-    table = last([3, 0, 1], asked="last_card").take("leave card")
-    assert turn(table) == (1, 1, "action")
-    assert table.now["nurseries"] == [[0] * 4, [0] * 4]
-    assert table.now["deck"] == [3, 0, 1]
 
 
 def test_a_card_taken_can_be_planted_at_once():
@@ -179,18 +112,6 @@ def test_the_refill_is_completed_as_far_as_the_discards_go():
     assert (table.now["deck"], table.now["discards"]) == ([], [0] * 4)
 
 
-def test_without_discards_there_is_a_last_turn_all_the_same():
-    table = position(middle=FULL).take("special barrel")
-    assert turn(table) == (1, 1, "action")
-    assert table.now["middle"] == [0, 1, 1, 1]
-    assert table.now["last_turn"]
-
-
-def test_the_last_turn_allows_every_action():
-    table = last(nurseries=((), [0, 1, 2, 3]), hands=((), ["starting"]))
-    assert table.legal == [*GROWS, "plant starting", *SPECIALS]
-
-
 @pytest.mark.parametrize("label", ["plant starting", "special barrel"])
 def test_the_game_ends_after_the_last_turn_even_if_the_middle_is_full(label):
     table = last([1] * 9, nurseries=((), [0, 1, 2, 3]), hands=((), ["starting"])).take(label)
@@ -211,23 +132,12 @@ def test_the_first_player_responds_to_a_grow_in_the_last_turn():
     assert table.now["planted"] == [[[0, "upper"]], []]
 
 
-def test_an_impossible_response_in_the_last_turn_is_skipped():
-    table = last([1] * 9, middle=[0] * 5, nurseries=([0, 0, 1], ())).take("grow barrel")
-    assert table.over
-    assert table.now["nurseries"] == [[2, 1, 0, 0], [5, 0, 0, 0]]
-
-
 def test_the_middle_is_refilled_after_the_last_turn():
     table = last([3, 2, 1]).take("special barrel")
     assert table.over
     assert table.now["middle"] == [0, 1, 2, 2]
     assert table.now["deck"] == [1]
     assert table.now["nurseries"] == [[0] * 4, [0] * 4]  # no opening card any more
-
-
-def test_a_card_left_goes_into_the_refill():
-    table = last([3, 2, 1], asked="last_card").take("leave card").take("special barrel")
-    assert table.now["middle"] == [0, 1, 2, 2]
 
 
 def test_discards_of_the_last_turn_are_not_shuffled_again():
@@ -275,20 +185,6 @@ def test_a_last_turn_in_which_nothing_can_be_done_is_passed_over(others):
     assert sum(table.rewards) == 0
 
 
-def test_a_last_turn_is_passed_over_after_a_grow_and_its_response():
-    table = position(middle=[0, 0, 0, 1, 1], special=(None, [2])).take("grow barrel")
-    assert not table.over
-    table.take("grow prickly pear")
-    assert table.over
-    assert table.now["nurseries"] == [[3, 0, 0, 0], [0, 2, 0, 0]]
-
-
-def test_a_last_turn_is_passed_over_after_a_grow_whose_response_is_skipped():
-    table = position(middle=[0] * 5, special=(None, [2])).take("grow barrel")
-    assert table.over
-    assert table.now["decisions"] == 1
-
-
 @pytest.mark.parametrize(
     ("others", "legal"),
     [
@@ -310,12 +206,3 @@ def test_a_last_turn_in_which_one_thing_can_be_done_is_asked_for(others, legal):
     assert turn(table) == (1, 1, "action")
     assert table.legal == legal
     assert table.take(legal[0]).over
-
-
-def test_nobody_has_a_turn_after_the_last():
-    table = position(middle=FULL, discards=[1] * 4).take("special barrel")
-    asked = []
-    while not table.over:
-        asked.append(turn(table))
-        table.take(table.legal[0])
-    assert asked == [(1, 1, "last_card"), (1, 1, "action"), (1, 0, "response")]

@@ -74,63 +74,6 @@ def test_redrawing_changes_nothing_that_the_seat_sees(packaged, tmp_path):
     assert redrawn == {"deck", "arrangement_deck", "basic_in_hand", "bonus", "scores"}
 
 
-def test_redrawing_leaves_positions_that_play_on():
-    rng = random.Random(0)
-    for table in positions(20):
-        other = resampled(table, 0, 9)
-        while not other.over:
-            other.take(rng.choice(other.legal))
-        assert other.now["terminated"]
-
-
-def test_the_end_opens_the_bonus_planters():
-    for table in positions(20):
-        if table.over:
-            for seat in range(2):
-                assert resampled(table, seat, 3).scores == table.scores
-                assert f"{table.scores[0]} to {table.scores[1]}" in table.game.text(table.state, seat)
-
-
-def flipped(table, seat):
-    """Copies of the table with one hidden thing changed that `seat` does not see."""
-    now, other = table.now, 1 - seat
-    state = table.state
-    types = len(table.game.cards.types)
-    changes = [("bonus", other, (now["bonus"][other] + 1) % types)]
-    if len(now["arrangement_deck"]) > 1:
-        changes.append(("arrangement_deck", 0, now["arrangement_deck"][-1] ^ 1))
-        if now["basic_in_hand"][other]:
-            changes.append(("basic_in_hand", other, now["arrangement_deck"][-1]))
-    if now["deck"]:
-        changes += [("deck", i, (state["deck"][i] + 1) % types) for i in (0, len(now["deck"]) - 1)]
-    changes.append(("rng", 0, state["rng"][0] ^ np.uint64(1)))
-    for field, index, value in changes:
-        copy = table.copy()
-        copy.state[field][index] = value
-        yield field, copy
-
-
-def test_flipping_a_hidden_card_changes_nobody_elses_view():
-    for table in positions(12):
-        for seat in range(2):
-            for field, copy in flipped(table, seat):
-                if field == "bonus" and table.over:
-                    continue  # open now
-                assert views(copy, seat) == views(table, seat), field
-
-
-def test_a_seat_sees_its_own_hand():
-    for table in positions(12):
-        for seat in range(2):
-            now, copy = table.now, table.copy()
-            copy.state["bonus"][seat] = (now["bonus"][seat] + 1) % 4
-            assert views(copy, seat)[:3] != views(table, seat)[:3]
-            if now["basic_in_hand"][seat] and len(now["arrangement_deck"]) > 1:
-                copy = table.copy()
-                copy.state["basic_in_hand"][seat] = now["arrangement_deck"][-1]
-                assert views(copy, seat)[:3] != views(table, seat)[:3]
-
-
 def test_an_empty_arrangement_deck_has_no_top():
     for deck, top in (([], []), ([3, 0], [3])):
         table, at = position(middle=[0], arrangement_deck=deck), 0

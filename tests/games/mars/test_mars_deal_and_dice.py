@@ -17,40 +17,9 @@ from mars_env import Mars
 # --- the deal ---
 
 
-def placed(table, left=0):
-    """Place gardeners on the first hexes that are free, all but `left` of them."""
-    n = table.game.num_players * table.game.option_values["gardeners"] - left
-    for _ in range(n):
-        table.take(table.legal[0])
-    return table
-
-
-EVERYONE = [(1, 60), (2, 30), (3, 20), (4, 15), (5, 12)]
-
-
-@pytest.mark.parametrize(("num_players", "each"), EVERYONE)
-def test_each_player_draws_60_over_n_of_ten_flowers_of_six_colours(num_players, each):
-    for seed in range(20):
-        table = placed(Table(num_players=num_players, cooperative=True).deal(seed))
-        stocks = np.array(table.now["stocks"])
-        assert stocks.shape == (num_players, 6)
-        assert (stocks.sum(axis=1) == each).all()
-        assert (stocks.sum(axis=0) == 10).all()
-
-
-def test_the_flowers_are_drawn_at_random():
-    batch = Batch(Mars(), 4000)
-    batch.reset(seed=1)
-    for _ in range(2):
-        batch.step(batch.action_mask.argmax(axis=1))
-    drawn = batch.states["stocks"][:, 0]  # of each colour hypergeometric: mean 5, variance 125 / 59
-    assert abs(drawn.mean(axis=0) - 5).max() < 0.12
-    assert abs(drawn.var(axis=0) - 125 / 59).max() < 0.3
-
-
 @pytest.mark.parametrize(
     "options",
-    [{"num_players": n, "cooperative": True} for n, _ in EVERYONE] + [{"gardeners": 2}, {"peaks": 3}],
+    [{"num_players": n, "cooperative": True} for n in range(1, 6)] + [{"gardeners": 2}, {"peaks": 3}],
     ids=str,
 )
 def test_flowers_are_drawn_after_the_last_gardener_is_placed_and_before_the_first_roll(options):
@@ -88,7 +57,9 @@ def flowers_left(table, seat):
 
 @pytest.mark.parametrize("options", [{}, {"num_players": 4, "peaks": 1}, {"gardeners": 2}], ids=str)
 def test_redrawing_while_gardeners_are_placed_changes_the_flowers_to_come_and_nothing_that_is_seen(options):
-    table = placed(Table(**options).deal(3), left=1)
+    table = Table(**options).deal(3)
+    for _ in range(table.game.num_players * table.game.option_values["gardeners"] - 1):
+        table.take(table.legal[0])
     to_come = set()
     for seed in range(20):
         other = table.copy()
@@ -203,23 +174,6 @@ def test_a_player_rolls_as_many_dice_as_neighbouring_hexes_hold_no_flower():
     assert dice_of_b(board) == 3
 
 
-def test_the_centre_counts_as_a_hex_without_a_flower():
-    board = """
-         . . . . . .
-        . . . . . . .
-       . . . . . . . .
-      . . . . . . . . .
-     . . . . . r r . . .
-    A . . . . + B r . . .
-     r . . . . r r . . .
-      . . . . . . . . .
-       . . . . . . . .
-        . . . . . . .
-         . . . . . .
-    """
-    assert dice_of_b(board) == 1
-
-
 def test_a_peak_counts_as_a_hex_without_a_flower():
     board = """
          . . . . . .
@@ -252,40 +206,6 @@ def test_a_gardener_counts_unless_it_stands_on_a_flower():
               .   .   .   .   .   .
     """
     assert dice_of_b(board) == 1
-
-
-def test_only_hexes_on_the_board_count():
-    board = """
-         . . . . . .
-        . . . . . . .
-       . . . . . . . .
-      . . . . . . . . .
-     . . . . . . . . . .
-    A . . . . + . . . . B
-     r . . . . . . . . .
-      . . . . . . . . .
-       . . . . . . . .
-        . . . . . . .
-         . . . . . .
-    """
-    assert dice_of_b(board) == 3
-
-
-def test_the_flower_under_the_gardener_itself_does_not_matter():
-    board = """
-              .   .   .   .   .   .
-            .   .   .   .   .   .   .
-          .   .   .   .   .   .   .   .
-        .   .   .   .   .   .   .   .   .
-      .   .   .   .   .   .   .   .   .   .
-    A   .   .   .   .   +   .   Br  .   .   .
-      r   .   .   .   .   .   .   .   .   .
-        .   .   .   .   .   .   .   .   .
-          .   .   .   .   .   .   .   .
-            .   .   .   .   .   .   .
-              .   .   .   .   .   .
-    """
-    assert dice_of_b(board) == 6
 
 
 def test_with_two_gardeners_the_larger_of_the_two_counts():

@@ -6,7 +6,6 @@ import numpy as np
 
 from garden_core import make
 from garden_core.jit import kernels
-from mars_env import Mars
 
 
 def garden(flowers=(), **fields):
@@ -60,7 +59,3 @@ def test_mars_last_colour_score_slide_end_and_extra_turn():
     describe = garden(special_actions=True, **many)
     assert describe("hex -5,2").endswith("1 point and 2 more to pass player_1, player_2; an extra turn")
     assert "extra" not in garden(**many)("hex -5,2")
-
-
-def test_the_summary_has_paragraphs():
-    assert len(Mars.summary.strip().split("\n\n")) > 3

@@ -51,7 +51,7 @@ CASES = {
         snapshot(gardeners=[[(2, -3), (0, 3)], [(-1, 2), (3, 0)]]),
         ["hex 2,-4", "hex -5,0", "second hex -1,3", "second hex -5,0"],
     ),
-} | {f"{n} players": (snapshot(gardeners=PLACES[:n]), ["hex 2,-4"]) for n in range(1, 6)}
+} | {f"{n} players": (snapshot(gardeners=PLACES[:n]), ["hex 2,-4"]) for n in (1, 5)}
 
 
 def marked(labels):
@@ -63,34 +63,29 @@ def words(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")]
 
 
-@pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
-def test_svg_is_xml_of_fixed_size_and_tells_the_players_apart(state, labels):
-    picture = drawing.svg(state, look=marked(labels))
-    root = ElementTree.fromstring(picture)
-    assert root.get("viewBox") == "0 0 920 640"
-    assert "href" not in picture
-    assert "url(" not in picture
-    shown = words(picture)
-    for player, score in enumerate(state["scores"]):
-        moving = state["phase"] != "over" and player == state["current_player"]
-        assert f"player_{player}" + " to move" * moving in shown
-        assert str(score) in shown
+def clicked(svg):
+    """By action, the number of parts that one clicks for it."""
+    found = [element.get("data-action") for element in ElementTree.fromstring(svg).iter()]
+    return Counter(int(action) for action in found if action is not None)
 
 
 @pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
-def test_text_is_enough_to_play_from(state, labels):
-    page = drawing.text(state, labels)
-    assert page.replace("\n", "").isprintable()
-    assert page.isascii()
-    assert max(map(len, page.splitlines())) <= 100
-    for player, score in enumerate(state["scores"]):
-        (row,) = [line for line in page.splitlines() if line[2:].startswith(f"player_{player} ")]
-        assert str(score) in row.split()
-        assert row.startswith(">") == (state["phase"] != "over" and player == state["current_player"])
+def test_picture_and_text_tell_the_players_apart_and_what_is_legal(state, labels):
+    picture, page = drawing.svg(state, look=marked(labels)), drawing.text(state, labels)
+    shown, lines = words(picture), page.splitlines()
+    assert clicked(picture) == dict.fromkeys(range(len(labels)), 1)
+    assert not clicked(drawing.svg(state))
+    assert max(map(len, lines)) <= 100
     if state["phase"] != "place":
         assert all(label in page for label in labels)
     if state["dice"]:
         assert f"dice:    {' '.join(map(str, state['dice']))}\n" in page
+    for player, score in enumerate(state["scores"]):
+        moving = state["phase"] != "over" and player == state["current_player"]
+        assert {f"player_{player}" + " to move" * moving, str(score)} <= set(shown)
+        (row,) = [line for line in lines if line[2:].startswith(f"player_{player} ")]
+        assert str(score) in row.split()
+        assert row.startswith(">") == moving
 
 
 def test_text_board_has_each_hex_once_where_its_coordinates_say():
@@ -108,33 +103,6 @@ def test_text_marks_who_can_go_where_and_what_waits():
         assert mark in page
     assert "0?" in drawing.text(*CASES["plant"])
     assert "(" not in drawing.text(*CASES["place"]).split("flowers:")[0]  # in words instead
-
-
-def test_text_calls_a_player_by_one_name():
-    page = drawing.text(*CASES["move"])
-    assert page.startswith("player_0 to move: use one of the dice\n")
-    assert "0 1 gardeners" in page
-    assert "0 1 2 3 4 gardeners" in drawing.text(*CASES["5 players"])
-    assert "01 02 11 12 gardeners (player, which)" in drawing.text(*CASES["two gardeners"])
-
-
-def clicked(svg):
-    """By action, the number of parts that one clicks for it."""
-    found = [element.get("data-action") for element in ElementTree.fromstring(svg).iter()]
-    return Counter(int(action) for action in found if action is not None)
-
-
-def test_every_legal_action_has_a_place_to_click():
-    for name, (state, labels) in CASES.items():
-        picture = drawing.svg(state, look=marked(labels))
-        assert clicked(picture) == dict.fromkeys(range(len(labels)), 1), name
-        assert not clicked(drawing.svg(state))
-
-
-def test_reachable_hexes_have_an_edge():
-    state, labels = CASES["move"]
-    assert drawing.svg(state, look=marked(labels)).count(drawing.LIGHT.gold) == len(labels)
-    assert drawing.svg(state).count(drawing.LIGHT.gold) == 0
 
 
 def test_the_last_action_is_marked():

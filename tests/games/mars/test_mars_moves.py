@@ -1,8 +1,6 @@
 """The rules of Gardens of Mars: moving, dice that cannot move, flowers, planting."""
 
-import random
-
-from mars_tools import ADD_1, CORNER, LOSE_1, Table, garden, hexes, position
+from mars_tools import CORNER, LOSE_1, garden, hexes, position
 
 # --- 3a: moving ---
 
@@ -23,24 +21,6 @@ def test_a_gardener_moves_as_many_hexes_as_the_die_shows_in_a_straight_line():
     """
     table = position(board, dice=[3])
     assert set(table.legal) == hexes("5,-1", "2,2", "-1,2", "-1,-1", "2,-4", "5,-4")
-
-
-def test_a_gardener_stays_on_the_board():
-    board = """
-         . . . . . .
-        . . . . . . .
-       . . . . . . . .
-      . . . . . . . . .
-     . . . . . . . . . .
-    . . . . . + . . . . A
-     . . . . . . . . . .
-      . . . . . . . . .
-       . . . . . . . .
-        . . . . . . .
-         B . . . . .
-    """
-    table = position(board, dice=[3])
-    assert set(table.legal) == hexes("2,0", "5,-3", "2,3")
 
 
 def test_the_central_space_cannot_be_occupied_but_passed():
@@ -219,23 +199,6 @@ def test_on_an_empty_hex_any_one_of_the_remaining_flowers_is_planted():
     assert table.now["pending"] is None
 
 
-def test_while_a_hex_waits_for_its_flower_the_gardener_stands_there_and_the_die_is_gone():
-    table = garden(2, ["hex 0,2"])
-    assert table.now["pending"] == [0, 2]
-    assert table.now["gardeners"][0] == [[0, 2]]
-    assert table.dice == [3]
-    assert [0, 2] not in [flower[:2] for flower in table.now["flowers"]]
-
-
-def test_no_hex_waits_but_between_landing_and_planting():
-    table, rng = Table().deal(), random.Random(0)
-    while not table.over:
-        waits = table.now["phase"] == "plant"
-        assert (table.state["pending"] >= 0) == waits
-        assert table.state["pending"] >= -1
-        table.take(rng.choice(table.legal))
-
-
 def test_planting_scores_the_connected_group_of_the_colour_the_new_flower_included():
     board = """
          . . . . . B
@@ -261,8 +224,3 @@ def test_if_only_one_colour_is_left_it_is_planted_without_a_decision():
     assert (table.to_move, table.now["phase"], table.scores) == (1, "move", [5, 0])
     assert [0, 2, 4] in table.now["flowers"]
     assert table.now["decisions"] == 1
-
-
-def test_after_planting_the_turn_passes_and_the_other_dice_stay():
-    table = garden(3, ADD_1, dice=[1, 3, 3])
-    assert (table.to_move, table.dice, table.now["phase"]) == (1, [3, 3], "move")

@@ -1,6 +1,4 @@
-"""The rules of Gardens of Mars: the score track, special actions, the end, rewards, the cap; options, labels, snapshot."""
-
-import json
+"""The rules of Gardens of Mars: the score track, special actions, the end, rewards, the cap; options."""
 
 import numpy as np
 import pytest
@@ -8,16 +6,13 @@ from mars_tools import (
     ADD_1,
     ADD_5,
     CORNER,
-    HEXES,
     LOSE_1,
-    Table,
     garden,
     position,
 )
 
 from garden_core import make
 from garden_core.jit import kernels
-from mars_env import Mars
 
 # --- 4: the score track ---
 
@@ -27,23 +22,17 @@ from mars_env import Mars
     [
         ([10, 15, 16, 18, 0], ADD_5, [17, 15, 16, 18, 0]),  # on past 15 and 16
         ([10, 12, 14], ADD_5, [15, 12, 14]),  # who is passed on the way does not matter
-        ([10, 14], ADD_5, [15, 14]),
         ([10, 9, 8, 6], LOSE_1, [7, 9, 8, 6]),  # the same backward
         ([10, 8], LOSE_1, [9, 8]),
         ([2, 1], LOSE_1, [0, 1]),  # back to 0, past the last space
         ([1, 0, 0], LOSE_1, [0, 0, 0]),  # 0 holds any number
         ([0, 0, 4], LOSE_1, [0, 0, 4]),  # nobody goes below 0
-        ([0, 4], LOSE_1, [0, 4]),
         ([0, 1, 2], ADD_1, [3, 1, 2]),
         ([196, 201], ADD_5, [202, 201]),  # the track has no end
     ],
 )
 def test_a_scorer_goes_on_in_its_direction_to_the_next_free_space(scores, moves, after):
     assert garden(len(scores), moves, scores=scores).scores == after
-
-
-def test_giving_up_a_die_slides_back_too():
-    assert position(CORNER, dice=[6, 6], scores=[9, 8]).take("give up die 6").scores == [7, 8]
 
 
 # --- 5: special actions ---
@@ -99,9 +88,6 @@ def test_only_the_tenth_flower_of_the_colour_planted_counts():
         ([26, 25], LOSE_1, 1, [24, 25]),
         ([20, 25, 26], ADD_5, 1, [27, 25, 26]),  # 26 is slid over, not led to
         ([25, 27, 28, 29], ADD_5, 1, [30, 27, 28, 29]),  # others are passed on the way
-        ([40, 39], ADD_5, 1, [45, 39]),
-        ([30, 0], LOSE_1, 1, [29, 0]),
-        ([0, 5], ADD_5, 1, [6, 5]),
     ],
 )
 def test_points_that_lead_to_a_space_above_25_that_another_scorer_holds_earn_an_extra_turn(
@@ -177,25 +163,15 @@ def test_the_game_ends_when_no_dice_are_left_and_every_player_is_surrounded():
     assert table.rewards == [-1, 1]
 
 
-def test_surrounded_players_go_on_while_there_are_dice():
-    table = position(DEADLOCK, dice=[1, 1]).take("hex 5,-5")
-    assert (table.over, table.to_move) == (False, 1)
-    assert table.take("hex -5,4").over is False  # from there B sees hexes without a flower
-    assert table.dice
-
-
 @pytest.mark.parametrize(
     ("scores", "rewards"),  # scores before A plants the last flower for 5 points
     [
         ([0, 3], [1, -1]),
-        ([0, 9], [-1, 1]),
         ([0, 9, 3], [0, 1, -1]),
         ([0, 0, 0], [1, -1 / 2, -1 / 2]),
         ([0, 9, 0, 0], [1 / 3, 1, -2 / 3, -2 / 3]),
         ([0, 0, 0, 0], [1, -1 / 3, -1 / 3, -1 / 3]),
-        ([0, 9, 8, 7], [-1, 1, 1 / 3, -1 / 3]),
         ([0, 7, 6, 4, 3], [0, 1, 1 / 2, -1 / 2, -1]),
-        ([0, 7, 0, 0, 0], [1 / 2, 1, -1 / 2, -1 / 2, -1 / 2]),
     ],
 )
 def test_the_highest_score_wins_and_equal_scores_share_their_ranks(scores, rewards):
@@ -236,11 +212,6 @@ def test_the_team_margin_is_the_change_of_the_lowest_score():
     assert garden(1, ADD_5, scores=[10], **team).rewards == [np.float32(5 / 200)]
 
 
-def test_one_player_plays_alone_in_the_cooperative_variant():
-    table = garden(1, ADD_5, dice=[1, 3, 3], cooperative=True)
-    assert (table.to_move, table.dice) == (0, [3, 3])
-
-
 # --- 8: margin rewards ---
 
 
@@ -254,18 +225,6 @@ def test_margin_pays_the_change_against_the_mean_of_the_others(num_players, gain
     assert table.rewards == [np.float32(value) for value in gain]
     back = garden(num_players, LOSE_1, scores=scores, reward="margin").rewards
     assert np.allclose(back, np.array(gain) / -5)
-
-
-def test_margin_pays_each_change_once():
-    table = garden(2, ADD_5, reward="margin").take("hex 3,2")
-    assert table.rewards == [0, 0]
-    assert table.take("plant white").rewards == [np.float32(-1 / 25), np.float32(1 / 25)]
-
-
-def test_margin_pays_at_the_end_no_more_than_the_last_change():
-    table = garden(2, ["hex 0,2"], stocks={0: "r"}, scores=[10, 50], reward="margin")
-    assert table.over
-    assert table.rewards == [np.float32(5 / 25), np.float32(-5 / 25)]
 
 
 # --- the cap on decisions ---
@@ -295,62 +254,27 @@ def test_a_game_just_ended_by_the_rules_is_not_truncated_also():
         assert (table.now["terminated"], table.now["truncated"]) == (True, False)
 
 
-def test_the_cap_is_an_option():
-    table = garden(2, LOSE_1, max_decisions=1)
-    assert table.now["truncated"]
-
-
-# --- options, labels, snapshot ---
+# --- options, redrawing ---
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_players": 6}, r"num_players must be .* to 5 \(1 only with cooperative=True\), not 6"),
-        ({"num_players": 0, "cooperative": True}, "num_players must be .* 1 to 5 .*, not 0"),
         ({"num_players": 1}, "num_players must be 2 to 5, or 1 to 5 with cooperative=True, not 1"),
-        ({"num_players": 2.0}, "num_players must be a whole number"),
         ({"num_players": True, "cooperative": True}, "num_players must be a whole number"),
         ({"peaks": 4}, "peaks must be 0 to 3 with num_players=2, not 4"),
         ({"num_players": 5, "peaks": 1}, "peaks must be 0 to 0 with num_players=5, not 1"),
-        ({"peaks": -1}, "peaks must be .*, not -1"),
         ({"num_players": 3, "gardeners": 2}, "gardeners must be 1 with num_players=3"),
         ({"num_players": 1, "gardeners": 2, "cooperative": True}, "gardeners must be 1 with num_players=1"),
-        ({"gardeners": 3}, "gardeners must be .* 1 to 2 .*, not 3"),
         ({"special_actions": 1}, "special_actions must be True or False, not 1"),
-        ({"cooperative": "yes"}, "cooperative must be True or False, not 'yes'"),
         ({"max_decisions": 0}, "max_decisions must be .* from 1 .*, not 0"),
         ({"view": "image"}, "view must be 'flat' or 'planes', not 'image'"),
-        ({"reward": "score"}, "reward must be 'outcome' or 'margin', not 'score'"),
     ],
 )
 def test_an_option_out_of_range_is_named_with_what_is_allowed(options, message):
     with pytest.raises(ValueError, match=message):
         make("mars", **options)
-
-
-def test_there_are_103_actions_and_194_with_two_gardeners():
-    first = [f"hex {q},{r}" for q, r in HEXES]
-    assert (first[0], first[45], first[90]) == ("hex -5,0", "hex 0,0", "hex 5,0")
-    rest = [f"give up die {value}" for value in (1, 2, 3, 4, 5, 6)]
-    rest += [f"plant {colour}" for colour in ("blue", "yellow", "white", "grey", "red", "green")]
-    assert Mars().labels == (*first, *rest)
-    assert Mars().num_actions == 103
-    both = Mars(gardeners=2)
-    assert both.labels == (*first, *(f"second {label}" for label in first), *rest)
-    assert both.num_actions == 194
-    assert len(set(both.labels)) == 194
-
-
-def test_a_snapshot_is_plain_json_with_the_keys_of_the_reading():
-    for table in (Table(gardeners=2, peaks=3).deal(), garden(2, ["hex 0,2"]), garden(3, ADD_5)):
-        now = table.now
-        assert " ".join(now) == (
-            "game num_players phase current_player dice gardeners flowers stocks scores peaks pending decisions "
-            "terminated truncated"
-        )
-        assert json.loads(json.dumps(now)) == now
-    assert Table().deal().now["gardeners"] == [[], []]
 
 
 def test_resample_redraws_the_dice_to_come_and_nothing_else():
@@ -362,14 +286,3 @@ def test_resample_redraws_the_dice_to_come_and_nothing_else():
         assert (table.now, table.legal, table.observation(0).tolist()) == before
         rolls.add(tuple(table.take("hex 2,2").dice))
     assert len(rolls) > 5
-
-
-def test_the_two_views_say_the_same():
-    flat = garden(3, ["hex 0,2"]).observation(1)
-    planes = garden(3, ["hex 0,2"], view="planes").observation(1)
-    cells = [(r + 5, q + 5) for q, r in HEXES]
-    assert flat.shape == (1335,)
-    assert planes.shape == (75, 11, 11)
-    assert [planes[i][cell] for i in range(14) for cell in cells] == flat[: 14 * 91].tolist()
-    assert planes[:14].sum() == flat[: 14 * 91].sum()  # nothing outside the board
-    assert (planes[14:] == flat[14 * 91 :, None, None]).all()
