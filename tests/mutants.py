@@ -46,7 +46,6 @@ LATE = (
     "agreement",
     "whole_games",
     "hidden",
-    "observations",
     "drawing",
     "descriptions",
 )  # take long
