@@ -51,53 +51,58 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
     """Held against a slow account of the same games."""
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
-    batch, account, open_entries, last_entries, ended = games.batch, [], {}, {}, 0
-    step, decide, final = batch.step, games._decide, np.zeros(num_players, np.int32)
+    batch, decide, step = games.batch, games._decide, games.batch.step
+    events = [[] for _ in range(batch.num_envs)]  # of each row
 
     def noted_decide(rows, with_greedy):
-        first = games.count
-        for i, row in enumerate(rows.tolist()):
-            seat = int(batch.current_player[row])
-            entry = {"paid": np.zeros(n), "first": np.zeros(n), "next": credit.OPEN, "after": credit.OPEN}
-            if (row, seat) in open_entries:
-                account[open_entries[row, seat]]["next"] = first + i
-            if row in last_entries:
-                account[last_entries[row]]["after"] = first + i
-                account[last_entries[row]]["so_far"] = account[last_entries[row]]["paid"].copy()
-            open_entries[row, seat] = last_entries[row] = first + i
-            account.append(entry)
+        for number, row in enumerate(rows.tolist(), games.count):
+            events[row].append(("decision", number, int(batch.current_player[row])))
         return decide(rows, with_greedy)
 
     def noted_step(actions):
-        nonlocal ended
         step(actions)
-        for (row, seat), number in list(open_entries.items()):
-            entry = account[number]
-            entry["paid"] += np.roll(batch.rewards[row], -seat)
+        for row, rewards in enumerate(batch.rewards.copy()):
+            final = np.zeros(n, np.int32)
             if batch.terminated[row] or batch.truncated[row]:
-                ended += 1
                 kernels.standings(batch.last_states[row], game.params[0], final)
-                entry["first"] = np.roll((final == final.max()) / (final == final.max()).sum(), -seat)
-                entry["next"] = credit.OVER
-                del open_entries[row, seat]
-                if last_entries.get(row) == number:
-                    entry["after"] = credit.OVER
-                    del last_entries[row]
+                first = final == final.max()
+                events[row].append(("end", rewards, first / first.sum()))
+            else:
+                events[row].append(("step", rewards, None))
+
+    def expected(seat, later):
+        """The next decision of the seat and of anybody; what is paid until then, first places and margins."""
+        after, until_after, paid, none = credit.OPEN, None, np.zeros(n), np.zeros(n)
+        for kind, what, more in later:
+            if kind != "decision":
+                paid = paid + np.roll(what, -seat)
+                if kind == "end":
+                    first = np.roll(more, -seat)
+                    here = (first, paid) if until_after is None else until_after
+                    return credit.OVER, credit.OVER if until_after is None else after, (first, paid), here
+                continue
+            if until_after is None:
+                after, until_after = what, (none, paid)
+            if more == seat:
+                return what, after, (none, paid), until_after
+        return credit.OPEN, after, (none, paid), until_after or (none, paid)
 
     games._decide, batch.step = noted_decide, noted_step
     games.play(with_greedy=False)
-    d = games.decisions
-    assert games.count == len(account) > 500
-    assert ended > 10
-    assert d.next[: games.count].tolist() == [entry["next"] for entry in account]
-    np.testing.assert_allclose(d.rewards[: games.count, :n], [e["first"] for e in account], atol=1e-6)
-    np.testing.assert_allclose(d.rewards[: games.count, n:], [e["paid"] for e in account], atol=1e-5)
-    assert d.after[: games.count].tolist() == [entry["after"] for entry in account]
-    firsts = [e["first"] if e["after"] == credit.OVER else np.zeros(n) for e in account]
-    np.testing.assert_allclose(d.paid[: games.count, :n], firsts, atol=1e-6)
-    np.testing.assert_allclose(
-        d.paid[: games.count, n:], [e.get("so_far", e["paid"]) for e in account], atol=1e-5
-    )
+    account = {
+        what: expected(more, row[place + 1 :])
+        for row in events
+        for place, (kind, what, more) in enumerate(row)
+        if kind == "decision"
+    }
+    following, after, rewards, paid = zip(*(account[number] for number in range(games.count)), strict=True)
+    assert games.count > 500
+    assert following.count(credit.OVER) > 10
+    d, count = games.decisions, games.count
+    assert d.next[:count].tolist() == list(following)
+    assert d.after[:count].tolist() == list(after)
+    np.testing.assert_allclose(d.rewards[:count], np.reshape(rewards, (count, 2 * n)), atol=1e-5)
+    np.testing.assert_allclose(d.paid[:count], np.reshape(paid, (count, 2 * n)), atol=1e-5)
 
 
 def test_values_learn_from_what_is_expected_for_the_same_seats_later():

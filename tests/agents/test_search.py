@@ -325,54 +325,37 @@ def test_sequential_halving_shares_out_the_simulations():
     assert (pair.visits.max(1) == 5).all()
 
 
-@pytest.fixture
-def judged():
-    """A root with four legal actions, three of them tried, as a function of what reads it: noise, counts."""
+def test_values_weigh_more_the_more_visits_there_are():
+    """A root with four legal actions, three of them tried, is read by its priors, values and noise."""
     game = make("cacti")
     memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
     state["current_player"] = 1
     nodes = memory.trees.nodes
     nodes["children"] = -1
-    priors, visits, means = [0.5, 0.3, 0.15, 0.05], [4, 4, 2], [0.1, 0.2, -0.1]
+    priors, visits, means = np.array([0.5, 0.3, 0.15, 0.05]), [4, 4, 2], np.array([0.1, 0.2, -0.1])
     nodes["priors"][0, 0, :4], nodes["visits"][0, 0] = priors, 11
     for i, (count, mean) in enumerate(zip(visits, means, strict=True)):
         nodes["children"][0, 0, i], nodes["visits"][0, i + 1] = i + 1, count
         nodes["totals"][0, i + 1, :2] = -mean * count, mean * count
+    unseen = priors[:3] @ means / priors[:3].sum()
+    shares = np.exp(np.log(priors) + 0.5 * (50 + max(visits)) * np.array([*means, unseen]))
+    shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
-    unseen = (0.5 * 0.1 + 0.3 * 0.2 - 0.15 * 0.1) / 0.95
-    scores = np.log(priors) + 0.5 * (50 + 4) * np.array([*means, unseen])
-    return game, memory, state, mask, scores
-
-
-def test_values_weigh_more_the_more_visits_there_are(judged):
-    game, memory, state, mask, scores = judged
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
-    trees = memory.trees.nodes, memory.trees.considered
     memory.trees.considered[0, :2] = 1
-    where = state, game.params, np.array([0]), mask
-    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
-    shares = np.exp(scores) / np.exp(scores).sum()
+    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+
+    def read():
+        where = nodes, memory.trees.considered, state, game.params, np.array([0]), mask
+        halving.read_rows(*where, noise, 0.5, memory.scores, *found)
+
+    read()
     np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
     assert found.actions.tolist() == [1]
-    value = shares[:3] @ [0.1, 0.2, -0.1] / shares[:3].sum()
+    value = shares[:3] @ means / shares[:3].sum()
     np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
     noise[0, 0] = 10
-    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    read()
     assert found.actions.tolist() == [0]
-
-
-def test_sequential_halving_keeps_the_highest_scores(judged):
-    _, memory, state, mask, scores = judged
-    kept, order = memory.trees.considered, np.argsort(-scores)
-    where = memory.trees.nodes, kept, state, np.array([0]), mask
-    for count in (4, 3, 2):
-        halving.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
-        assert set(np.flatnonzero(kept[0])) == set(order[:count])
-    kept[:] = 0
-    noise = np.zeros(mask.shape, np.float32)
-    noise[0, order[-1]] = 20
-    halving.halve_rows(*where, noise, np.array([1]), 0.5, memory.scores)
-    assert np.flatnonzero(kept[0]).tolist() == [order[-1]]
 
 
 def test_gumbel_noise_draws_by_the_shares():
