@@ -43,6 +43,11 @@ def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
     return batch
 
 
+def searched(batch, *simulations, noise=None, **settings) -> Searched:
+    """What a search finds in all rows."""
+    return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows, noise)
+
+
 @each_table
 def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
     game = shortened(name, 40, **options)
@@ -153,14 +158,12 @@ def test_nothing_is_concluded_without_a_history_or_private_fields():
 def test_conclusions_are_blind_to_what_is_hidden():
     """Whatever the others really hold now, and held at each of their decisions."""
     batch, network = told(decisions=6)
-    agent = MCTSAgent(30, network=network, seed=2)
     other = 1 - batch.current_player
-    found = agent.search(batch, batch.all_rows)
+    found = searched(batch, 30, network=network, seed=2)
     for name in hints_of(batch.game).private_fields:
         for row in batch.all_rows:
             batch.history.states[row][name][:, other[row]] = 0
-    agent = MCTSAgent(30, network=network, seed=2)
-    for one, again in zip(found, agent.search(batch, batch.all_rows), strict=True):
+    for one, again in zip(found, searched(batch, 30, network=network, seed=2), strict=True):
         np.testing.assert_array_equal(one, again)
 
 
@@ -185,8 +188,9 @@ class Last(Sure):
 def test_values_are_those_of_the_seats(options, network, value):
     """While placing, every simulation ends at a new node where the next seat is to move."""
     batch = started("mars", rows=2, **options)
-    agent = MCTSAgent(30, network=network, exploration=5.0, considered=0)
-    np.testing.assert_allclose(agent.search(batch, batch.all_rows).values[:, 0], value, rtol=1e-5)
+    np.testing.assert_allclose(
+        searched(batch, 30, network=network, exploration=5.0, considered=0).values[:, 0], value, rtol=1e-5
+    )
 
 
 def valued(value, scores, over, **options):
@@ -229,7 +233,7 @@ def test_a_teams_score_is_worth_the_same_to_all(over):
 def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
     batch = started("mars", rows=2, num_players=2, cooperative=True)
     batch.states["score"][:, :2] = [30, 20]  # while placing nothing more is scored
-    values = MCTSAgent(30, network=Sure(102, 0.25)).search(batch, batch.all_rows).values
+    values = searched(batch, 30, network=Sure(102, 0.25)).values
     x = 20 / batch.game.reward_divisor + 0.25 / (1 - 0.25)
     np.testing.assert_allclose(values, x / (1 + x), rtol=1e-5)
 
@@ -238,18 +242,17 @@ def test_more_searches_in_step_than_there_is_room_for():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
     noise = np.zeros(batch.action_mask.shape)
-    visits = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise).visits
-    searched = batch.action_mask.sum(1) > 1
-    assert (visits[searched].sum(1) == 5).all()
+    visits = searched(batch, 5, network=network, noise=noise).visits
+    free = batch.action_mask.sum(1) > 1
+    assert (visits[free].sum(1) == 5).all()
     assert max(network.asked) == 4 * 64
-    assert sum(network.asked) == 6 * searched.sum()
+    assert sum(network.asked) == 6 * free.sum()
 
 
 @pytest.mark.parametrize("considered", [0, 16])
 def test_scores_that_are_no_numbers_choose_something_legal(considered):
     batch = started("cacti", decisions=1)
-    agent = MCTSAgent(20, network=Sure(0, float("nan")), considered=considered)
-    found = agent.search(batch, batch.all_rows)
+    found = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
     assert not found.visits[batch.action_mask == 0].any()
     assert batch.action_mask[batch.all_rows, found.actions].all()
 
@@ -263,7 +266,7 @@ def test_noise_without_halving_and_answers_in_another_shape_are_refused():
     with pytest.raises(ValueError, match="noise is for sequential halving"):
         MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
     with pytest.raises(ValueError, match="evaluate must return shapes"):
-        MCTSAgent(5, network=Odd(0, 0.0)).search(batch, batch.all_rows)
+        searched(batch, 5, network=Odd(0, 0.0))
 
 
 def test_runs_as_plain_python():
@@ -282,7 +285,7 @@ print(MCTSAgent(6).search(batch, np.arange(2)).visits.sum(1), MCTSAgent(1, secon
 @pytest.mark.parametrize("network", [None, Sure(0, 0.0)])
 def test_every_simulation_is_counted_once_at_the_root(network):
     batch = started("mars", decisions=6)
-    visits, values, shares, _ = MCTSAgent(50, network=network).search(batch, batch.all_rows)
+    visits, values, shares, _ = searched(batch, 50, network=network)
     np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
     assert not shares[batch.action_mask == 0].any()
     assert visits.sum(1).tolist() == [50] * 3
@@ -307,7 +310,7 @@ def test_a_network_steers_and_is_asked_for_all_rows_at_once(considered):
     batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
     action = int(np.flatnonzero(batch.action_mask.all(0))[7])
     network = Sure(action, 0.25)
-    found = MCTSAgent(30, network=network, considered=considered).search(batch, batch.all_rows)
+    found = searched(batch, 30, network=network, considered=considered)
     assert (found.actions == action).all()
     assert (found.shares.argmax(1) == action).all()
     assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
@@ -316,11 +319,11 @@ def test_a_network_steers_and_is_asked_for_all_rows_at_once(considered):
 def test_sequential_halving_shares_out_the_simulations():
     """Of 16 actions in 64 simulations 8 are dropped after one visit each, 4 after 3, 2 after 7, and 2 have 15."""
     batch = started("mars", rows=3, decisions=1)
-    found = MCTSAgent(64, network=Sure(100, 0.0), group=1).search(batch, batch.all_rows)
+    found = searched(batch, 64, network=Sure(100, 0.0), group=1)
     for visits, action in zip(found.visits, found.actions, strict=True):
         assert sorted(visits[visits > 0]) == [1] * 8 + [3] * 4 + [7] * 2 + [15] * 2
         assert visits[action] == 15
-    pair = MCTSAgent(10, considered=2).search(batch, batch.all_rows)
+    pair = searched(batch, 10, considered=2)
     assert ((pair.visits > 0).sum(1) == 2).all()
     assert (pair.visits.max(1) == 5).all()
 
@@ -370,7 +373,7 @@ def test_gumbel_noise_draws_by_the_shares():
     batch = started("mars", rows=400, decisions=1)
     action = int(np.flatnonzero(batch.action_mask.all(0))[0])
     noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
-    found = MCTSAgent(4, network=Fond(action, 0.0), considered=4).search(batch, batch.all_rows, noise)
+    found = searched(batch, 4, network=Fond(action, 0.0), considered=4, noise=noise)
     expected = 2 / (batch.action_mask.sum(1) + 1)
     drawn = found.actions == action
     assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
@@ -395,8 +398,7 @@ def test_priors_are_shared_out_among_what_is_legal_in_a_redraw():
 def test_a_time_limit_replaces_the_number_of_simulations(network):
     """There is time for far more than one, and the tree grows."""
     batch = started("cacti", rows=1)
-    agent = MCTSAgent(1, seconds=0.2, network=network)
-    assert agent.search(batch, batch.all_rows).visits.sum() > 100
+    assert searched(batch, 1, seconds=0.2, network=network).visits.sum() > 100
 
 
 def test_threads_find_the_same():
@@ -416,7 +418,7 @@ def test_sees_a_win_at_hand():
     batch.states["stocks"][0, player] = [1, 0, 0, 0, 0, 0]
     batch.states["score"][0, [player, 1 - player]] = [29, 30]
     batch.refresh()
-    values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows).values
+    values = searched(batch, 200, depth=0, prior="equal").values
     assert values[0, 0] > 0.5
     assert values[0, 1] < -0.5
 
