@@ -27,55 +27,11 @@ from garden_core import make
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
 
-AGENTS = """
-import os
-import numpy as np
-from garden_core.batch.policies import FORFEIT
 
-def last_legal(game, seed):
-    return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
-
-def illegal(game, seed):
-    return lambda batch, rows: batch.action_mask[rows].argmin(1)
-
-def raising(game, seed):
-    return lambda batch, rows: 1 / 0
-
-def quitting(game, seed):
-    return lambda batch, rows: np.where(rows % 4 == 0, FORFEIT, batch.action_mask[rows].argmax(1))
-
-def dying(game, seed):
-    return lambda batch, rows: os._exit(1)
-"""
-
-
-@pytest.fixture
-def agents(tmp_path, monkeypatch) -> Path:
-    """A user's module `their_agents` on the path; its file."""
-    (tmp_path / "module").mkdir()
-    path = tmp_path / "module" / "their_agents.py"
-    path.write_text(AGENTS)
-    sys.modules.pop("their_agents", None)  # of another test
-    monkeypatch.syspath_prepend(path.parent)
-    return path
-
-
-@pytest.fixture
-def played(monkeypatch) -> list[arena.Job]:
-    """The jobs that are played, in their order, by this process."""
-    jobs = []
-
-    def noted(game, job, seed, play_job=arena.play_job):
-        jobs.append(job)
-        return play_job(game, job, seed)
-
-    monkeypatch.setattr(arena, "play_job", noted)
-    return jobs
-
-
-def arguments(output, *agents, **changes) -> arena.Arguments:
+def compare(output, *agents, **changes) -> list:
+    """Run an arena of Cacti; return its results."""
     settings = {"games": 60, "processes": 1, "output": output, **changes}
-    return arena.Arguments("cacti", list(agents or ("random", "greedy")), **settings)
+    return arena.main(arena.Arguments("cacti", list(agents or ("random", "greedy")), **settings))
 
 
 # --- games and pairs ---
@@ -124,27 +80,15 @@ def test_each_agent_plays_its_own_seats():
     assert asked == {0: {(0, 0), (1, 1)}, 1: {(0, 1), (0, 2), (1, 0), (1, 2)}}
 
 
-def test_seats_are_balanced_over_the_blocks(played, monkeypatch):
-    seats = []
-    monkeypatch.setattr(arena, "play", lambda *a, play=arena.play: seats.append(a[2]) or play(*a))
-    results, _ = round_robin(Mars(num_players=3, max_decisions=20), ["random", "greedy"], games=100)
-    assert [(job.block, job.games) for job in played] == [(0, 51), (1, 51)] * 2
-    pairs = [("random", "greedy", 102), ("greedy", "random", 102)]
-    assert [(r.agent, r.opponent, r.games) for r in results] == pairs
-    for lineups in seats:
-        assert (lineups == 0).sum(axis=1).tolist() == [1] * 51
-        assert (lineups == 0).sum(axis=0).tolist() == [17] * 3
-
-
 # --- jobs ---
 
 
-def test_results_do_not_depend_on_processes(tmp_path, agents, capsys):
-    names = ("random", "greedy", "their_agents:last_legal")
+def test_results_do_not_depend_on_processes(tmp_path, capsys):
+    names = ("random", "greedy", "own_agents:last_legal")
     written = []
     for processes in (1, 2):
         output = tmp_path / f"{processes}" / "arena.json"
-        results = arena.main(arguments(output, *names, processes=processes))
+        results = compare(output, *names, processes=processes)
         jobs = sorted((output.parent / "arena.games.jsonl").read_text().splitlines())
         picture, printed = output.with_suffix(".png").read_bytes(), capsys.readouterr().out
         written.append((output.read_bytes(), jobs, picture, printed))
@@ -168,46 +112,46 @@ def test_seeds_matter():
 
 @pytest.mark.parametrize("name", ["raising", "illegal"])
 @pytest.mark.parametrize("processes", [1, 2])
-def test_an_agent_that_fails_is_named(agents, name, processes):
+def test_an_agent_that_fails_is_named(name, processes):
     why = {
         "raising": "ZeroDivisionError: division by zero",
         "illegal": r"IllegalActionError: row \d+: action .* is illegal",
     }
-    with pytest.raises(RuntimeError, match=rf"their_agents:{name} \(against random\) failed: {why[name]}"):
-        round_robin(make("cacti"), ["random", f"their_agents:{name}"], 60, processes=processes)
+    with pytest.raises(RuntimeError, match=rf"own_agents:{name} \(against random\) failed: {why[name]}"):
+        round_robin(make("cacti"), ["random", f"own_agents:{name}"], 60, processes=processes)
 
 
-def test_a_process_that_dies_is_explained(agents):
+def test_a_process_that_dies_is_explained():
     with pytest.raises(
-        RuntimeError, match=r"a process died .* while playing random against their_agents:dying"
+        RuntimeError, match=r"a process died .* while playing random against own_agents:dying"
     ):
-        round_robin(make("cacti"), ["random", "their_agents:dying"], 60, processes=2)
+        round_robin(make("cacti"), ["random", "own_agents:dying"], 60, processes=2)
 
 
-def test_games_that_are_given_up_are_lost_and_counted(tmp_path, agents, capsys):
+def test_games_that_are_given_up_are_lost_and_counted(tmp_path, capsys):
     output = tmp_path / "arena.json"
     for _ in range(2):  # played, and read from the file of finished jobs
-        arena.main(arguments(output, "their_agents:quitting", "random", games=16))
+        compare(output, "own_agents:quitting", "random", games=16)
         assert "gave up 4 of 16 games against random, which it lost" in capsys.readouterr().out
         (result,) = json.loads(output.read_text())["results"]
         assert (result["forfeits"], result["opponents_forfeits"]) == (4, 0)
         assert result["win_rate"] <= 12 / 16
-    (result,) = arena.main(arguments(tmp_path / "other.json", "random", "their_agents:quitting", games=16))
+    (result,) = compare(tmp_path / "other.json", "random", "own_agents:quitting", games=16)
     assert (result.forfeits, result.opponents_forfeits) == (0, 4)
-    arena.main(arguments(tmp_path / "none.json", games=16))
+    compare(tmp_path / "none.json", games=16)
     assert "gave up" not in capsys.readouterr().out.rpartition("agent ")[2]
 
 
 @pytest.mark.parametrize("forfeits", [[[16, 0]], [[0, 2]], [[0, 1], [0, 1]]])
-def test_forfeits_that_cannot_be_are_damage(tmp_path, agents, forfeits):
+def test_forfeits_that_cannot_be_are_damage(tmp_path, forfeits):
     output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
-    arena.main(arguments(output, "their_agents:quitting", "random", games=16))
+    compare(output, "own_agents:quitting", "random", games=16)
     head, line = kept.read_text().splitlines()
     line = json.loads(line)
     line["played"][2] = forfeits
     kept.write_text(f"{head}\n{json.dumps(line)}\n")
     with pytest.raises(SystemExit, match="is damaged"):
-        arena.main(arguments(output, "their_agents:quitting", "random", games=16))
+        compare(output, "own_agents:quitting", "random", games=16)
 
 
 # --- kept games ---
@@ -215,7 +159,7 @@ def test_forfeits_that_cannot_be_are_damage(tmp_path, agents, forfeits):
 
 def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
     whole, parts = tmp_path / "whole.json", tmp_path / "parts.json"
-    arena.main(arguments(whole, games=120))
+    compare(whole, games=120)
     played.clear()
     play_job = arena.play_job
 
@@ -227,47 +171,45 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
     monkeypatch.setattr(arena, "play_job", interrupted)
     kept = tmp_path / "parts.games.jsonl"
     with pytest.raises(SystemExit, match=r"stopped; the same command continues from .*parts\.games\.jsonl"):
-        arena.main(arguments(parts, games=120))
+        compare(parts, games=120)
     assert not parts.exists()
     with kept.open("a") as file:
         file.write('{"job":["random","gree')  # as a crash leaves it
     monkeypatch.setattr(arena, "play_job", play_job)
-    arena.main(arguments(parts, games=120))
+    compare(parts, games=120)
     assert [job.block for job in played] == [0, 1, 2]
     assert parts.read_bytes() == whole.read_bytes()
     assert kept.read_bytes() == (tmp_path / "whole.games.jsonl").read_bytes()
 
 
-def test_more_agents_and_games_reuse_what_is_done(tmp_path, agents, played):
+def test_more_agents_and_games_reuse_what_is_done(tmp_path, played):
     output = tmp_path / "arena.json"
-    arena.main(arguments(output, games=50))
+    compare(output, games=50)
     before = json.loads(output.read_text())["results"]
-    arena.main(arguments(output, "their_agents:last_legal", "random", "greedy", games=50))
+    compare(output, "own_agents:last_legal", "random", "greedy", games=50)
     assert [job[:2] for job in played] == [
         ("random", "greedy"),
-        ("their_agents:last_legal", "random"),
-        ("their_agents:last_legal", "greedy"),
+        ("own_agents:last_legal", "random"),
+        ("own_agents:last_legal", "greedy"),
     ]
     assert json.loads(output.read_text())["results"][-1] == before[0]
     played.clear()
-    arena.main(arguments(output, games=100))
+    compare(output, games=100)
     assert played == [("random", "greedy", 1, 50)]
 
 
-def test_games_of_something_else_are_refused(tmp_path, agents):
+def test_games_of_something_else_are_refused(tmp_path):
     output, kept = tmp_path / "arena.json", tmp_path / "arena.games.jsonl"
-    names = ("random", "their_agents:last_legal")
+    names = ("random", "own_agents:last_legal")
 
     def refused(message, *names, **changes):
         with pytest.raises(SystemExit, match=message):
-            arena.main(arguments(output, *names, **changes))
+            compare(output, *names, **changes)
 
-    arena.main(arguments(output, *names, games=10))
+    compare(output, *names, games=10)
     before = kept.read_bytes()
     refused("holds other games: seed is 0, not 1; choose another --output, or delete", seed=1)
     refused(r"option max_decisions is \d+, not 50, data is", options={"max_decisions": "50"})
-    agents.write_text(AGENTS + "# changed\n")
-    refused("their_agents:last_legal has changed since its games in .* were played", *names)
     assert kept.read_bytes() == before
     kept.write_text("scribble\n")
     refused("is damaged, or no file of finished jobs")
@@ -279,11 +221,11 @@ def test_games_of_another_network_are_refused(tmp_path, search):
     path = tmp_path / "network.safetensors"
     shutil.copy(network_agent.shipped(game)[2], path)
     output, agent = tmp_path / "arena.json", f"{path}{search}"
-    arena.main(arguments(output, "random", agent, games=2))
-    arena.main(arguments(output, "random", agent, games=2))
+    compare(output, "random", agent, games=2)
+    compare(output, "random", agent, games=2)
     change_weights(path, game)
     with pytest.raises(SystemExit, match=r"has changed since its games in .* were played"):
-        arena.main(arguments(output, "random", agent, games=2))
+        compare(output, "random", agent, games=2)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +244,7 @@ def test_games_of_another_network_are_refused(tmp_path, search):
 def test_arguments_are_checked_before_any_game(tmp_path, played, names, changes, message):
     changes = {"output": tmp_path / "arena.json"} | changes
     with pytest.raises(SystemExit, match=f"error: .*{message}"):
-        arena.main(arguments(changes.pop("output"), *names, **changes))
+        compare(changes.pop("output"), *names, **changes)
     assert not played
     assert not list(tmp_path.iterdir())
 

@@ -65,19 +65,6 @@ def table(board) -> Path:
     return board / "cacti-2"
 
 
-@pytest.fixture
-def played(monkeypatch) -> list[Job]:
-    """The jobs that are played, in their order."""
-    jobs = []
-
-    def noted(game, job, seed, play_job=play_job):
-        jobs.append(job)
-        return play_job(game, job, seed)
-
-    monkeypatch.setattr("garden_agents.evaluation.arena.play_job", noted)
-    return jobs
-
-
 def play(*arguments, games=60, game="cacti"):
     """Play what is missing; return what was printed."""
     printed, message = garden_here(
@@ -178,15 +165,6 @@ def test_only_missing_games_are_played(board, played):
     kept.write_text("".join(line for line in lines if "mcts" not in line))
     assert garden_here("leaderboard") == ("", None)
     assert {path: path.read_bytes() for path in board.rglob("*.*")} == before
-
-
-def test_deleted_games_come_back_as_they_were(table, played):
-    kept = table / "games.jsonl"
-    before = kept.read_bytes()
-    kept.write_bytes(before.rpartition(b'{"job"')[0])
-    play()
-    assert played == [("greedy", "random", 1, 10)]
-    assert kept.read_bytes() == before
 
 
 def test_more_games_replace_a_part_of_a_job(table, played):

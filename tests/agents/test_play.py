@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("tyro")
 
 from garden_agents.play.match import Arguments
-from garden_agents.play.terminal import MANY, find, full_rules, list_actions, sum_in_words
+from garden_agents.play.terminal import MANY, find, list_actions, sum_in_words
 from garden_agents.play.terminal import table as table_of
 from processes import garden
 from quick import seeds
@@ -88,18 +88,6 @@ def test_an_action_is_meant_by_number_name_or_beginning(text, label):
         assert HEXES[find(text, HEXES)] == label
 
 
-def test_several_possible_actions_are_listed():
-    with pytest.raises(ValueError, match="'hex 1' fits 2 actions: hex 1,0; hex 1,2"):
-        find("hex 1", HEXES)
-
-
-def test_many_actions_of_a_kind_are_summed_up_in_a_line(typing):
-    _, shown = typing(["0,-3"], "mars")
-    assert "\nhex …: any of 90, such as hex 0,1 (or just 0,1): put the gardener on 0,1\n" in shown[0]
-    assert "hex 0,2" not in shown[0]
-    assert "player_0 (you): hex 0,-3: put the gardener on 0,-3\n" in shown[1]
-
-
 @pytest.mark.parametrize("width", [30, 200])
 def test_actions_are_listed_with_what_they_do(width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -149,30 +137,12 @@ def test_rules(name, typing):
     assert printed.split() == [*type(make(name)).summary.split(), *where.split()]
 
 
-@pytest.mark.parametrize("line", ["rules", "rules all"])
-def test_a_game_without_rules_in_words(line, typing, monkeypatch):
-    monkeypatch.setattr(type(make("cacti")), "summary", "")
-    monkeypatch.setattr(type(make("cacti")), "rules_text", "")
-    monkeypatch.setattr(Path, "exists", lambda path: False)
-    _, shown = typing([line])
-    assert shown[1].startswith(f"{line}\nCacti has no rules in short.\nplayer_0 (you)> ")
-
-
 @each_game
 def test_all_the_rules(name, typing):
     _, shown = typing(["Rules  all"], name)
     printed = shown[1].partition("\n")[2].partition("\nplayer_0 (you)> ")[0]
     assert printed.split() == make(name).rules_text.split()
     assert all(len(line) <= 80 or line.startswith("|") for line in printed.splitlines())
-
-
-def test_rules_are_wrapped_by_paragraph_and_item(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "12")
-    text = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|\n"
-    wrapped = "# A title\n\nOne two\nthree four.\n\n- five six\n  seven\n- eight\n\n| a | table |\n|---|---|"
-    assert full_rules(text) == wrapped
-    monkeypatch.setenv("COLUMNS", "30")
-    assert full_rules(text) == wrapped.replace("two\n", "two ").replace("six\n ", "six")
 
 
 # --- whole games ---
@@ -187,9 +157,6 @@ def test_a_game_from_start_to_end(name, typing, tmp_path):
     opponents = [GreedyPolicy(2 + number) for number in range(others)]
     assert replay == record(make(name), [Thinker(None, 0), *opponents], seed=1)
     assert replay.ended == "terminated"
-    moves = [line for line in "".join(shown).splitlines() if line.startswith("player_1 (greedy): ")]
-    prefixes = tuple(f"player_1 (greedy): {label}" for label in replay.actions)
-    assert all(line.startswith(prefixes) for line in moves[:-1])
     going_on = (state for state in replay.states() if not (state["terminated"] or state["truncated"]))
     asked = [replay.game.legal_labels(state) for state in going_on if state["current_player"] == 0]
     for piece, legal in zip(shown[:-1], asked, strict=True):
@@ -357,7 +324,6 @@ def test_the_screen_is_cleared_before_another_person_looks(typing, monkeypatch):
         ({"game": "mars", "num_players": 3}, "3 players need as many names in --seats, not 2"),
         ({"seats": ["human", "deepblue"]}, "unknown agent 'deepblue'"),
         ({"options": {"peaks": "2"}}, "cacti got an unexpected keyword argument 'peaks'"),
-        ({"seed": -1}, "seed must be 0"),
         ({"save": Path("missing/game.json")}, "a new file in a folder that exists"),
         ({"save": Path("finished.json")}, "a new file in a folder that exists"),
         ({"resume": Path("missing.json")}, "missing.json"),

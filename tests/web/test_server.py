@@ -10,7 +10,7 @@ from garden_agents.play import web
 from garden_agents.play.match import Match, agents_of, new_replay
 from garden_agents.play.web import PAGES, Room
 from garden_agents.serve import LONGEST
-from pages import Page, address, get, keys, serving
+from pages import Page, address, first_room, get, keys, serving
 from processes import garden_here
 from variants import GAMES, hidden_games
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -28,6 +28,13 @@ def cacti():
     """A game of Cacti between two people."""
     with serving("cacti", ["human", "human"]) as server:
         yield server
+
+
+@contextlib.contextmanager
+def against_greedy(name):
+    """A new game of a person against greedy play: the server, and the page of the person."""
+    with serving(name, ["human", "greedy"]) as server, Page(server) as page:
+        yield server, page
 
 
 class Broken:
@@ -66,7 +73,7 @@ def test_a_game_against_agents_from_start_to_end(name):
 def test_pages_can_do_every_legal_action(name):
     rng = random.Random(2)
     with serving(name, ["human", "human"]) as server, Page(server, 0) as one, Page(server, 1) as two:
-        match = next(iter(server.rooms.values())).match
+        match = first_room(server).match
         for _ in range(30):
             if one.now["over"]:
                 break
@@ -91,7 +98,7 @@ def test_agents_alone_are_watched_step_by_step():
 
 
 def test_undo_goes_back_to_ones_own_last_decision():
-    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("mars") as (_, page):
         pictures = []
         for _ in range(5):
             assert page.wait_turn()
@@ -108,9 +115,9 @@ def test_undo_goes_back_to_ones_own_last_decision():
 
 
 def test_a_hint_changes_nothing():
-    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("cacti") as (server, page):
         page.wait_turn()
-        room = next(iter(server.rooms.values()))
+        room = first_room(server)
         before = room.match.state.tobytes()
         page.send(type="hint", at=page.now["at"])
         hint = page.wait("hint")
@@ -122,7 +129,7 @@ def test_a_hint_changes_nothing():
 
 
 def test_a_game_without_pictures_is_played_by_words_and_buttons():
-    with serving("pig:Pig", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("pig:Pig") as (server, page):
         assert page.welcome["games"][0]["name"] == "pig:Pig"
         for _ in range(5):
             assert page.wait_turn()
@@ -255,8 +262,8 @@ WRONG = [
 
 
 def test_hundreds_of_wrong_messages_change_nothing():
-    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
-        rooms, state = len(server.rooms), next(iter(server.rooms.values())).match.state.tobytes()
+    with against_greedy("cacti") as (server, page):
+        rooms, state = len(server.rooms), first_room(server).match.state.tobytes()
         rng, good = random.Random(0), json.dumps({"type": "act", "at": 0, "action": 3})
         messages = list(WRONG)
         while len(messages) < 300:  # a good message of which a few characters are changed, and never acts
@@ -274,7 +281,7 @@ def test_hundreds_of_wrong_messages_change_nothing():
         for text in messages:
             page.socket.send(text)
             assert page.wait("error")["text"]
-        assert (len(server.rooms), next(iter(server.rooms.values())).match.state.tobytes()) == (rooms, state)
+        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (rooms, state)
         page.act(page.now["legal"][0]["action"])
         assert page.now["at"] == 1
 
@@ -317,12 +324,12 @@ def test_an_agents_fault_ends_its_game_alone(capsys):
 
 
 def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
-    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("mars") as (server, page):
 
         def fails(*_):
             raise ZeroDivisionError("no ink")
 
-        monkeypatch.setattr(type(next(iter(server.rooms.values())).match.game), "own_svg", fails)
+        monkeypatch.setattr(type(first_room(server).match.game), "own_svg", fails)
         assert "cannot be shown: no ink" in page.refused(type="look")
         monkeypatch.undo()
         page.send(type="look")
@@ -330,7 +337,7 @@ def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
 
 
 def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
-    room = next(iter(cacti.rooms.values()))
+    room = first_room(cacti)
     slow = web._Page(None, room, 0, False)
     room.pages.add(slow)
     for _ in range(web.WAITING + 1):
@@ -388,7 +395,7 @@ def test_a_guest_sees_no_path_of_the_server(tmp_path):
 
 def test_new_games_saved_games_and_their_films():
     seats = ["human", "greedy", "random"]
-    with serving("cacti", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("cacti") as (server, page):
 
         def opened(**game):
             page.send(type="new", **game)
@@ -417,7 +424,7 @@ def test_new_games_saved_games_and_their_films():
 
 def test_many_games_and_no_more(monkeypatch):
     monkeypatch.setattr(web, "ROOMS", 5)
-    with serving("mars", ["human", "greedy"]) as server, Page(server) as page:
+    with against_greedy("mars") as (server, page):
         for _ in range(4):
             page.send(**NEW)
             page.wait("opened")
