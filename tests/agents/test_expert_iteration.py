@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
 import torch
-from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import search_games
-from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import value_loss
-from small_runs import LEFT, SMALL, rows_of, tiny_expert
+from small_runs import SMALL, rows_of, tiny_expert
 
-from garden_core import list_games, make
-from mars_env import Mars
-
-
-@pytest.fixture(scope="module")
-def expert_run(tmp_path_factory) -> Path:
-    return expert.train(tiny_expert(run=tmp_path_factory.mktemp("runs") / "expert"))
-
-
-def test_expert_iteration_leaves_everything(expert_run):
-    left = {path.name for path in expert_run.iterdir() if "tfevents" not in path.name}
-    assert left == LEFT
-    config = tomllib.loads((expert_run / "config.toml").read_text())
-    assert config["arguments"]["simulations"] == 4
-    assert NetworkAgent.load(expert_run, Mars()).config["network"] == msgspec.to_builtins(SMALL)
-    assert float(rows_of(expert_run / "evaluations.csv")[-1]["decisions"]) > 0
+from garden_core import make
 
 
 @pytest.mark.parametrize(
     ("name", "num_players", "options"),
     [
-        *((name, None, {}) for name in list_games()),
+        ("botanicus", None, {}),
+        ("cacti", None, {}),
         ("mars", 3, {"max_decisions": "40"}),
         ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
     ],
@@ -55,13 +37,10 @@ def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
     assert (folder / "network.safetensors").is_file()
 
 
-def test_expert_iteration_goes_on(expert_run, tmp_path):
-    folder = tmp_path / "again"
-    folder.mkdir()
-    for name in ("config.toml", CHECKPOINT, "metrics.csv", "evaluations.csv", "network.safetensors"):
-        (folder / name).write_bytes((expert_run / name).read_bytes())
+def test_expert_iteration_goes_on(tmp_path):
+    folder = expert.train(tiny_expert(run=tmp_path / "run"))
     before = rows_of(folder / "evaluations.csv")
-    seconds = float(rows_of(folder / "metrics.csv")[-1]["seconds"]) + 3
+    seconds = float(before[-1]["seconds"]) + 3
     expert.train(expert.Arguments(resume=folder, minutes=seconds / 60))
     after = rows_of(folder / "evaluations.csv")
     assert after[: len(before)] == before
@@ -133,21 +112,3 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
         margin = (scores[own] - scores[1 - own]) / game.reward_divisor - decision.paid[own]
         np.testing.assert_allclose(found, [chance, 1 - chance, margin, -margin], atol=1e-5)
     assert len({float(decision.values[0]) for decision in decisions}) > 5
-
-
-def test_a_resumed_expert_knows_how_long_it_has_trained(tmp_path):
-    training, _ = at_work(tmp_path)
-    training.run.seconds_before, training.decisions = 7.0, 3
-    training.save()
-    again, _ = at_work(tmp_path)
-    again.load()
-    assert (again.run.seconds, again.decisions) == (7.0, 3)
-
-
-def test_it_can_begin_with_a_network(expert_run, tmp_path):
-    still = {"learning_rate": 0.0, "final_learning_rate": 0.0, "eval_games": 0}
-    folder = expert.train(
-        tiny_expert(run=tmp_path / "run", start=expert_run / "network.safetensors", **still)
-    )
-    found, expected = (NetworkAgent.load(path, Mars()).network.parameters for path in (folder, expert_run))
-    np.testing.assert_allclose(found, expected, rtol=1e-3)  # weights decay a little

@@ -85,8 +85,8 @@ def test_files_that_an_agent_reads(folder, how, where):
 
 def test_what_is_read_once_in_a_process_counts_each_time(folder):
     (folder / "weights").write_text("1")
-    body = "import functools\nfrom pathlib import Path\nread = functools.cache(lambda: Path('weights').read_text())\n"
-    (folder / "mine.py").write_text(body + MAKE.format(body="read()"))
+    reading = "__import__('functools').cache(lambda: open('weights').read())"
+    (folder / "mine.py").write_text(f"read = {reading}" + MAKE.format(body="read()"))
     first = identity_of("mine:make", GAME).digest
     assert first == identity_of("mine:make", GAME).digest
     (folder / "weights").write_text("2")
@@ -97,7 +97,6 @@ def test_what_is_read_once_in_a_process_counts_each_time(folder):
     ("files", "changed"),
     [
         ({"mine.py": "import helper" + MAKE.format(body="pass"), "helper.py": ""}, "helper.py"),
-        ({"mine.py": MAKE.format(body="from helper import x"), "helper.py": "x = 1"}, "helper.py"),
         ({"mine.py": MAKE.format(body="__import__('helper')"), "helper.py": ""}, "helper.py"),
         ({"mine.py": f"import helper\ndef make(game, seed): return {FIRST}", "helper.py": ""}, "mine.py"),
         (
@@ -148,7 +147,6 @@ def test_what_does_not_matter(folder):
     ("text", "why"),
     [
         ("import subprocess", "it uses subprocess"),
-        ("from urllib.request import urlopen", "it uses urllib"),
         ("from safetensors.numpy import load_file", "it uses safetensors"),
         ("import torch; read = torch.jit.load", "it uses torch.jit"),
         ("def later():\n    from sqlite3 import connect", "it uses sqlite3"),
@@ -178,33 +176,34 @@ def test_a_module_that_was_imported_before_may_have_read_files_then(folder):
 
 
 def test_an_agent_vouches_by_its_digest(folder):
+    mine = folder / "mine.py"
+    text = "import subprocess" + MAKE.format(body="open('weights').read()").replace(FIRST, "policy")
+    text = text.replace("    return", f"    policy = {FIRST}\n    policy.digest = 'version 1'\n    return")
     (folder / "weights").write_text("1")
-    text = f"import subprocess\ndef make(game, seed):\n    __import__('pathlib').Path('weights').read_text()\n    policy = {FIRST}\n"
-    text += "    policy.digest = 'version 1'\n    return policy\n"
-    (folder / "mine.py").write_text(text)
+    mine.write_text(text)
     before = digest()
     assert not before.startswith(UNSEEN)
     (folder / "weights").write_text("2")
     assert digest() == before
     for other in (text.replace("version 1", "version 2"), text + "# changed\n"):
-        (folder / "mine.py").write_text(other)
+        mine.write_text(other)
         assert digest() != before
-    (folder / "mine.py").write_text(text.replace("'version 1'", "2"))
-    sys.modules.pop("mine", None)
+    mine.write_text(text.replace("'version 1'", "2"))
     with pytest.raises(ValueError, match="agent mine:make: its digest must be a string, not 2"):
         identity_of("mine:make", GAME)
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "mcts:3", "network", "network-mcts:2"])
+@pytest.mark.parametrize("name", ["greedy", "network-mcts:2"])
 def test_agents_of_this_project_are_known(name, folder):
-    first = identity_of(name, GAME)
-    assert first.unseen == ""
-    assert first == identity_of(name, GAME)
-    assert first.digest == digest(name)
+    found = identity_of(name, GAME)
+    assert found.unseen == ""
+    assert found.digest == digest(name)
 
 
 def test_search_that_a_module_guides(folder):
-    text = "from garden_agents import load\ndef make(game, seed):\n    __import__('pathlib').Path('weights').read_text()\n    return load('cacti')\n"
+    text = MAKE.format(body="open('weights').read()").replace(
+        FIRST, "__import__('garden_agents').load('cacti')"
+    )
     (folder / "mine.py").write_text(text)
     (folder / "weights").write_text("1")
     before = digest("mine:make-mcts:2")
@@ -232,14 +231,7 @@ def test_the_arena_refuses_games_of_other_weights(folder):
     )
 
 
-def test_the_arena_plays_again_what_can_change_unseen(folder, monkeypatch, capsys):
-    played = []
-
-    def noted(game, job, seed, play_job=arena.play_job):
-        played.append(job)
-        return play_job(game, job, seed)
-
-    monkeypatch.setattr(arena, "play_job", noted)
+def test_the_arena_plays_again_what_can_change_unseen(folder, played, capsys):
     (folder / "mine.py").write_text("import socket" + MAKE.format(body="pass"))
     agents = ["random", "greedy", "mine:make"]
     arguments = arena.Arguments("cacti", agents, games=4, processes=1, output=folder / "x.json")
@@ -254,8 +246,7 @@ def test_the_arena_plays_again_what_can_change_unseen(folder, monkeypatch, capsy
     ) in capsys.readouterr().err
     assert arena_here(*agents, more=["--unchanged", "mine:make"]) is None
     assert len(played) == 5
-    assert "unchanged names an agent that does not play: chess" in arena_here(
-        *agents, more=["--unchanged", "chess"]
-    )
+    message = arena_here(*agents, more=["--unchanged", "chess"])
+    assert "unchanged names an agent that does not play: chess" in message
     results = json.loads((folder / "x.json").read_text())["results"]
     assert [r["games"] for r in results] == [4, 4, 4]

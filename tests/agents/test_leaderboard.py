@@ -31,9 +31,6 @@ def make(game, seed):
 
 def quitting(game, seed):
     return lambda batch, rows: [-1] * len(rows)
-
-def needy(game, seed):
-    import no_such_library
 """
 PAGE = "# Ratings\n\n<!-- begin ratings -->\n<!-- end ratings -->\nThe end.\n"
 
@@ -66,19 +63,6 @@ def table(board) -> Path:
     """Of that leaderboard the folder of Cacti, with games."""
     assert play() == ""
     return board / "cacti-2"
-
-
-@pytest.fixture
-def played(monkeypatch) -> list[Job]:
-    """The jobs that are played, in their order."""
-    jobs = []
-
-    def noted(game, job, seed, play_job=play_job):
-        jobs.append(job)
-        return play_job(game, job, seed)
-
-    monkeypatch.setattr("garden_agents.evaluation.arena.play_job", noted)
-    return jobs
 
 
 def play(*arguments, games=60, game="cacti"):
@@ -118,21 +102,16 @@ def ours(tmp_path, monkeypatch) -> Path:
     return page
 
 
-def test_kept_games_give_the_same_bytes_in_every_process(ours):
+def test_kept_games_give_the_same_bytes_in_every_process_and_order(ours):
     blank, wanted = ours.read_bytes(), (ROOT / "leaderboard" / "README.md").read_bytes()
     assert blank != wanted
     for seed in ("1", "2"):
         ours.write_bytes(blank)
         garden("leaderboard", cwd=ours.parents[1], PYTHONHASHSEED=seed)
         assert ours.read_bytes() == wanted, "run: garden leaderboard"
-
-
-def test_lines_in_another_order_give_the_same_tables(ours):
-    for path in ours.parent.glob("*/games.jsonl"):
-        head, *lines = path.read_text().splitlines()
-        path.write_text("\n".join([head, *reversed(lines)]) + "\n")
-    assert garden_here("leaderboard") == ("", None)
-    assert ours.read_bytes() == (ROOT / "leaderboard" / "README.md").read_bytes()
+        for path in ours.parent.glob("*/games.jsonl"):
+            head, *lines = path.read_text().splitlines()
+            path.write_text("\n".join([head, *reversed(lines)]) + "\n")
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -188,22 +167,10 @@ def test_only_missing_games_are_played(board, played):
     assert {path: path.read_bytes() for path in board.rglob("*.*")} == before
 
 
-def test_deleted_games_come_back_as_they_were(table, played):
-    kept = table / "games.jsonl"
-    before = kept.read_bytes()
-    kept.write_bytes(before.rpartition(b'{"job"')[0])
-    play()
-    assert played == [("greedy", "random", 1, 10)]
-    assert kept.read_bytes() == before
-
-
 def test_more_games_replace_a_part_of_a_job(table, played):
     play(games=100)
     assert played == [("greedy", "random", 1, 50)]
-    first, _ = rows(table.parent)
-    won = first["wins against the next"]
-    assert first["games"] == "100"
-    assert won.endswith("of 100")
+    assert rows(table.parent)[0]["games"] == "100"
 
 
 def test_numpy_has_one_thread(board):
@@ -234,7 +201,6 @@ def test_several_players_sit_in_two_ways(board):
     play("--num-players", 3, game="mars", games=4)
     first, last = rows(board)
     assert first["entry"] == "[greedy](../leaderboard/mars-3/greedy.toml)"
-    assert first["agent"] == "`greedy`"
     assert first["games"] == "12"  # one among two of the other, and the other way round
     assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first["wins against the next"])
     assert (last["agent"], last["wins against the next"]) == ("`random`", "")
@@ -266,20 +232,15 @@ def test_code_runs_only_if_it_is_named(board, trap, played):
 
 
 def test_code_that_is_named_plays(board):
-    enter(board / "cacti-2", "bot", "their_bot:make", games=10)
-    assert play("--code", "their_bot:make") == ""
-    assert {row["agent"]: row["games"] for row in rows(board)} == {
-        "`greedy`": "70",
-        "`random`": "70",
-        "`their_bot:make`": "20",
-    }
-
-
-def test_games_that_are_given_up_are_counted(board):
-    enter(board / "cacti-2", "bot", "their_bot:quitting", games=10)
-    play("--code", "their_bot:quitting")
-    page = (board / "README.md").read_bytes()
-    assert b"`their_bot:quitting` gave up 20 of these games, which it lost." in page
+    """Also if it gives up all its games."""
+    for name in ("make", "quitting"):
+        enter(board / "cacti-2", name, f"their_bot:{name}", games=10)
+    assert play("--code", "their_bot:make", "their_bot:quitting") == ""
+    games = {row["agent"]: row["games"] for row in rows(board)}
+    bots = {"`their_bot:make`": "30", "`their_bot:quitting`": "30"}
+    assert games == {"`greedy`": "80", "`random`": "80"} | bots
+    page = (board / "README.md").read_text()
+    assert "`their_bot:quitting` gave up 30 of these games, which it lost." in page
     assert garden_here("leaderboard", "--check") == ("", None)
 
 
@@ -287,20 +248,13 @@ def test_games_of_an_agent_whose_library_is_missing_count(board):
     enter(board / "cacti-2", "bot", "their_bot:make", games=10)
     play("--code", "their_bot:make")
     page = (board / "README.md").read_bytes()
-    Path("their_bot.py").write_text(BOT.replace("def make", "import no_such_library\n\ndef make"))
+    Path("their_bot.py").write_text("import no_such_library\n" + BOT)
     sys.modules.pop("their_bot", None)
     printed = play("--code", "their_bot:make")
     assert (
-        "cacti-2: their_bot:make is left out: agent their_bot:make cannot be imported: No module named"
-        in printed
+        "cacti-2: their_bot:make is left out: agent their_bot:make cannot be imported: No module" in printed
     )
     assert (board / "README.md").read_bytes() == page
-    enter(board / "cacti-2", "needy", "their_bot:needy")
-    sys.modules.pop("their_bot", None)
-    Path("their_bot.py").write_text(BOT)
-    assert "their_bot:needy is left out: No module named 'no_such_library'" in play(
-        "--code", "their_bot:needy"
-    )
 
 
 @pytest.mark.parametrize("search", ["", "-mcts:2"])
@@ -327,62 +281,48 @@ def test_games_of_another_network_are_played_anew(table, played, search):
     [
         ({"agent": "grandmaster"}, "an agent is a built-in one, module:attribute, or .*, not 'grandmaster'"),
         ({"agent": "program:rm"}, "an agent is a built-in one, .* not 'program:rm'"),
-        ({"agent": "/etc/x.safetensors"}, "an agent is a built-in one, .* not '/etc/x.safetensors'"),
         ({"agent": "leaderboard/cacti-2/../x.safetensors"}, "an agent is a built-in one"),
         ({"agent": "leaderboard/cacti-2/none.safetensors"}, "unknown agent 'leaderboard/cacti-2/none"),
         ({"agent": "mcts:0.5s"}, "give mcts:0.5s simulations"),
         ({"agent": "greedy"}, "greedy is the agent of leaderboard/cacti-2/greedy.toml too"),
-        ({"agent": "mcts:5", "author": "a | b"}, "author"),
-        ({"agent": "mcts:5", "author": ""}, "author"),
-        ({"agent": "mcts:5", "command": "two\nlines"}, "command"),
-        ({"agent": "mcts:5", "command": ""}, "command"),
-        ({"agent": "mcts:5", "author": "\x1b[2J"}, "author"),
-        ({"agent": "mcts:5", "author": "\u202ea"}, "author and command are one line without control"),
-        ({"agent": "mcts:5", "date": '"yesterday"'}, "date"),
-        ({"agent": "mcts:5", "date": "12"}, "date"),
-        ({"agent": "mcts:5", "games": 0}, "games"),
-        ({"agent": "mcts:5", "elo": "3000"}, "unknown field `elo`"),
+        ({"author": "a | b"}, "author"),
+        ({"author": "\u202ea"}, "author and command are one line without control"),
+        ({"command": "two\nlines"}, "command"),
+        ({"date": "12"}, "date"),
+        ({"games": 0}, "games"),
+        ({"elo": "3000"}, "unknown field `elo`"),
     ],
 )
 def test_entries_that_are_wrong(table, changes, message):
-    enter(table, "new", **changes)
+    enter(table, "new", **({"agent": "mcts:5"} | changes))
     assert re.match(rf"error: leaderboard/cacti-2/new.toml\b.*{message}", fails())
 
 
-def test_an_entry_that_is_no_toml_and_folders_of_no_game(table):
-    (table / "new.toml").write_text("agent")
-    assert "leaderboard/cacti-2/new.toml is not a TOML file" in fails()
-    (table / "new.toml").rename(table / "b|c.toml")
-    assert "an entry's name has letters" in fails()
-    (table / "b|c.toml").unlink()
-    for name, message in {
-        "chess-2": "a folder is called GAME-PLAYERS, and games are botanicus, cacti, mars",
-        "os:system-2": "a folder is called GAME-PLAYERS",
-        "cacti-7": "num_players must be",
-        "botanicus-1": "num_players must be|at least two players",
-    }.items():
-        (table.parent / name).mkdir()
-        assert re.match(f"error: leaderboard/{name}: .*({message})", fails())
-        (table.parent / name).rmdir()
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("chess-2", "a folder is called GAME-PLAYERS, and games are botanicus, cacti, mars"),
+        ("os:system-2", "a folder is called GAME-PLAYERS"),
+        ("cacti-7", "num_players must be"),
+    ],
+)
+def test_folders_of_no_game(board, name, message):
+    (board / name).mkdir()
+    assert re.match(f"error: leaderboard/{name}: .*({message})", fails())
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"version":0', '"version":1', 'line 1: it must be {"game":"cacti","version":0,"num_players":2'),
+        ('"version":0', '"version":1', "line 1: it must be "),
         ('["greedy"', '["strong"', "line 2: no entry has the agent 'strong'"),
         ('["greedy","random"', '["random","greedy"', "line 2: random against greedy is no pair"),
-        ('["greedy","random"', '["random","random"', "line 2: random against random is no pair"),
         ('"random",1,10]', '"random",0,10]', "line 3: the digest is not that of these games"),
         ('"random",1,10]', '"random",1,12]', "line 3: the results are not those of a job"),
-        ('"random",1,10]', '"random",-1,10]', "line 3: the results are not those of a job"),
-        ("[[[0,1]", "[[[1,0]", "line 2: the digest is not that of these games: the line was changed"),
+        ("[[[0,1]", "[[[1,0]", "line 2: the digest is not that of these games"),
         ("[[[0,1]", "[[[1,1]", "line 2: the results are not those of a job"),
         ('"sources":["",', '"sources":["a",', "line 2: the digest is not"),
-        ('"digest"', '"hash"', "line 2: .*hash"),
         ('{"job"', '<<<<<<<\n{"job"', "line 2: "),
-        ('{"job"', '\n{"job"', "line 2: "),
-        ('}\n{"job":["greedy","random",1', '{"job":["greedy","random",1', "line 2: "),
     ],
 )
 def test_games_that_are_wrong(table, old, new, message):
@@ -392,8 +332,7 @@ def test_games_that_are_wrong(table, old, new, message):
     kept.write_text(text.replace(old, new, 1))
     before = kept.read_bytes()
     for arguments in ((), ("--check",), ("--play", "cacti")):
-        assert f"error: leaderboard/cacti-2/games.jsonl, {message.split(':')[0]}" in fails(*arguments)
-        assert re.search(re.escape(message) if "{" in message else message, fails(*arguments))
+        assert f"error: leaderboard/cacti-2/games.jsonl, {message}" in fails(*arguments)
     assert kept.read_bytes() == before
 
 
@@ -426,9 +365,7 @@ def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
     [
         (("--check", "--play", "cacti"), "--check writes nothing, so it does not go with --play"),
         (("--num-players", 2), "--num-players and --code say what to --play"),
-        (("--play", "mars"), "leaderboard has cacti-2"),
         (("--play", "cacti", "--num-players", 3), "leaderboard has cacti-2"),
-        (("--play", "cacti", "--code", "their_bot:make"), "no entry has the agent 'their_bot:make'"),
         (("--play", "cacti", "--code", "greedy"), "no entry has the agent 'greedy'"),
         (("--play", "cacti", "--games", 0), "games must be at least 1, not 0"),
         (("--folder", "nowhere"), "nowhere has no leaderboard"),

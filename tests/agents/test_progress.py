@@ -33,17 +33,6 @@ def test_plain_lines_at_most_every_ten_seconds(monkeypatch):
     assert "random 50%" in lines[-2]
 
 
-def test_without_a_total(monkeypatch):
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
-    with progress.progress_bar(unit="decision", desc="training") as bar:
-        bar.update(7)
-    assert [line.split(" [")[0] for line in written.getvalue().splitlines()] == [
-        "training: 0decision",
-        "training: 7decision",
-    ]
-
-
 def test_a_terminal_has_a_bar(monkeypatch):
     written = io.StringIO()
     written.isatty = lambda: True

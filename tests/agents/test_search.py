@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
 from garden_agents.games import hints_of
-from garden_agents.search import halving, simulation
+from garden_agents.search import halving
 from garden_agents.search.agent import MCTSAgent, Searched, _Memory
 from garden_agents.search.beliefs import weighed_redraws
 from garden_agents.search.values import first_places, seat_values
@@ -15,7 +15,7 @@ from variants import each_table, shortened
 
 from garden_core import make
 from garden_core.batch.batch import Batch
-from garden_core.batch.policies import SEARCH_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.jit import kernels
 
 
@@ -43,23 +43,21 @@ def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
     return batch
 
 
+def searched(batch, *simulations, noise=None, **settings) -> Searched:
+    """What a search finds in all rows."""
+    return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows, noise)
+
+
 @each_table
 def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
     game = shortened(name, 40, **options)
     lineups = np.zeros((2, game.num_players), int)
     first, again, other = (play(game, [MCTSAgent(20, seed=seed)], lineups, 5).states for seed in (3, 3, 4))
     assert first.tobytes() == again.tobytes()
-    assert (
-        first.tobytes() != other.tobytes() or game.max_game_length < 20
-    )  # a short game may go alike by chance
-
-
-@each_table
-def test_plays_whole_games_with_a_network(name, options):
-    game = shortened(name, 40, **options)
-    agent = MCTSAgent(10, network=Sure(0, 0.5))
-    states = play(game, [agent], np.zeros((3, game.num_players), int), 5).states
-    assert (states["terminated"] | states["truncated"]).all()
+    short = game.max_game_length < 20  # such a game may go alike by chance
+    assert short or first.tobytes() != other.tobytes()
+    guided = play(game, [MCTSAgent(10, network=Sure(0, 0.5))], lineups, 5).states
+    assert (guided["terminated"] | guided["truncated"]).all()
 
 
 def test_leaves_the_games_alone():
@@ -160,153 +158,139 @@ def test_nothing_is_concluded_without_a_history_or_private_fields():
 def test_conclusions_are_blind_to_what_is_hidden():
     """Whatever the others really hold now, and held at each of their decisions."""
     batch, network = told(decisions=6)
-    found = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
+    other = 1 - batch.current_player
+    found = searched(batch, 30, network=network, seed=2)
     for name in hints_of(batch.game).private_fields:
         for row in batch.all_rows:
-            other = 1 - batch.current_player[row]
-            batch.history.states[row][name][:, other] = 0
-    again = MCTSAgent(30, network=network, seed=2).search(batch, batch.all_rows)
-    for one, two in zip(found, again, strict=True):
-        np.testing.assert_array_equal(one, two)
+            batch.history.states[row][name][:, other[row]] = 0
+    for one, again in zip(found, searched(batch, 30, network=network, seed=2), strict=True):
+        np.testing.assert_array_equal(one, again)
 
 
-def test_values_are_those_of_the_seats():
-    """While placing, every simulation ends at a new node where the next seat is to move; the network likes the mover."""
-    expected = {2: (0.25 - 30 * 0.25) / 31, 3: (0.25 - 30 * 0.125) / 31, "team": 0.25}
-    for players, value in expected.items():
-        options = {"num_players": 3, "cooperative": True} if players == "team" else {"num_players": players}
-        batch = started("mars", rows=2, **options)
-        values = (
-            MCTSAgent(30, network=Sure(102, 0.25), exploration=5.0, considered=0)
-            .search(batch, batch.all_rows)
-            .values
-        )
-        np.testing.assert_allclose(values[:, 0], value, rtol=1e-5)
+class Last(Sure):
+    """A network that values all seats: whoever moved before is behind."""
+
+    def evaluate(self, observation, mask):
+        seats = np.array([[0.5, 0.0, -0.5]] * len(mask), np.float32)
+        return super().evaluate(observation, mask)[0], seats
 
 
-@pytest.mark.parametrize("players", [2, 3])
-def test_finished_games_are_worth_their_outcome_and_others_the_margin(players):
-    game = make("mars", num_players=players)
-    states = game.new_states(1)
-    states["score"][0, :players] = [5, 3, 9][:players]
-    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
-    seat_values(states[0], game.params[0], values, tally)
-    margins = np.array([2, -2] if players == 2 else [-1, -4, 5]) / game.reward_divisor
-    np.testing.assert_allclose(values[:players], margins / (1 + abs(margins)), rtol=1e-6)
-    states["terminated"] = 1
-    seat_values(states[0], game.params[0], values, tally)
-    assert values[:players].tolist() == ([1, -1] if players == 2 else [0, -1, 1])
-
-
-def test_values_of_all_seats_are_taken_as_the_network_gives_them():
+@pytest.mark.parametrize(
+    ("options", "network", "value"),
+    [
+        ({"num_players": 2}, Sure(102, 0.25), (0.25 - 30 * 0.25) / 31),
+        ({"num_players": 3}, Sure(102, 0.25), (0.25 - 30 * 0.125) / 31),
+        ({"num_players": 3}, Last(102, 0.0), (0.5 - 30 * 0.5) / 31),
+        ({"num_players": 3, "cooperative": True}, Sure(102, 0.25), 0.25),
+    ],
+    ids=["two", "three", "all seats valued", "team"],
+)
+def test_values_are_those_of_the_seats(options, network, value):
     """While placing, every simulation ends at a new node where the next seat is to move."""
-
-    class Last(Sure):  # whoever moved before is behind
-        def evaluate(self, observation, mask):
-            return super().evaluate(observation, mask)[0], np.array(
-                [[0.5, 0.0, -0.5]] * len(mask), np.float32
-            )
-
-    batch = started("mars", rows=2, num_players=3)
-    values = (
-        MCTSAgent(30, network=Last(102, 0.0), exploration=5.0, considered=0)
-        .search(batch, batch.all_rows)
-        .values
+    batch = started("mars", rows=2, **options)
+    np.testing.assert_allclose(
+        searched(batch, 30, network=network, exploration=5.0, considered=0).values[:, 0], value, rtol=1e-5
     )
-    np.testing.assert_allclose(values[:, 0], (0.5 - 30 * 0.5) / 31, rtol=1e-5)
-    np.testing.assert_allclose(values.sum(1), 0, atol=1e-6)
 
 
-def test_finished_games_are_worth_the_first_place_alone_where_all_seats_have_values():
-    game = make("mars", num_players=3)
+def valued(value, scores, over, **options):
+    """What a game of Mars with these scores is worth to its seats; the divisor of its rewards."""
+    game = make("mars", num_players=len(scores), **options)
     states = game.new_states(1)
-    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
-    for score, expected in (
-        ([5, 3, 9], [-0.5, -0.5, 1]),
-        ([9, 3, 9], [0.25, -0.5, 0.25]),
-        ([4, 4, 4], [0, 0, 0]),
-    ):
-        states["score"][0, :3], states["terminated"] = score, 1
-        first_places(states[0], game.params[0], values, tally)
-        np.testing.assert_allclose(values[:3], expected, atol=1e-6)
+    states["score"][0, : len(scores)], states["terminated"] = scores, over
+    values = np.zeros(5, np.float32)
+    value(states[0], game.params[0], values, np.zeros(5, np.int32))
+    return values[: len(scores)], game.reward_divisor
 
 
-def test_a_teams_score_is_worth_the_same_to_all_before_and_after_the_end():
-    game = make("mars", num_players=2, cooperative=True)
-    states = game.new_states(1)
-    states["score"][0, :2] = [30, 20]
-    values, tally = np.zeros(5, np.float32), np.zeros(5, np.int32)
-    for over in (0, 1):
-        states["terminated"] = over
-        seat_values(states[0], game.params[0], values, tally)
-        x = 20 / game.reward_divisor
-        np.testing.assert_allclose(values[:2], x / (1 + x), rtol=1e-6)
+@pytest.mark.parametrize(
+    ("value", "scores", "expected"),
+    [
+        (seat_values, [5, 3], [1, -1]),
+        (seat_values, [5, 3, 9], [0, -1, 1]),
+        (first_places, [5, 3, 9], [-0.5, -0.5, 1]),
+        (first_places, [9, 3, 9], [0.25, -0.5, 0.25]),
+        (first_places, [4, 4, 4], [0, 0, 0]),
+    ],
+)
+def test_finished_games_are_worth_their_outcome(value, scores, expected):
+    np.testing.assert_allclose(valued(value, scores, over=1)[0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("scores", "margins"), [([5, 3], [2, -2]), ([5, 3, 9], [-1, -4, 5])])
+def test_games_that_go_on_are_worth_the_margin(scores, margins):
+    found, divisor = valued(seat_values, scores, over=0)
+    x = np.array(margins) / divisor
+    np.testing.assert_allclose(found, x / (1 + abs(x)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_teams_score_is_worth_the_same_to_all(over):
+    found, divisor = valued(seat_values, [30, 20], over, cooperative=True)
+    np.testing.assert_allclose(found, (20 / divisor) / (1 + 20 / divisor), rtol=1e-6)
 
 
 def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
     batch = started("mars", rows=2, num_players=2, cooperative=True)
     batch.states["score"][:, :2] = [30, 20]  # while placing nothing more is scored
-    values = MCTSAgent(30, network=Sure(102, 0.25)).search(batch, batch.all_rows).values
+    values = searched(batch, 30, network=Sure(102, 0.25)).values
     x = 20 / batch.game.reward_divisor + 0.25 / (1 - 0.25)
     np.testing.assert_allclose(values, x / (1 + x), rtol=1e-5)
-
-
-def test_noise_needs_sequential_halving():
-    batch = started("cacti")
-    with pytest.raises(ValueError, match="noise is for sequential halving"):
-        MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
 
 
 def test_more_searches_in_step_than_there_is_room_for():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
     noise = np.zeros(batch.action_mask.shape)
-    visits = MCTSAgent(5, network=network).search(batch, batch.all_rows, noise).visits
-    searched = batch.action_mask.sum(1) > 1
-    assert (visits[searched].sum(1) == 5).all()
+    visits = searched(batch, 5, network=network, noise=noise).visits
+    free = batch.action_mask.sum(1) > 1
+    assert (visits[free].sum(1) == 5).all()
     assert max(network.asked) == 4 * 64
-    assert sum(network.asked) == 6 * searched.sum()
+    assert sum(network.asked) == 6 * free.sum()
 
 
-def test_scores_that_are_no_numbers_choose_something_legal():
-    batch = started("cacti", rows=3, decisions=1)
-    for considered in (0, 16):
-        found = MCTSAgent(20, network=Sure(0, float("nan")), considered=considered).search(
-            batch, batch.all_rows
-        )
-        assert not found.visits[batch.action_mask == 0].any()
-        assert batch.action_mask[batch.all_rows, found.actions].all()
+@pytest.mark.parametrize("considered", [0, 16])
+def test_scores_that_are_no_numbers_choose_something_legal(considered):
+    batch = started("cacti", decisions=1)
+    found = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
+    assert not found.visits[batch.action_mask == 0].any()
+    assert batch.action_mask[batch.all_rows, found.actions].all()
 
 
-def test_a_network_that_answers_in_another_shape_is_refused():
+def test_noise_without_halving_and_answers_in_another_shape_are_refused():
     class Odd(Sure):
         def evaluate(self, observation, mask):
             return super().evaluate(observation, mask)[0][:, 1:], np.zeros(len(mask), np.float32)
 
-    batch = started("cacti", rows=3)
+    batch = started("cacti")
+    with pytest.raises(ValueError, match="noise is for sequential halving"):
+        MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
     with pytest.raises(ValueError, match="evaluate must return shapes"):
-        MCTSAgent(5, network=Odd(0, 0.0)).search(batch, batch.all_rows)
+        searched(batch, 5, network=Odd(0, 0.0))
 
 
 def test_runs_as_plain_python():
     """Without Numba, for the debugger."""
-    code = (
-        "import numpy as np; from garden_agents.search.agent import MCTSAgent; from garden_core import Batch, make;"
-        "batch = Batch(make('cacti'), 2); batch.reset(0);"
-        "print(MCTSAgent(6).search(batch, np.arange(2))[0].sum(1), MCTSAgent(1, seconds=.5)(batch, np.arange(2)))"
-    )
+    code = """
+import numpy as np
+from garden_agents.search.agent import MCTSAgent
+from garden_core import Batch
+batch = Batch("cacti", 2)
+batch.reset(0)
+print(MCTSAgent(6).search(batch, np.arange(2)).visits.sum(1), MCTSAgent(1, seconds=0.5)(batch, np.arange(2)))
+"""
     assert python("-c", code, NUMBA_DISABLE_JIT="1").stdout.startswith("[6 6]")
 
 
-def test_every_simulation_is_counted_once_at_the_root():
+@pytest.mark.parametrize("network", [None, Sure(0, 0.0)])
+def test_every_simulation_is_counted_once_at_the_root(network):
     batch = started("mars", decisions=6)
-    for agent, expected in ((MCTSAgent(50), 50), (MCTSAgent(50, network=Sure(0, 0.0)), 50)):
-        visits, values, shares, _ = agent.search(batch, batch.all_rows)
-        np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
-        assert not shares[batch.action_mask == 0].any()
-        assert visits.sum(1).tolist() == [expected] * 3
-        assert not visits[batch.action_mask == 0].any()
-        assert (np.abs(values) <= 1).all()
+    visits, values, shares, _ = searched(batch, 50, network=network)
+    np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
+    assert not shares[batch.action_mask == 0].any()
+    assert visits.sum(1).tolist() == [50] * 3
+    assert not visits[batch.action_mask == 0].any()
+    assert (np.abs(values) <= 1).all()
 
 
 def test_an_only_action_is_not_searched():
@@ -321,78 +305,60 @@ def test_an_only_action_is_not_searched():
     assert agent.decisions == 0
 
 
-def test_a_network_steers_and_is_asked_for_all_rows_at_once():
+@pytest.mark.parametrize("considered", [0, 16])
+def test_a_network_steers_and_is_asked_for_all_rows_at_once(considered):
     batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
     action = int(np.flatnonzero(batch.action_mask.all(0))[7])
-    for considered in (0, 16):
-        network = Sure(action, 0.25)
-        found = MCTSAgent(30, network=network, considered=considered).search(batch, batch.all_rows)
-        assert (found.actions == action).all()
-        assert (found.shares.argmax(1) == action).all()
-        assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
-        assert (np.abs(found.values) <= 0.25 + 1e-6).all()
+    network = Sure(action, 0.25)
+    found = searched(batch, 30, network=network, considered=considered)
+    assert (found.actions == action).all()
+    assert (found.shares.argmax(1) == action).all()
+    assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
 
 
 def test_sequential_halving_shares_out_the_simulations():
     """Of 16 actions in 64 simulations 8 are dropped after one visit each, 4 after 3, 2 after 7, and 2 have 15."""
     batch = started("mars", rows=3, decisions=1)
-    found = MCTSAgent(64, network=Sure(100, 0.0), group=1).search(batch, batch.all_rows)
+    found = searched(batch, 64, network=Sure(100, 0.0), group=1)
     for visits, action in zip(found.visits, found.actions, strict=True):
         assert sorted(visits[visits > 0]) == [1] * 8 + [3] * 4 + [7] * 2 + [15] * 2
         assert visits[action] == 15
-    pair = MCTSAgent(10, considered=2).search(batch, batch.all_rows)
+    pair = searched(batch, 10, considered=2)
     assert ((pair.visits > 0).sum(1) == 2).all()
     assert (pair.visits.max(1) == 5).all()
 
 
-@pytest.fixture
-def judged():
-    """A root with four legal actions, three of them tried, as a function of what reads it: noise, counts."""
+def test_values_weigh_more_the_more_visits_there_are():
+    """A root with four legal actions, three of them tried, is read by its priors, values and noise."""
     game = make("cacti")
     memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
     state["current_player"] = 1
     nodes = memory.trees.nodes
     nodes["children"] = -1
-    priors, visits, means = [0.5, 0.3, 0.15, 0.05], [4, 4, 2], [0.1, 0.2, -0.1]
+    priors, visits, means = np.array([0.5, 0.3, 0.15, 0.05]), [4, 4, 2], np.array([0.1, 0.2, -0.1])
     nodes["priors"][0, 0, :4], nodes["visits"][0, 0] = priors, 11
     for i, (count, mean) in enumerate(zip(visits, means, strict=True)):
         nodes["children"][0, 0, i], nodes["visits"][0, i + 1] = i + 1, count
         nodes["totals"][0, i + 1, :2] = -mean * count, mean * count
+    unseen = priors[:3] @ means / priors[:3].sum()
+    shares = np.exp(np.log(priors) + 0.5 * (50 + max(visits)) * np.array([*means, unseen]))
+    shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
-    unseen = (0.5 * 0.1 + 0.3 * 0.2 - 0.15 * 0.1) / 0.95
-    scores = np.log(priors) + 0.5 * (50 + 4) * np.array([*means, unseen])
-    return game, memory, state, mask, scores
-
-
-def test_values_weigh_more_the_more_visits_there_are(judged):
-    game, memory, state, mask, scores = judged
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
-    trees = memory.trees.nodes, memory.trees.considered
     memory.trees.considered[0, :2] = 1
-    where = state, game.params, np.array([0]), mask
-    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
-    shares = np.exp(scores) / np.exp(scores).sum()
+    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+
+    def read():
+        roots = halving.Roots(state, np.array([0]), mask, noise)
+        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, found)
+
+    read()
     np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
     assert found.actions.tolist() == [1]
-    value = shares[:3] @ [0.1, 0.2, -0.1] / shares[:3].sum()
+    value = shares[:3] @ means / shares[:3].sum()
     np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
     noise[0, 0] = 10
-    halving.read_rows(*trees, *where, noise, 0.5, memory.scores, *found)
+    read()
     assert found.actions.tolist() == [0]
-
-
-def test_sequential_halving_keeps_the_highest_scores(judged):
-    _, memory, state, mask, scores = judged
-    kept, order = memory.trees.considered, np.argsort(-scores)
-    where = memory.trees.nodes, kept, state, np.array([0]), mask
-    for count in (4, 3, 2):
-        halving.halve_rows(*where, np.zeros(mask.shape, np.float32), np.array([count]), 0.5, memory.scores)
-        assert set(np.flatnonzero(kept[0])) == set(order[:count])
-    kept[:] = 0
-    noise = np.zeros(mask.shape, np.float32)
-    noise[0, order[-1]] = 20
-    halving.halve_rows(*where, noise, np.array([1]), 0.5, memory.scores)
-    assert np.flatnonzero(kept[0]).tolist() == [order[-1]]
 
 
 def test_gumbel_noise_draws_by_the_shares():
@@ -407,7 +373,7 @@ def test_gumbel_noise_draws_by_the_shares():
     batch = started("mars", rows=400, decisions=1)
     action = int(np.flatnonzero(batch.action_mask.all(0))[0])
     noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
-    found = MCTSAgent(4, network=Fond(action, 0.0), considered=4).search(batch, batch.all_rows, noise)
+    found = searched(batch, 4, network=Fond(action, 0.0), considered=4, noise=noise)
     expected = 2 / (batch.action_mask.sum(1) + 1)
     drawn = found.actions == action
     assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
@@ -428,69 +394,31 @@ def test_priors_are_shared_out_among_what_is_legal_in_a_redraw():
     assert (expanded > 1 / batch.game.num_actions).any()
 
 
-def test_time_limit():
+@pytest.mark.parametrize("network", [None, Sure(0, 0.0)])
+def test_a_time_limit_replaces_the_number_of_simulations(network):
+    """There is time for far more than one, and the tree grows."""
     batch = started("cacti", rows=1)
-    for network in (None, Sure(0, 0.0)):
-        agent = MCTSAgent(1, seconds=0.2, network=network)
-        assert (
-            agent.search(batch, batch.all_rows).visits.sum() > 100
-        )  # far more than the 1 simulation, which no longer counts; and the tree has grown
+    assert searched(batch, 1, seconds=0.2, network=network).visits.sum() > 100
 
 
 def test_threads_find_the_same():
     batch = started("botanicus", rows=7, decisions=5)
     one, three = MCTSAgent(30), MCTSAgent(30, threads=3)
     for _ in range(2):  # the second time in memory of the first
-        for found, other in zip(
-            one.search(batch, batch.all_rows), three.search(batch, batch.all_rows), strict=True
-        ):
+        pairs = zip(one.search(batch, batch.all_rows), three.search(batch, batch.all_rows), strict=True)
+        for found, other in pairs:
             np.testing.assert_array_equal(found, other)
     assert one.decisions == three.decisions > 0
-
-
-def test_a_search_cut_into_parts_is_one_search():
-    """Also where its tree had to grow on the way."""
-    batch = started("mars", rows=1, decisions=8)
-    agent = MCTSAgent(96, seed=4)
-    whole = agent.search(batch, batch.all_rows).visits
-    memory = _Memory(batch.game, 1, 20, 1)
-    words = Streams(SEARCH_STREAM, 4).on(batch)
-    for _ in range(6):
-        if memory.trees.used[0, 0] + 16 >= memory.shape[1]:
-            memory.grow()
-        simulation.simulate(
-            *(part[0] for part in memory.trees),
-            *memory.scratch,
-            batch.states,
-            batch.game.params,
-            0,
-            16,
-            agent.prior,
-            agent.exploration,
-            agent.others,
-            agent.depth,
-            agent.rollout,
-            memory.values,
-            memory.leaves,
-            words,
-        )
-    found = Searched.empty(batch.game, 1)
-    agent._read(batch, batch.all_rows, memory, found)
-    parts = found.visits
-    np.testing.assert_array_equal(whole, parts)
-    assert memory.shape[1] == 160
 
 
 def test_sees_a_win_at_hand():
     """With one flower left, the colour and hex that win are found; playing on is not needed for that."""
     batch = started("mars", rows=1, decisions=8)
-    state = batch.states[0:1]
     player = int(batch.current_player[0])
-    state["stocks"][0, player] = [1, 0, 0, 0, 0, 0]
-    state["score"][0, :2] = [30, 30]
-    state["score"][0, player] = 29
+    batch.states["stocks"][0, player] = [1, 0, 0, 0, 0, 0]
+    batch.states["score"][0, [player, 1 - player]] = [29, 30]
     batch.refresh()
-    values = MCTSAgent(200, depth=0, prior="equal").search(batch, batch.all_rows).values
+    values = searched(batch, 200, depth=0, prior="equal").values
     assert values[0, 0] > 0.5
     assert values[0, 1] < -0.5
 
@@ -513,16 +441,10 @@ def test_beats_greedy(name, bar):
     ("arguments", "message"),
     [
         ({"simulations": 0}, "simulations must be at least 1, not 0"),
-        ({"threads": 0}, "threads must be at least 1, not 0"),
         ({"exploration": float("nan")}, "exploration must be at least 0, not nan"),
-        ({"depth": -1}, "depth must be at least 0, not -1"),
         ({"considered": 1}, "considered must be 0 or at least 2, not 1"),
-        ({"scale": -1.0}, "scale must be at least 0, not -1.0"),
-        ({"group": 0}, "group must be at least 1, not 0"),
         ({"seconds": 0}, "seconds must be more than 0, not 0"),
         ({"rollout": "clever"}, "rollout must be 'random' or 'greedy', not 'clever'"),
-        ({"others": "clever"}, "others must be 'search' or 'prior', not 'clever'"),
-        ({"prior": "clever"}, "prior must be 'equal' or 'greedy', not 'clever'"),
     ],
 )
 def test_refuses_arguments_out_of_range(arguments, message):
@@ -534,10 +456,9 @@ def test_estimate_tells_the_last_search():
     batch = started("cacti", rows=2)
     agent = MCTSAgent(50)
     actions = agent(batch, batch.all_rows)
-    before = agent.decisions
-    label = batch.game.labels[actions[1]]
-    text = agent.estimate(batch, 1)
-    assert agent.decisions == before
-    assert text.startswith("value ")
-    assert text.split("; ")[1].startswith(label)
+    searched = agent.decisions
+    value, likeliest, *_ = agent.estimate(batch, 1).split("; ")
+    assert agent.decisions == searched
+    assert value.startswith("value ")
+    assert likeliest.startswith(batch.game.labels[actions[1]])
     assert MCTSAgent(50).estimate(batch, 1).startswith("value ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,26 +17,9 @@ from processes import ROOT, environment, garden_here
 from garden_core import make
 from garden_core.files.replay import Replay
 
-FAST = [
-    "--steps",
-    "256",
-    "--envs",
-    "8",
-    "--rollout",
-    "16",
-    "--minibatch",
-    "64",
-    "--hidden",
-    "8",
-    "--eval-games",
-    "0",
-    "--threads",
-    "1",
-    "--panel-games",
-    "2",
-    "--evaluations",
-    "1",
-]
+FAST = (
+    "--steps 256 --envs 8 --rollout 16 --minibatch 64 --hidden 8 --eval-games 0 --threads 1 --panel-games 2"
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +27,7 @@ def own_run(tmp_path_factory) -> Path:
     """A run on a game of one's own, without packaging."""
     pytest.importorskip("sb3_contrib")
     folder = tmp_path_factory.mktemp("runs") / "pig"
-    assert garden_here("train", "pig:Pig", "--run", folder, "--panel", "random", *FAST)[1] is None
+    assert garden_here("train", "pig:Pig", "--run", folder, "--panel", "random", *FAST.split())[1] is None
     return folder
 
 
@@ -70,33 +54,29 @@ def test_a_report_of_a_game_of_ones_own(own_run, tmp_path):
     assert "has no picture" in text
 
 
-def test_resume_runs_no_code_that_the_config_names(own_run, trap):
-    """Its game and its panel must be named by the caller too; a pickle is no checkpoint."""
+def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
+    """Its game and its panel must be named by the caller too."""
     from garden_agents.training.ppo import Arguments, train
 
-    config = own_run / "config.toml"
-    before = config.read_text()
-    try:
-        config.write_text(before.replace("pig:Pig", "trap:Pig"))
-        with pytest.raises(
-            ValueError, match="names code as its game: to run it, give 'trap:Pig' on the command"
-        ):
-            train(Arguments(resume=own_run))
-        config.write_text(before.replace('"random",', '"random", "trap:Pig",'))
+    folder = shutil.copytree(own_run, tmp_path / "run")
+    config, before = folder / "config.toml", (own_run / "config.toml").read_text()
+
+    def refused(message, *changes, **arguments):
+        config.write_text(functools.reduce(lambda text, change: text.replace(*change), changes, before))
         assert "trap" in config.read_text()
-        with pytest.raises(ValueError, match="names code, networks or long searches in --panel"):
-            train(Arguments(game="pig:Pig", resume=own_run))
-        pool = ("pool_agents = []", 'pool_agents = ["trap:Pig"]'), ("share = 0.0", "share = 0.5")
-        config.write_text(functools.reduce(lambda text, change: text.replace(*change), pool, before))
-        assert "trap" in config.read_text()
-        with pytest.raises(ValueError, match="names code, networks or long searches in --pool-agents"):
-            train(Arguments(game="pig:Pig", resume=own_run))
-    finally:
-        config.write_text(before)
+        with pytest.raises(ValueError, match=message):
+            train(Arguments(resume=folder, **arguments))
+
+    panel, pool = (f"names code, networks or long searches in --{name}" for name in ("panel", "pool-agents"))
+    refused("names code as its game: to run it, give 'trap:Pig' on the command", ("pig:Pig", "trap:Pig"))
+    refused(panel, ('"random",', '"random", "trap:Pig",'), game="pig:Pig")
+    agents = ("pool_agents = []", 'pool_agents = ["trap:Pig"]'), ("share = 0.0", "share = 0.5")
+    refused(pool, *agents, game="pig:Pig")
     assert not trap.exists()
+    config.write_text(before)
     with pytest.raises(ValueError, match="give 'pig:Pig' on the command line too"):
-        train(Arguments(resume=own_run))
-    train(Arguments(game="pig:Pig", resume=own_run))
+        train(Arguments(resume=folder))
+    train(Arguments(game="pig:Pig", resume=folder))
 
 
 class _Bomb:
@@ -110,17 +90,13 @@ class _Bomb:
 def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
     from garden_agents.training.ppo import Arguments, train
 
-    mark = tmp_path / "mark"
+    mark, path = tmp_path / "mark", tmp_path / "network.safetensors"
     bomb = pickle.dumps(_Bomb(mark))
     for name in ("checkpoint.safetensors", "config.toml", "metrics.csv", "evaluations.csv"):
-        before = (own_run / name).read_bytes()
-        try:
-            (own_run / name).write_bytes(bomb)
-            with pytest.raises(ValueError, match=name):
-                train(Arguments(game="pig:Pig", resume=own_run))
-        finally:
-            (own_run / name).write_bytes(before)
-    path = tmp_path / "network.safetensors"
+        folder = shutil.copytree(own_run, tmp_path / name)
+        (folder / name).write_bytes(bomb)
+        with pytest.raises(ValueError, match=name):
+            train(Arguments(game="pig:Pig", resume=folder))
     path.write_bytes(bomb)
     _, message = garden_here("arena", "cacti", "random", path)
     assert message.startswith("error: ")
@@ -133,10 +109,7 @@ def test_no_file_of_a_run_is_unpickled(own_run, tmp_path):
 
 @pytest.mark.parametrize("name", ["config.toml", "checkpoint.safetensors", "evaluations.csv"])
 def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for file in ("config.toml", "checkpoint.safetensors", "metrics.csv", "evaluations.csv"):
-        (folder / file).write_bytes((own_run / file).read_bytes())
+    folder = shutil.copytree(own_run, tmp_path / "run")
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content[: len(content) // 2] + b"\0\xff[[\n")
     _, message = garden_here("train", "pig:Pig", "--resume", folder)
@@ -144,29 +117,25 @@ def test_damaged_files_of_a_run_end_in_one_line(own_run, tmp_path, name):
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", ["train", "train --method expert-iteration", "arena", "play"])
-def test_a_full_disk_takes_one_line(name, tmp_path):
+SHORT = "--eval-games 0 --panel random --panel-games 2 --run"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("train", SHORT),
+        ("train", f"--method expert-iteration {SHORT}"),
+        ("arena", "random greedy --games 4 --processes 1 --output"),
+        ("play", "--seats greedy greedy --save"),
+    ],
+)
+def test_a_full_disk_takes_one_line(command, words, tmp_path):
     """Files may have 300 bytes, and none is left in part."""
     pytest.importorskip("sb3_contrib")
     resource = pytest.importorskip("resource")
-    training = ["--run", tmp_path / "run", "--eval-games", "0", "--panel", "random", "--panel-games", "2"]
-    arguments = {
-        "train": training,
-        "train --method expert-iteration": training,
-        "arena": [
-            "random",
-            "greedy",
-            "--games",
-            "4",
-            "--processes",
-            "1",
-            "--output",
-            tmp_path / "arena.json",
-        ],
-        "play": ["--seats", "greedy", "greedy", "--save", tmp_path / "game.json"],
-    }
+    given = [command, "cacti", *words.split(), str(tmp_path / "written.json")]
     done = subprocess.run(
-        [sys.executable, "-m", "garden_agents", *name.split(), "cacti", *map(str, arguments[name])],
+        [sys.executable, "-m", "garden_agents", *given],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
         env=environment(),
         cwd=ROOT,
@@ -181,4 +150,4 @@ def test_a_full_disk_takes_one_line(name, tmp_path):
     assert last.startswith("error: ")
     assert last.endswith(": File too large")
     left = {path.name for path in tmp_path.rglob("*") if path.is_file() and "tfevents" not in path.name}
-    assert left <= {"arena.games.jsonl"}
+    assert left <= {"written.games.jsonl"}

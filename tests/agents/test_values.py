@@ -6,11 +6,9 @@ import garden_agents
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import places
-from garden_agents.evaluation.values import by_fifths, chances, fifths, first_place_values, noted
+from garden_agents.evaluation.values import by_fifths, fifths, first_place_values, noted
 
 from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.files.replay import record
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +56,3 @@ def test_a_team_has_no_first_place():
     game = make("mars", num_players=1, cooperative=True)
     state = game.new_states(1)[0]
     assert not first_place_values(game, state).any()
-
-
-def test_chances_of_all_seats(agent):
-    replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], 5)
-    found = np.array(chances(agent, replay))
-    assert found.shape == (len(replay.actions) + 1, 2)
-    np.testing.assert_allclose(found.sum(1), 1, atol=2e-3)
-    assert found[-2, int(np.argmax(replay.scores))] > 0.9

@@ -1,13 +1,51 @@
 """Agents of one's own, named by import path: `own_agents:first_legal`."""
 
+import os
 import zlib
 
 import numpy as np
+
+from garden_core.batch.policies import FORFEIT
 
 
 def first_legal(game, seed):
     """Take the first legal action."""
     return lambda batch, rows: batch.action_mask[rows].argmax(1)
+
+
+def last_legal(game, seed):
+    """Take the last legal action."""
+    return lambda batch, rows: batch.action_mask.shape[1] - 1 - batch.action_mask[rows, ::-1].argmax(1)
+
+
+def illegal(game, seed):
+    """Take an illegal action."""
+    return lambda batch, rows: batch.action_mask[rows].argmin(1)
+
+
+def raising(game, seed):
+    """Fail."""
+    return lambda batch, rows: 1 / 0
+
+
+def quitting(game, seed):
+    """Give up every fourth game after a few decisions."""
+
+    def choose(batch, rows):
+        up = (rows % 4 == 0) & (batch.states["decisions"][rows] > 3)
+        return np.where(up, FORFEIT, batch.action_mask[rows].argmax(1))
+
+    return choose
+
+
+def quitting_all(game, seed):
+    """Give up every game at once."""
+    return lambda batch, rows: [FORFEIT] * len(rows)
+
+
+def dying(game, seed):
+    """End the process."""
+    return lambda batch, rows: os._exit(1)
 
 
 def by_checksum(game, seed):

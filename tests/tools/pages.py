@@ -55,10 +55,14 @@ def get(url, **headers):
         return error.code, error.headers, error.read().decode()
 
 
+def first_room(server):
+    """The room of the first game."""
+    return next(iter(server.rooms.values()))
+
+
 def keys(server):
     """The keys of the first game, by seat."""
-    room = next(iter(server.rooms.values()))
-    return {seat: key for key, seat in room.links.items()}
+    return {seat: key for key, seat in first_room(server).links.items()}
 
 
 class Page:

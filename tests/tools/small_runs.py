@@ -11,6 +11,7 @@ pytest.importorskip("sb3_contrib")
 
 from garden_agents.networks.architecture import Architecture
 from garden_agents.training import expert_iteration as expert
+from garden_agents.training import ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.sb3 import Arguments
 
@@ -42,7 +43,11 @@ SHORT = {
 
 
 def tiny(**changes) -> Arguments:
-    return Arguments(**(SHORT | {"steps": 1024, "minibatches": 2, "snapshot_every": 500} | changes))
+    return Arguments(**(SHORT | {"steps": 1024, "minibatches": 2} | changes))
+
+
+def tiny_ppo(**changes) -> ppo.Arguments:
+    return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
 
 
 def tiny_expert(**changes) -> expert.Arguments:

@@ -18,7 +18,7 @@ from garden_core.files.disk import write_atomically
 
 COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 GREY = "#8a8f94"
-"""Can be read on a light and on a dark page."""
+"""Of texts and axes; on a page, the colour of its text."""
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def svg_plot(draw: Callable[..., None], **subplots: Any) -> str:
         drawn = io.StringIO()
         axes[0].figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
     text = drawn.getvalue()
-    return text[text.index("<svg") :]
+    return text[text.index("<svg") :].replace(GREY, "currentColor")
 
 
 def learning_curves(

@@ -142,6 +142,8 @@ def settings(found: Recorded) -> str:
         limit = arguments.get("minutes")
         of = f" of {duration(60 * limit)}" if isinstance(limit, int | float) and 0 < limit <= 1e7 else ""
         named["training time"] = f"{duration(found.metrics['seconds'][-1])}{of}"
+    elif METRICS in found.errors:
+        named["training time"] = words(found.errors[METRICS], 600)
     if found.decisions:
         named["decisions"] = f"{found.decisions:,.0f}"
     if found.best is not None:
