@@ -1,8 +1,6 @@
 """Live pictures: a window that can be resized and closed, and the picture of a notebook's cell."""
 
-import copy
 import io
-import pickle
 import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
@@ -120,16 +118,6 @@ def test_each_picture_is_shown_for_its_time(pygame, clock):
     for picture, fps in [(RED, 4), (BLUE, 0), (RED, None)]:
         shown.show(picture, fps)
         assert clock.time == pytest.approx(3 / 4), "shown already, or no time asked for"
-
-
-def test_copies_have_no_window(pygame):
-    shown = Display("Toy")
-    shown.show(RED, 0)
-    for other in (copy.deepcopy(shown), pickle.loads(pickle.dumps(shown))):
-        assert other._screen is None
-        other.show(BLUE, 0)
-        assert window(other) is not window(shown)
-    np.testing.assert_array_equal(content(pygame, shown), svg.to_pixels(RED))
 
 
 @pytest.mark.parametrize("missing", ["pygame", "Window"])

@@ -19,6 +19,7 @@ from garden_core.batch.learner import Learner
 from garden_core.batch.seats import FORFEITED
 from garden_core.interfaces import gymnasium_env
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from mars_env import Mars
 
 MODES = list(AutoresetMode)
@@ -54,14 +55,6 @@ def test_ids_in_a_fresh_process():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "2\n"
 
 
-def test_opponents_are_drawn_by_their_weights():
-    env = gymnasium.make("garden/Cacti-v0", opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    vector = gymnasium.make_vec("garden/Cacti-v0", 8, opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    for each in (env, vector):
-        each.reset(seed=0)
-        assert (each.unwrapped.learner.drawn == 1).all()
-
-
 def test_a_seed_seeds_the_environments_own_generator():
     env, vector = Env(Cacti()), VectorEnv(Cacti(), 2)
     for each in (env, vector):
@@ -70,6 +63,17 @@ def test_a_seed_seeds_the_environments_own_generator():
         drawn = each.np_random.random()
         each.reset(seed=5)
         assert each.np_random.random() == drawn
+
+
+@pytest.mark.parametrize("make", [GardenEnv, Env, lambda game: VectorEnv(game, num_envs=2)])
+def test_rendering_without_a_mode_warns_as_gymnasium_does(make):
+    env = make(Mars())
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="without a render mode"):
+        assert env.render() is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.close()
 
 
 # --- illegal actions ---
@@ -197,12 +201,6 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
     assert ended + cut > 0
     assert (cut > 0) == (limit is not None)
     assert (both > 0) == (case == "the game ends at the limit")
-
-
-@pytest.mark.parametrize("limit", [0, -3, 1.5, "ten"])
-def test_a_wrong_time_limit_is_refused(limit):
-    with pytest.raises(ValueError, match="max_steps must be at least 1"):
-        VectorEnv(Cacti(), 2, max_episode_steps=limit)
 
 
 # --- Stable-Baselines3 ---

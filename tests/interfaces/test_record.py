@@ -9,14 +9,12 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import TimeLimit
-from variants import each_table, own_file, shortened
+from variants import each_table, shortened
 
 from cacti_env import Cacti
-from garden_core import make
 from garden_core.batch.learner import AUTORESETS, Learner
 from garden_core.files.replay import Replay
-from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from mars_env import Mars, mars_v0
 
@@ -174,26 +172,6 @@ def test_a_finished_game_that_is_set_needs_no_warning(tmp_path):
     assert not replays(tmp_path)
 
 
-def test_a_position_written_into_the_environment_is_left_out(tmp_path):
-    env = GardenEnv(Mars, record=tmp_path)
-    env.reset(seed=1)
-    play(env, 3)
-    env.states["score"][0, 0] += 1
-    with pytest.warns(UserWarning, match="not recorded"):
-        env.reset()
-    assert not replays(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["cacti", "botanicus"])
-def test_own_printed_data_is_in_the_replay(name, tmp_path):
-    option, path = own_file(name)
-    env = GardenEnv(name, record=tmp_path, **{option: path})
-    env.reset(seed=1)
-    play(env, 5)
-    env.close()
-    assert replays(tmp_path)[0].game == env.game
-
-
 def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
     def full_disk(self, path):
         raise OSError(28, "No space left on device")
@@ -301,37 +279,6 @@ def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_s
     recorded.learner.close()
     running = [end(each) for each in replays(tmp_path)[len(found) :]]
     assert set(running) <= set(before)
-
-
-def test_gymnasium_records_every_episode(tmp_path):
-    env = gymnasium.make("garden/Mars-v0", opponents=POOL, record=tmp_path)
-    ends = []
-    for _ in range(4):
-        _, info = env.reset(seed=None if ends else 3)
-        over, own = False, []
-        while not over:
-            own.append(choice(info["action_mask"], len(own)))
-            _, _, over, _, info = env.step(own[-1])
-        ends.append((env.unwrapped.learner.batch.states[0].tobytes(), info["seat"], own))
-    env.close()
-    for replay, (state, seat, own) in zip(replays(tmp_path), ends, strict=True):
-        decisions = [last for _, last in replay.decisions() if last is not None]
-        assert (end(replay), [action for by, action in decisions if by == seat]) == (state, own)
-
-
-def test_an_episode_that_is_cut_short_is_recorded_as_far_as_it_went(tmp_path):
-    limited = TimeLimit(Env(Mars, seat=0, record=tmp_path), 3)
-    for _ in range(2):
-        _, info = limited.reset(seed=5)
-        truncated = False
-        while not truncated:
-            _, _, _, truncated, info = limited.step(int(info["action_mask"].argmax()))
-    limited.close()
-    first, second = replays(tmp_path)
-    assert first == second
-    assert first.ended == "running"
-    own = [last for _, last in first.decisions() if last and last[0] == 0]
-    assert len(own) == 3
 
 
 def test_an_illegal_action_of_the_learner_is_not_in_the_replay(tmp_path):
@@ -446,12 +393,3 @@ def test_a_copy_records_too(copied, tmp_path):
     one, two = replays(tmp_path)
     assert one == two
     assert end(one) == env.learner.batch.states[0].tobytes()
-
-
-@pytest.mark.parametrize("kind", [GardenEnv, Env, VectorEnv])
-def test_a_file_is_no_folder(kind, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="record must be a folder, and a file is in the way"):
-        kind(make("mars"), record=tmp_path / "file")
-    with pytest.raises(TypeError, match="record must be the path of a folder, or None, not 5"):
-        kind(make("mars"), record=5)
