@@ -118,11 +118,6 @@ def test_a_reference_that_leads_nowhere_is_found():
 
 
 @EACH
-def test_the_rules_are_in_the_package(name):
-    assert make(name).rules_text == (folder(name) / "rules.md").read_text("utf-8")
-
-
-@EACH
 def test_every_reference_of_the_code_leads_somewhere(name):
     text, wrong = make(name).rules_text, []
     for path in sorted(folder(name).glob("*.py")):

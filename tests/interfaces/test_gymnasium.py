@@ -79,14 +79,10 @@ def test_rendering_without_a_mode_warns_as_gymnasium_does(make):
 # --- illegal actions ---
 
 
-def test_an_illegal_action_is_refused_or_ends_the_game():
-    env, ending = Env(Cacti(), seat=0), Env(Cacti(), seat=0, illegal="terminate")
-    env.reset(seed=3)
+def test_an_illegal_action_can_end_the_game():
+    ending = Env(Cacti(), seat=0, illegal="terminate")
     observation, info = ending.reset(seed=3)
-    wrong = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    with pytest.raises(ValueError, match="illegal"):
-        env.step(wrong)
-    for action in (wrong, -1, 10**6):
+    for action in (int(info["action_mask"].argmin()), -1, 10**6):
         ending.reset(seed=3)
         seen, reward, terminated, truncated, info = ending.step(action)
         assert (reward, terminated, truncated, info["capped"]) == (FORFEITED, True, False, False)
@@ -94,8 +90,6 @@ def test_an_illegal_action_is_refused_or_ends_the_game():
         assert info["action_mask"].all()
         with pytest.raises(ValueError, match="the game is over"):
             ending.step(0)
-    with pytest.raises(ValueError, match="illegal must be 'raise' or 'terminate'"):
-        Env(Cacti(), illegal="ignore")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -175,10 +169,10 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
 
     its = SyncVectorEnv([one] * 3, autoreset_mode=mode)
     mine = VectorEnv(game, 3, opponents, autoreset_mode=mode, max_episode_steps=limit)
-    ended = cut = both = 0
+    ended = cut = both = 0  # games
     for seed in ([3, 1, 4], [1, 5, 9]):
         (seen, infos), (expected, wanted) = (env.reset(seed=seed) for env in (mine, its))
-        for _ in range(60):
+        for _ in range(40):
             np.testing.assert_array_equal(seen, expected)
             same(infos, wanted)
             actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
@@ -188,11 +182,9 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
             np.testing.assert_array_equal(paid, wanted_paid)
             _, terminated, truncated = paid
             over = terminated | truncated
-            ended, cut, both = (
-                ended + terminated.sum(),
-                cut + truncated.sum(),
-                both + (terminated & truncated).sum(),
-            )
+            ended += terminated.sum()
+            cut += truncated.sum()
+            both += (terminated & truncated).sum()
             if mode is AutoresetMode.DISABLED and over.any():
                 np.testing.assert_array_equal(seen, expected)
                 same(infos, wanted)

@@ -116,8 +116,7 @@ def test_the_learners_seat_is_shown(shown):
     assert len(shown) == 6
 
 
-@pytest.mark.parametrize("opponents", ["random", "greedy", first_legal])
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("opponents", "seat"), [("random", 0), ("greedy", 1), (first_legal, 1)])
 def test_the_last_decision_is_that_of_the_game(opponents, seat, tmp_path):
     plain, recorded = Env(Cacti, opponents, seat=seat), Env(Cacti, opponents, seat=seat, record=tmp_path)
     movers = set()
@@ -146,14 +145,6 @@ def test_pictures_of_many_games_are_marked():
         state, seat, last = learner.batch.states[row], learner.seats[row], learner.last_decision(row)
         np.testing.assert_array_equal(picture, svg.to_pixels(envs.game.svg(state, seat, last=last)))
         assert not np.array_equal(picture, svg.to_pixels(envs.game.svg(state, seat)))
-
-
-def test_an_illegal_action_is_no_decision():
-    env = Env(Mars, seat=0, illegal="terminate")
-    env.reset(seed=1)
-    assert env.learner.last_decision(0) is None
-    env.step(10**6)
-    assert env.learner.last_decision(0) is None
 
 
 # --- windows ---

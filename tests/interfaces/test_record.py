@@ -16,7 +16,7 @@ from garden_core.batch.learner import AUTORESETS, Learner
 from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from mars_env import Mars, mars_v0
+from mars_env import Mars
 
 
 def replays(folder):
@@ -68,15 +68,6 @@ def test_every_game_is_recorded(name, options, tmp_path):
     env.reset(seed=3)
     env.close()
     assert len(replays(tmp_path)) == 4
-
-
-def test_a_finished_game_is_written_at_once(tmp_path):
-    env = mars_v0.env(record=str(tmp_path), max_decisions=7)
-    env.reset(seed=1)
-    play(env, 6)
-    assert not replays(tmp_path)
-    play(env)
-    assert [(each.ended, len(each.actions)) for each in replays(tmp_path)] == [("truncated", 7)]
 
 
 def test_a_game_lost_by_an_illegal_action_is_recorded_as_far_as_it_went(tmp_path):
@@ -141,35 +132,6 @@ def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
         play(env, 3)
         env.close()
     assert len(replays(tmp_path)) == 1
-
-
-def test_decisions_of_an_environment_that_does_not_record_are_unknown(tmp_path):
-    """Also of a game whose beginning was recorded."""
-    env = GardenEnv(Mars, record=tmp_path)
-    env.reset(seed=1)
-    play(env, 3)
-    plain = GardenEnv(Mars)
-    plain.set_state(env.get_state())
-    play(plain, 3)
-    env.set_state(plain.get_state())
-    play(env, 2)
-    with pytest.warns(UserWarning, match="not recorded"):
-        env.close()
-    assert not replays(tmp_path)
-
-
-def test_a_finished_game_that_is_set_needs_no_warning(tmp_path):
-    plain = GardenEnv(Cacti)
-    plain.reset(seed=1)
-    play(plain)
-    env = GardenEnv(Cacti, record=tmp_path)
-    while plain.agents:
-        env.set_state(plain.get_state())
-        plain.step(None)
-    env.set_state(plain.get_state())
-    env.set_state(GardenEnv(Cacti).get_state())
-    env.close()
-    assert not replays(tmp_path)
 
 
 def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
