@@ -212,23 +212,3 @@ def test_a_game_of_ones_own_tells_the_file_beside_its_module(tmp_path, monkeypat
     assert game.rules_text == game.summary
     (tmp_path / "rules.md").write_text("# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n", "utf-8")
     assert game.rules_text == "# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n"
-
-
-def marked(name, mark):
-    """The numbers of the paragraphs of a game's rules that bear a mark."""
-    paragraphs = re.findall(r"^(\d+\.\d+) (.*?)(?=\n\n|\Z)", make(name).rules_text, re.MULTILINE | re.DOTALL)
-    return {number for number, text in paragraphs if f"[{mark}]" in text}
-
-
-def test_what_botanicus_simplifies_is_called_a_simplification_everywhere():
-    """What cannot be declined, the order within a kind, the exchange, and what data files cannot hold."""
-    assert marked("botanicus", "simplification") == {"6.2", "6.3", "6.11", "12.1"}
-    assert marked("botanicus", "reading") >= {"6.5"}  # an action has an amount
-    assert "1.3" in marked("botanicus", "reconstructed")  # the crossings
-    assert "3.4" not in marked("botanicus", "reading")  # where tiles lie is known
-    page = (ROOT / "docs" / "botanicus.md").read_text("utf-8")
-    (section,) = re.findall(r"^## Simplifications\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    for words in ("cannot be declined", "the one gained first goes first", "exchange", "expert game"):
-        assert words in " ".join(section.split())
-    summary = " ".join(make("botanicus").summary.split())
-    assert "This is simplified: the printed rules let one decline what is gained at once" in summary

@@ -10,6 +10,7 @@ from safetensors.numpy import save
 from sealed import dataset_parts, sealed_dataset
 from variants import each_game, each_variant, shortened
 
+from cacti_env.cards import PACKAGED
 from garden_core import Batch, make
 from garden_core.batch.policies import RandomPolicy
 from garden_core.errors import DatasetError
@@ -76,8 +77,6 @@ def test_decisions_are_those_of_the_games(name, options):
 def test_agents_and_results(games):
     expanded = games.expand()
     assert np.array_equal(expanded.agent, games.record.lineups[expanded.game, expanded.player])
-    last = expanded.return_to_go[expanded.last]
-    assert np.array_equal(last, games.returns[expanded.game, expanded.player][expanded.last])
     assert np.allclose(games.returns.sum(axis=1), 0)
     scores = [replay.scores for replay in map(games.replay, range(len(games)))]
     assert games.scores.tolist() == list(map(list, scores))
@@ -313,20 +312,12 @@ def test_files_that_cannot_be(file, content, arrays, message):
 
 
 def test_own_data_travels_by_its_content(tmp_path):
-    from cacti_tools import made_up
-
-    import cacti_env
-
-    tomli_w = pytest.importorskip("tomli_w")
     cards, path = tmp_path / "own.toml", tmp_path / "games.safetensors"
-    cards.write_text(tomli_w.dumps(made_up(3)))
-    games = dataset_of(played(cacti_env.Cacti(cards=cards)))
+    cards.write_text(PACKAGED.read_text().replace("points = 5", "points = 9"))
+    games = dataset_of(played(make("cacti", cards=cards), 1))
     games.save(path)
     assert str(tmp_path).encode() not in path.read_bytes()
-    text = cards.read_text()
-    cards.unlink()
     assert Dataset.load(path).game == games.game
-    cards.write_text(text)
     rewritten(path, {"data_files": {}, "options": {**games.game.option_values, "cards": str(cards)}})
     with pytest.raises(DatasetError, match=r"played with cards='.*own.toml'; pass data="):
         Dataset.load(path)
@@ -335,11 +326,10 @@ def test_own_data_travels_by_its_content(tmp_path):
 
 def test_a_file_names_no_code(tmp_path, trap):
     path = tmp_path / "games.safetensors"
-    dataset_of([record(make("pig:Pig", goal=20), [RandomPolicy()] * 2)]).save(path)
+    dataset_of(played(make("pig:Pig", goal=20), 1)).save(path)
     with pytest.raises(DatasetError, match="unknown game 'pig'"):
         Dataset.load(path)
     assert len(Dataset.load(path, game="pig:Pig")) == 1
-    assert len(Dataset.load(path, game=Pig)) == 1
     with pytest.raises(DatasetError, match="it is a game of 'pig', not of mars"):
         Dataset.load(path, game="mars")
     with pytest.raises(DatasetError, match="it names code, 'trap:Pig'"):

@@ -63,38 +63,6 @@ def test_a_copied_state_plays_on_alike(name, options):
         assert rest_of_game(batch.game, states) == rest, way
 
 
-ARRAYS = (
-    "states",
-    "last_states",
-    "observation",
-    "action_mask",
-    "current_player",
-    "rewards",
-    "terminated",
-    "truncated",
-)
-
-
-def play_on(batch):
-    """Step a batch for a while, beyond the ends of its games; return the bytes of everything at each step."""
-    seen = []
-    for decision in range(150):
-        seen.append([getattr(batch, name).tobytes() for name in ARRAYS])
-        batch.step([nth_legal(mask, 7 * decision) for mask in batch.action_mask])
-    return seen
-
-
-@pytest.mark.parametrize("copied", [Batch.clone, copy.deepcopy, pickled])
-@each_game
-def test_a_copied_batch_plays_on_alike(name, copied):
-    batch = Batch(make(name, reward="margin"), 3)
-    batch.reset(8)
-    play_on(batch)
-    other = copied(batch)
-    assert other.game == batch.game
-    assert play_on(other) == play_on(batch)
-
-
 def carried_over(env):
     """By get_state to another environment, which was in the middle of another game."""
     other = GardenEnv(env.game)

@@ -115,14 +115,14 @@ def test_weights_that_are_not_finite_and_huge_ones(kept, number, tmp_path):
 
 
 def described(content: bytes, weights: dict[str, np.ndarray] | None = None, **network: Any) -> bytes:
-    """Return a network's file whose description claims another architecture, with weights added."""
+    """Return a network's file whose description claims another architecture, with other weights if there are any."""
     header, tensors = parts(content)
     config = json.loads(header["__metadata__"]["config"])
     config["network"] = config["network"] | network
     metadata = {"config": json.dumps(config)}
-    if weights is None:
-        return joined(header | {"__metadata__": metadata}, tensors)
-    return save(weights, metadata)
+    return (
+        joined(header | {"__metadata__": metadata}, tensors) if weights is None else save(weights, metadata)
+    )
 
 
 @pytest.mark.parametrize("width", [16_384, 10_000, 2**31, 2**63, -1, 0])
@@ -130,11 +130,8 @@ def described(content: bytes, weights: dict[str, np.ndarray] | None = None, **ne
 def test_claims_of_widths_cost_nothing(kept, name, width, tmp_path):
     """Neither where the weights tell otherwise, nor where empty or thin ones seem to bear them out."""
     game, content = kept
-    path = tmp_path / "network.safetensors"
-    own = {
-        "x": np.zeros((max(0, min(width, 16_384)), 0), np.float32),
-        "y": np.zeros(max(0, min(width, 16_384)), np.float32),
-    }
+    path, rows = tmp_path / "network.safetensors", max(0, min(width, 16_384))
+    own = {"x": np.zeros((rows, 0), np.float32), "y": np.zeros(rows, np.float32)}
     for weights in (None, own):
         for kind in ("auto", "flat", "board"):
             path.write_bytes(described(content, weights, **{name: width, "kind": kind}))
