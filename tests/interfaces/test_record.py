@@ -36,6 +36,8 @@ def choice(mask, number):
     return int(legal[number * 7919 % len(legal)])
 
 
+COPIES = {"copy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+
 # --- PettingZoo ---
 
 
@@ -107,10 +109,23 @@ def test_a_game_that_goes_on_elsewhere_is_recorded_whole(way, tmp_path):
         other = GardenEnv(Mars, record=tmp_path)
         other.set_state(kept)
     else:
-        other = copy.deepcopy(env) if way == "copy" else pickle.loads(pickle.dumps(env))
+        other = COPIES[way](env)
     actions += play(other)
     found = replays(tmp_path)
     assert [(each.actions, end(each)) for each in found] == [(actions, other.states[0].tobytes())]
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_learners_copy_records_too(way, tmp_path):
+    env = Env(Mars, "greedy", seat=0, record=tmp_path)
+    env.reset(seed=1)
+    other = COPIES[way](env)
+    for each in (env, other):
+        each.step(int(each.action_masks().argmax()))
+        each.close()
+    one, two = replays(tmp_path)
+    assert one == two
+    assert end(one) == env.learner.batch.states[0].tobytes()
 
 
 def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
@@ -195,9 +210,9 @@ class Watch:
         if learner.autoreset != "disabled":
             rows = learner.batch.all_rows
         actions = [choice(learner.action_mask[row], number + row) for row in rows]
-        waiting = learner.autoreset == "next_step", learner.terminated | learner.truncated
+        passed_over = (learner.terminated | learner.truncated) & (learner.autoreset == "next_step")
         for row, action in zip(rows.tolist(), actions, strict=True):
-            if not (waiting[0] and waiting[1][row]):
+            if not passed_over[row]:
                 self.own[row].append(action)
         learner.step(np.array(actions), rows)
         for row in np.flatnonzero(learner.terminated | learner.truncated):
@@ -341,17 +356,3 @@ def test_positions_that_are_put_in_are_left_out(tmp_path):
         with pytest.warns(UserWarning, match="not recorded") if seed == 2 else warnings.catch_warnings():
             env.reset()
     assert not replays(tmp_path)
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_records_too(copied, tmp_path):
-    env = Env(Mars, "greedy", seat=0, record=tmp_path)
-    _, info = env.reset(seed=1)
-    env.step(int(info["action_mask"].argmax()))
-    other = copied(env)
-    for each in (env, other):
-        each.step(int(each.action_masks().argmax()))
-        each.close()
-    one, two = replays(tmp_path)
-    assert one == two
-    assert end(one) == env.learner.batch.states[0].tobytes()
