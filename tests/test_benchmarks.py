@@ -152,8 +152,9 @@ def test_learning_compares(tmp_path, monkeypatch):
     arguments = ("--compare", "--runs", str(tmp_path / "runs"))
     measurements = quick("learning", tmp_path / "results", *arguments, result="compared-cacti")
     assert len({found["way"] for found in measurements}) == 7
-    for found in measurements:
-        assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
+    assert all(
+        [each["opponent"] for each in found["final"]] == ["random", "greedy"] for found in measurements
+    )
 
 
 def test_best_responses_to_all_networks():

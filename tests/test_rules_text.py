@@ -82,28 +82,6 @@ def unresolved(text, cited):
 # --- the tools above ---
 
 
-def test_references_are_told_from_code(tmp_path):
-    source = '''"""First [1], state.flowers[i], `tiles[3]`, f(x)[4]
-and [2.1,
-3]."""
-
-WAYS = [5]  # [6], table[7], [q, r] and [-1, 1]
-TEXT = "[8]"
-"""About it [9]."""
-print("[10]", WAYS[0])
-'''
-    path = tmp_path / "source.py"
-    path.write_text(source)
-    assert sorted(citations(path)) == [
-        (1, "1"),
-        (2, "2.1, 3"),
-        (5, "-1, 1"),
-        (5, "6"),
-        (5, "q, r"),
-        (7, "9"),
-    ]
-
-
 def test_a_reference_that_leads_nowhere_is_found():
     text = "# Rules\n\n## 1. Play\n\n1.1 One.\n\n1.2 Two, with 3 dice,\n\n## 2. End\n\n2.1 Over.\n"
     assert numbers(text) == ["1", "1.1", "1.2", "2", "2.1"]

@@ -199,6 +199,9 @@ def test_wrong_calls_raise_and_change_nothing(name):
             ):
                 with pytest.raises(ValueError, match="seat must be 0 to"):
                     call(seat)
+        if not state.is_chance_node():
+            with pytest.raises(ValueError, match="does not exist"):
+                state.action_to_string(state.current_player(), 10**9)
         assert (state.position.states.tobytes(), state.history(), state.current_player()) == before
         state.apply_action(state.legal_actions()[-1])
 

@@ -327,24 +327,6 @@ def test_bounds_check_finds_an_overrun_though_unchecked_code_is_in_the_cache(pla
         assert process.returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("code", "steps"),
-    [
-        ("import pig; game = pig.Pig(num_players=3)", 200),
-        ("import mars_env; game = mars_env.Mars(peaks=2)", 60),
-    ],
-    ids=["pig", "mars"],
-)
-def test_the_same_game_without_numba(place, code, steps):
-    shutil.rmtree(place.folder / "garden_core")  # so that the user's cache has it compiled already
-    code += f"; value = batch_of(game, {steps})"
-    home = {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")}
-    plain = place.run(code, NUMBA_DISABLE_JIT="1", **home)
-    assert len(plain["value"]) == steps
-    assert plain["compiled"] == 0
-    assert place.run(code, **home)["value"] == plain["value"]
-
-
 def test_two_that_save_at_once_do_not_take_the_same_file(place):
     """Both read the index before either writes it, and the first to write it is the last to write its code."""
     place.write(

@@ -5,7 +5,6 @@ import pytest
 from pig import Pig
 
 from garden_core import Option, list_games, make, registry
-from garden_core.interfaces.registration import register_environments
 from mars_env import Mars
 
 
@@ -78,14 +77,6 @@ def test_one_player_is_a_team():
     with pytest.raises(ValueError, match="pig for one player must be cooperative"):
         alone()
     type("Team", (alone,), {"__module__": __name__, "cooperative": True})()
-
-
-def test_environments_are_registered_once():
-    import gymnasium
-
-    before = gymnasium.registry["garden/Mars-v0"]
-    register_environments()
-    assert gymnasium.registry["garden/Mars-v0"] is before
 
 
 def test_a_spec_is_json_and_makes_the_same_environment():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from pig import Pig
-from variants import GAMES, each_variant, hidden_games
+from variants import GAMES, each_variant
 
 from garden_core import Batch, make
 from garden_core.batch.policies import RandomPolicy
@@ -121,17 +121,6 @@ def test_a_seat_view_says_what_the_seat_may_do(name, options):
             assert [one["label"] for one in view["legal"]] == (game.legal_labels(state) if asked else [])
             assert all(game.labels[one["action"]] == one["label"] for one in view["legal"])
             assert view["seat"] == seat
-
-
-@hidden_games
-def test_a_seat_view_shows_nothing_hidden(name):
-    """Redrawing what a seat cannot see leaves its view as it is."""
-    game = make(name)
-    for number, state in enumerate(positions(game, 4)):
-        for seat in range(game.num_players):
-            other = state.copy()
-            kernels.resample(other, game.params[0], seat, number)
-            assert game.seat_view(other, seat) == game.seat_view(state, seat)
 
 
 # --- Batch.set_states ---
