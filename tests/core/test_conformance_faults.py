@@ -243,7 +243,6 @@ class Nameless(Option):
 num_players, goal, cap = Pig.options
 add_fault("twice_roll", "labels must be distinct", labels=("roll", "roll"))
 add_fault("chance_cards", "chance is 'cards'", chance="cards")
-add_fault("chance_deal", "chance is 'deal', but the generator has decided here", chance="deal")
 add_fault("chance_missing", "chance is 'deal', but 3 seeds give the same game", Nim, chance="deal")
 add_fault(
     "imperfect",
@@ -368,12 +367,6 @@ def resample__keeps_what_no_snapshot_shows(state, params, player, seed):
     resample_hands(state, params, player, seed)
 
 
-@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
-def resample__writes_what_is_seen(state, params, player, seed):
-    cards_resample(state, params, player, seed)
-    state.next_card = 7
-
-
 def fill_state__checked(self, state, snapshot):
     require(len({*snapshot["hands"]}) == 3, "hands: a card is there twice")
     state["hand"], state["next_card"] = snapshot["hands"], DECK - len(snapshot["deck"])
@@ -396,12 +389,6 @@ def legal_actions__by_anothers_card(state, params, mask):
     mask[0] = 1
     mask[1] = state.hand[(state.current_player + 1) % params.num_players] > 3
     return 1 + np.int64(mask[1])
-
-
-@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
-def observe__top_of_the_deck(state, params, player, out):
-    cards_observe(state, params, player, out)
-    out[1] = state.deck[state.next_card]
 
 
 def seen__changed(**keys):
@@ -456,14 +443,6 @@ add_fault(
     Cards,
     own_svg=draws,
     svg=lambda self, state, seat=None, **look: draws(self, self.snapshot(state), None, None),
-)
-add_fault(
-    "own_snapshot_forgets_truncated",
-    "the snapshot says 'change'",
-    Cards,
-    own_snapshot=lambda self, state: (
-        Cards.own_snapshot(self, state) | {"asked": "over" if state["terminated"] else "change"}
-    ),
 )
 add_fault(
     "own_snapshot_of_other_scores",

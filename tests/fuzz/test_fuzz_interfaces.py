@@ -105,147 +105,145 @@ def learning_on(env: Any) -> Any:
     return [*seen, contents(env.step(int(actions) if isinstance(env, Env) else actions))]
 
 
-def reset_vec_env(env: Any, seed: int) -> None:
-    env.seed(seed)
-    env.reset()
+Calls = dict[str, Callable[[Any, Any], Any]]
 
 
 class Interface(NamedTuple):
-    """How an interface is made for a game and a policy, reset by a seed, played on; its calls with one argument.
+    """How an interface is made for a game and a policy, reset by a seed, played on; and what can be called.
 
-    `early`: methods that need a reset, with an argument that is right. A call's name begins with its method; where
-    nothing is passed, its second parameter is called `_`.
+    `calls` pass on what they are given, the `plain` ones pass nothing; a call's name begins with its method.
+    `early`: methods that need a reset, with an argument that is right.
     """
 
     make: Callable[[Any, Trickster], Any]
-    reset: Callable[[Any, int], Any]
+    reset: Callable[[Any, Any], Any]
     play_on: Callable[[Any], Any]
     early: dict[str, Any]
-    calls: dict[str, Callable[[Any, Any], Any]]
+    calls: Calls
+    plain: Calls
+
+
+def passing(*methods: str) -> Calls:
+    """Return calls of these methods with one argument."""
+    return {method: lambda env, value, method=method: getattr(env, method)(value) for method in methods}
+
+
+def plain(*methods: str) -> Calls:
+    """Return calls of these methods without an argument."""
+    return {method: lambda env, _, method=method: getattr(env, method)() for method in methods}
+
+
+def by_position(env: Any, seed: Any) -> Any:
+    return env.reset(seed)
+
+
+def by_name(env: Any, seed: Any) -> Any:
+    return env.reset(seed=seed)
+
+
+def reset_vec_env(env: Any, seed: Any) -> Any:
+    env.seed(seed)
+    return env.reset()
 
 
 SOME = np.array([True, False, True])
 INTERFACES = {
     "Batch": Interface(
         lambda game, policy: Batch(game, N, autoreset=False),
-        lambda env, seed: env.reset(seed),
+        by_position,
         batch_on,
         {"step": [0] * N, "observe": 0, "refresh": None},
-        {
-            "reset seed": lambda env, value: env.reset(value),
+        passing("step", "observe")
+        | {
+            "reset seed": by_position,
             "reset rows": lambda env, value: env.reset(None, value),
             "reset seeds of rows": lambda env, value: env.reset(value, [0]),
-            "step": lambda env, value: env.step(value),
             "step rows": lambda env, value: env.step([0, 0], value),
-            "step first": lambda env, _: env.step(env.action_mask.argmax(1)),
-            "step some": lambda env, _: env.step(env.action_mask.argmax(1)[:1], [0]),
-            "observe": lambda env, value: env.observe(value),
             "observe states": lambda env, value: env.observe(0, value),
             "check_actions": lambda env, value: env.check_actions(value, env.all_rows),
-            "refresh": lambda env, _: env.refresh(),
+        },
+        plain("refresh")
+        | {
+            "step first": lambda env, _: env.step(env.action_mask.argmax(1)),
+            "step some": lambda env, _: env.step(env.action_mask.argmax(1)[:1], [0]),
         },
     ),
     "Learner": Interface(
         lambda game, policy: Learner(game, N, ["random", policy, "greedy"], seat=1, autoreset="disabled"),
-        lambda env, seed: env.reset(seed),
+        by_position,
         learner_on,
         {"step": [0] * N},
-        {
-            "reset seed": lambda env, value: env.reset(value),
+        passing("step", "set_weights")
+        | {
+            "reset seed": by_position,
             "reset rows": lambda env, value: env.reset(None, value),
             "reset seeds of rows": lambda env, value: env.reset(value, [1]),
-            "step": lambda env, value: env.step(value),
-            "step first": lambda env, _: env.step(env.action_mask.argmax(1)),
-            "set_weights": lambda env, value: env.set_weights(value),
         },
+        {"step first": lambda env, _: env.step(env.action_mask.argmax(1))},
     ),
     "GardenEnv": Interface(
         lambda game, policy: GardenEnv(game, render_mode="ansi"),
-        lambda env, seed: env.reset(seed),
+        by_position,
         pettingzoo_on,
         {
-            "last": None,
             "observe": "player_0",
             "step": 0,
-            "snapshot": None,
-            "render": None,
-            "_repr_svg_": None,
-            "agent_iter": None,
+            **dict.fromkeys(("last", "snapshot", "render", "_repr_svg_", "agent_iter")),
         },
-        {
-            "reset seed": lambda env, value: env.reset(value),
-            "step": lambda env, value: env.step(value),
+        passing("step", "observe", "render", "set_state")
+        | {
+            "reset seed": by_position,
+            "set_state part": lambda env, value: env.set_state(env.get_state() | {"states": value}),
+        },
+        plain("last", "snapshot", "_repr_svg_", "agent_iter")
+        | {
             "step first": lambda env, _: env.step(int(env.last()[0]["action_mask"].argmax())),
             "step None": lambda env, _: env.step(None),
-            "observe": lambda env, value: env.observe(value),
-            "last": lambda env, _: env.last(),
-            "snapshot": lambda env, _: env.snapshot(),
-            "_repr_svg_": lambda env, _: env._repr_svg_(),
-            "agent_iter": lambda env, _: env.agent_iter(),
-            "render": lambda env, value: env.render(value),
-            "set_state": lambda env, value: env.set_state(value),
-            "set_state part": lambda env, value: env.set_state(env.get_state() | {"states": value}),
         },
     ),
     "Env": Interface(
         lambda game, policy: Env(game, ["greedy", policy], render_mode="ansi"),
-        lambda env, seed: env.reset(seed=seed),
+        by_name,
         learning_on,
         {"step": 0, "action_masks": None, "snapshot": None, "render": None},
-        {
-            "reset seed": lambda env, value: env.reset(seed=value),
-            "step": lambda env, value: env.step(value),
-            "step first": lambda env, _: env.step(int(env.action_masks().argmax())),
-            "action_masks": lambda env, _: env.action_masks(),
-            "render": lambda env, _: env.render(),
-            "snapshot": lambda env, _: env.snapshot(),
-        },
+        passing("step") | {"reset seed": by_name},
+        plain("action_masks", "render", "snapshot")
+        | {"step first": lambda env, _: env.step(int(env.action_masks().argmax()))},
     ),
     "VectorEnv": Interface(
         lambda game, policy: VectorEnv(
             game, N, ["greedy", policy], autoreset_mode="SameStep", render_mode="ansi"
         ),
-        lambda env, seed: env.reset(seed=seed),
+        by_name,
         learning_on,
         {"step": [0] * N, "action_masks": None, "render": None},
-        {
-            "reset seed": lambda env, value: env.reset(seed=value),
+        passing("step")
+        | {
+            "reset seed": by_name,
             "reset mask": lambda env, value: env.reset(options={"reset_mask": value}),
             "reset seeds of rows": lambda env, value: env.reset(seed=value, options={"reset_mask": SOME}),
             "reset options": lambda env, value: env.reset(options=value),
-            "step": lambda env, value: env.step(value),
-            "step first": lambda env, _: env.step(env.action_masks().argmax(1)),
-            "action_masks": lambda env, _: env.action_masks(),
-            "render": lambda env, _: env.render(),
         },
+        plain("action_masks", "render")
+        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
     ),
     "GardenVecEnv": Interface(
         lambda game, policy: vec_env(game, N, ["greedy", policy], [1, 2], seed=4),
         reset_vec_env,
         learning_on,
         {"step": np.zeros(N, np.int64), "action_masks": None},
-        {
-            "reset": lambda env, _: env.reset(),
-            "seed": lambda env, value: env.seed(value),
-            "step": lambda env, value: env.step(value),
-            "step first": lambda env, _: env.step(env.action_masks().argmax(1)),
-            "step_wait": lambda env, _: env.step_wait(),
-            "action_masks": lambda env, _: env.action_masks(),
+        passing("seed", "step")
+        | {
             "env_method": lambda env, value: env.env_method("reset", indices=value),
             "env_method seed": lambda env, value: env.env_method("seed", value, indices=[0]),
             "env_is_wrapped": lambda env, value: env.env_is_wrapped(Env, value),
             "set_attr": lambda env, value: env.set_attr("render_mode", None, indices=value),
             "get_attr": lambda env, value: env.get_attr("game", value),
         },
+        plain("reset", "step_wait", "action_masks")
+        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
     ),
 }
-PASSED = [
-    (name, what)
-    for name, interface in INTERFACES.items()
-    for what, call in interface.calls.items()
-    if "value" in call.__code__.co_varnames
-]
-"""The calls to which an argument is passed."""
 
 
 def started(interface: str) -> Any:
@@ -258,11 +256,11 @@ def started(interface: str) -> Any:
 @each_game
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_before_the_first_reset(name, interface):
-    make_it, _, _, early, calls = INTERFACES[interface]
-    env = make_it(as_game(name, {}), Trickster())
-    for what, value in early.items():
+    kind = INTERFACES[interface]
+    env = kind.make(as_game(name, {}), Trickster())
+    for what, value in kind.early.items():
         with pytest.raises(RuntimeError) as raised:
-            calls[what](env, value)
+            (kind.calls | kind.plain)[what](env, value)
         assert str(raised.value) == f"call reset() before {what}()"
 
 
@@ -281,7 +279,9 @@ def is_one(value: Any) -> bool:
     return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
-@pytest.mark.parametrize(("interface", "what"), PASSED, ids=map(" ".join, PASSED))
+@pytest.mark.parametrize(
+    ("interface", "what"), [(name, what) for name, kind in INTERFACES.items() for what in kind.calls]
+)
 def test_odd_arguments(interface, what):
     """Only whole numbers in range are taken, or sequences of them; of all else one clear error says why."""
     call, env = INTERFACES[interface].calls[what], None
@@ -331,7 +331,7 @@ CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
     "option max_decisions": lambda kind, value: kind(max_decisions=value),
     "option reward": lambda kind, value: kind(reward=value),
     "Replay seed": lambda kind, value: Replay.of(kind(), value, []),
-    "Replay actions": lambda kind, value: Replay.of(kind(), 0, value),
+    "Replay actions": lambda kind, value: Replay.of(kind(), 0, [value]),
     "game name": lambda kind, value: game_class(value),
     "RandomPolicy seed": lambda kind, value: RandomPolicy(value),
     "GreedyPolicy seed": lambda kind, value: GreedyPolicy(value),
@@ -481,8 +481,9 @@ def is_dealt(env: Any) -> bool:
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_a_call_that_raises_changes_nothing(interface):
     """Everything is and plays on as before."""
-    make_it, reset, play_on, _, calls = INTERFACES[interface]
-    game, policy, raised = make("cacti", reward="margin"), Trickster(), set()
+    make_it, reset, play_on, _, *both = INTERFACES[interface]
+    calls, raised = both[0] | both[1], set()
+    game, policy = make("cacti", reward="margin"), Trickster()
 
     def call(env: Any, name: str, value: Any, answer: Any, deep: bool) -> None:
         """Call once; if it raises, check that nothing has changed (deep: and that it plays on alike)."""

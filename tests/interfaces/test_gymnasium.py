@@ -230,20 +230,3 @@ def test_stable_baselines_time_limit():
         assert dones.all() == last
     assert all(info["TimeLimit.truncated"] and info["episode"]["l"] == 2 for info in infos)
     assert all(0 < info["terminal_action_mask"].sum() < 20 for info in infos)
-
-
-@pytest.mark.slow
-def test_dqn_learns_without_masks():
-    """It learns to take legal actions, and to beat random play by them: in 200 games more than half, surely."""
-    sb3 = pytest.importorskip("stable_baselines3")
-    from stable_baselines3.common.evaluation import evaluate_policy
-
-    from garden_core.interfaces.sb3 import GardenVecEnv
-
-    env = GardenVecEnv("cacti", 4, seed=1, illegal="terminate")
-    settings = {"learning_rate": 1e-3, "gamma": 1.0, "batch_size": 64, "train_freq": 4, "gradient_steps": 1}
-    schedule = {"learning_starts": 2000, "exploration_fraction": 0.1, "target_update_interval": 500}
-    model = sb3.DQN("MlpPolicy", env, seed=0, **settings, **schedule).learn(400_000)
-    rewards, _ = evaluate_policy(model, env, 200, return_episode_rewards=True)
-    wins = np.mean(np.array(rewards) > 0)
-    assert wins - 1.96 * np.sqrt(wins * (1 - wins) / 200) > 0.5
