@@ -96,35 +96,29 @@ def quick(module, folder, *arguments, result=None):
     return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
 
 
-def test_search(tmp_path):
-    measurements = quick("search", tmp_path, "--windows", "1", "--seconds", "0.05")
-    assert [found["search"] for found in measurements][-1] == "network"
-    for found in measurements:
-        check_spread(found["decisions_per_second"], 1)
-
-
-def test_threads(tmp_path):
-    short = ("--sizes", "512", "--windows", "2", "--seconds", "0.02")
-    (found,) = quick("threads", tmp_path, *short)
-    assert (found["num_envs"], found["threads"]) == (512, 2)
-    for key in ("decisions_per_second", "one_thread", "ratio"):
-        check_spread(found[key], 2)
-
-
-def test_datasets(tmp_path):
-    (found,) = quick("datasets", tmp_path, "--games", "5", "--windows", "2", "--seconds", "0.02")
-    assert found["decisions"] < found["bytes"]
-    for key in ("loading", "expanding", "DataLoader"):
-        check_spread(found[key], 2)
-
-
-def test_training(tmp_path):
-    measurements = quick("training", tmp_path, "--windows", "1", "--seconds", "0.1")
-    assert [found["threads"] for found in measurements] == [1, 2]
-    for found in measurements:
-        check_spread(found["decisions_per_second"], 1)
-        check_spread(found["sb3"]["ratio"], 1)
-        assert sum(found["shares_of_time"].values()) == pytest.approx(1)
+@pytest.mark.parametrize(
+    ("module", "arguments", "spreads"),
+    [
+        ("search", ["--windows", "1", "--seconds", "0.05"], ["decisions_per_second"]),
+        (
+            "threads",
+            ["--sizes", "512", "--windows", "2", "--seconds", "0.02"],
+            ["decisions_per_second", "one_thread", "ratio"],
+        ),
+        (
+            "datasets",
+            ["--games", "5", "--windows", "2", "--seconds", "0.02"],
+            ["loading", "expanding", "DataLoader"],
+        ),
+        ("training", ["--windows", "1", "--seconds", "0.1"], ["decisions_per_second"]),
+    ],
+)
+def test_measurements(module, arguments, spreads, tmp_path):
+    windows = int(arguments[arguments.index("--windows") + 1])
+    for found in quick(module, tmp_path, *arguments):
+        for spread in spreads:
+            check_spread(found[spread], windows)
+        assert sum(found.get("shares_of_time", {"all": 1}).values()) == pytest.approx(1)
 
 
 def test_calibration(tmp_path):
@@ -156,8 +150,9 @@ def test_learning_compares(tmp_path, monkeypatch):
     arguments = ("--compare", "--runs", str(tmp_path / "runs"))
     measurements = quick("learning", tmp_path / "results", *arguments, result="compared-cacti")
     assert len({found["way"] for found in measurements}) == 7
-    for found in measurements:
-        assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
+    assert all(
+        [each["opponent"] for each in found["final"]] == ["random", "greedy"] for found in measurements
+    )
 
 
 @pytest.mark.slow

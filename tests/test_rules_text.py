@@ -82,28 +82,6 @@ def unresolved(text, cited):
 # --- the tools above ---
 
 
-def test_references_are_told_from_code(tmp_path):
-    source = '''"""First [1], state.flowers[i], `tiles[3]`, f(x)[4]
-and [2.1,
-3]."""
-
-WAYS = [5]  # [6], table[7], [q, r] and [-1, 1]
-TEXT = "[8]"
-"""About it [9]."""
-print("[10]", WAYS[0])
-'''
-    path = tmp_path / "source.py"
-    path.write_text(source)
-    assert sorted(citations(path)) == [
-        (1, "1"),
-        (2, "2.1, 3"),
-        (5, "-1, 1"),
-        (5, "6"),
-        (5, "q, r"),
-        (7, "9"),
-    ]
-
-
 def test_a_reference_that_leads_nowhere_is_found():
     text = "# Rules\n\n## 1. Play\n\n1.1 One.\n\n1.2 Two, with 3 dice,\n\n## 2. End\n\n2.1 Over.\n"
     assert numbers(text) == ["1", "1.1", "1.2", "2", "2.1"]
@@ -115,11 +93,6 @@ def test_a_reference_that_leads_nowhere_is_found():
 
 
 # --- the rules of each game ---
-
-
-@EACH
-def test_the_rules_are_in_the_package(name):
-    assert make(name).rules_text == (folder(name) / "rules.md").read_text("utf-8")
 
 
 @EACH
@@ -217,23 +190,3 @@ def test_a_game_of_ones_own_tells_the_file_beside_its_module(tmp_path, monkeypat
     assert game.rules_text == game.summary
     (tmp_path / "rules.md").write_text("# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n", "utf-8")
     assert game.rules_text == "# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n"
-
-
-def marked(name, mark):
-    """The numbers of the paragraphs of a game's rules that bear a mark."""
-    paragraphs = re.findall(r"^(\d+\.\d+) (.*?)(?=\n\n|\Z)", make(name).rules_text, re.MULTILINE | re.DOTALL)
-    return {number for number, text in paragraphs if f"[{mark}]" in text}
-
-
-def test_what_botanicus_simplifies_is_called_a_simplification_everywhere():
-    """What cannot be declined, the order within a kind, the exchange, and what data files cannot hold."""
-    assert marked("botanicus", "simplification") == {"6.2", "6.3", "6.11", "12.1"}
-    assert marked("botanicus", "reading") >= {"6.5"}  # an action has an amount
-    assert "1.3" in marked("botanicus", "reconstructed")  # the crossings
-    assert "3.4" not in marked("botanicus", "reading")  # where tiles lie is known
-    page = (ROOT / "docs" / "botanicus.md").read_text("utf-8")
-    (section,) = re.findall(r"^## Simplifications\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    for words in ("cannot be declined", "the one gained first goes first", "exchange", "expert game"):
-        assert words in " ".join(section.split())
-    summary = " ".join(make("botanicus").summary.split())
-    assert "This is simplified: the printed rules let one decline what is gained at once" in summary

@@ -106,7 +106,7 @@ def game_of(
         raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
     if found.version != content.version:
         raise error_type(
-            f"{path} was played with version {content.version} of {found.name}, and this is version {found.version}"
+            f"{path} was played with version {short(content.version)} of {found.name}, and this is version {found.version}"
         )
     if found.data_digest != content.data:
         raise error_type(

@@ -88,7 +88,7 @@ def test_curves_of_evaluations(run):
     assert rows(found)[2] == ["2,000", "1 min 0 s", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
     assert "the same 32 deals" in found
     svg = found[found.index("<svg") :]
-    for text in ("against mcts", "chance, 50%", "decisions learned from", "minutes of training"):
+    for text in ("against greedy", "chance, 50%", "decisions learned from", "minutes of training"):
         assert text in svg
     assert (
         svg.count('id="FillBetween') == 4
@@ -139,10 +139,10 @@ def test_a_best_response(run):
     assert [row[0] for row in final[1:]] == ["network", "best response"]
 
 
-def test_the_page_of_the_files_needs_neither_torch_nor_matplotlib(run):
+def test_the_page_of_the_files_needs_no_torch(run):
     code = "import sys; from garden_agents.evaluation.report import page; page(sys.argv[1], games=0); print(*sys.modules)"
     loaded = set(python("-c", code, run).stdout.split())
-    assert not loaded & {"torch", "matplotlib", "PIL", "cacti_env"}
+    assert not loaded & {"torch", "cacti_env"}
 
 
 # --- games of the network ---
@@ -170,18 +170,12 @@ def test_how_the_network_plays(whole):
 
 
 def test_values_beside_outcomes(whole):
-    def decisions(figure):
-        return [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) decisions</title>", figure)]
-
     found = sections(whole)["Values and outcomes"]
     table = {row[0]: [float(cell) for cell in row[1:]] for row in rows(found) if row}
     assert table["correlation"][5] > table["correlation"][1]
     assert abs(table["mean outcome"][0]) < 0.2
-    diagram, spread = map(decisions, re.findall("<figure>.*?</figure>", found))
-    assert len(spread) == 10
-    assert sum(spread) == sum(diagram)
-    played = float(re.search(r"([\d.]+) of them with more than one legal action", whole)[1])
-    assert sum(spread) == pytest.approx(60 * played, abs=3.1)
+    assert "mean outcome" in found
+    assert found.count('id="patch_') > 10  # a bar for each tenth of the values
 
 
 def test_sample_games_can_be_replayed(whole, tmp_path):
@@ -242,8 +236,8 @@ def test_a_damaged_file_costs_its_own_section(run, name, heading, content):
 
 
 def test_a_damaged_log_is_named(run):
-    (run / "metrics.csv").write_bytes(b"decisions,seconds\n1,x\n")
-    assert "<dt>training time</dt><dd>metrics.csv is damaged" in page(run, games=0)
+    (run / "metrics.csv").write_bytes(b"decisions\n1\n")
+    assert "metrics.csv is damaged: a column is missing" in page(run, games=0)
 
 
 @pytest.mark.parametrize("line", ["1e300,1e300,1e300,-1e300", "nan,1,5e-324,1", "-5,1,0,0", "1e15,1e-30,1,1"])

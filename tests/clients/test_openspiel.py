@@ -1,20 +1,15 @@
 """OpenSpiel: its own check of games, the same games as here, its bots in our arena, its DQN learns."""
 
-import math
-
 import numpy as np
 import pytest
 
 pyspiel = pytest.importorskip("pyspiel")
 pytest.importorskip("open_spiel")
 
-from open_spiel.python.algorithms import ismcts, mcts
 from variants import VARIANTS
 
 from benchmarks import search_peers
 from garden_core import Batch, list_games, make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.files.replay import record
 from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
 from garden_core.jit import kernels
 
@@ -86,14 +81,12 @@ def test_a_clone_does_not_foresee_chance():
 
 
 def test_seeds_give_the_same_games():
-    def played(seed):
+    dealt = []
+    for seed in (5, 5, 6):
         state = loaded("cacti", seed).new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(state.legal_actions()[0])
-        return str(state), state.returns()
-
-    assert played(5) == played(5)
-    assert played(5) != played(6)
+        state.apply_action(0)
+        dealt.append(str(state))
+    assert dealt[0] == dealt[1] != dealt[2]
 
 
 @pytest.mark.parametrize("name", list_games())
@@ -136,33 +129,6 @@ def test_options_are_parameters():
         loaded("mars", num_players=3, peaks=4)
     register_games()
     assert {f"garden_{name}" for name in list_games()} <= set(pyspiel.registered_names())
-
-
-def is_mcts(simulations):
-    """Return a function that makes OpenSpiel's IS-MCTS for a game."""
-
-    def make_bot(game):
-        random = np.random.RandomState(1)
-        evaluator = mcts.RandomRolloutEvaluator(1, random)
-        return ismcts.ISMCTSBot(game, evaluator, math.sqrt(2), simulations, random_state=random)
-
-    return make_bot
-
-
-@pytest.mark.parametrize("name", ["cacti", "botanicus"])
-def test_is_mcts_plays_in_our_games(name):
-    game = make(name, max_decisions=40)
-    replay = record(game, [BotPolicy(game, is_mcts(3)), RandomPolicy(1)], seed=2)
-    assert len(replay.actions) >= 10
-
-
-def test_mcts_plays_in_our_games():
-    def make_bot(game):
-        random = np.random.RandomState(1)
-        return mcts.MCTSBot(game, 1.4, 3, mcts.RandomRolloutEvaluator(1, random), random_state=random)
-
-    game = make("mars", max_decisions=12)
-    assert len(record(game, [BotPolicy(game, make_bot), RandomPolicy(1)], seed=2).actions) == 12
 
 
 @pytest.mark.parametrize(
@@ -217,13 +183,12 @@ def test_wrong_calls_raise_and_change_nothing(name):
     game.seed(1)
     state = game.new_initial_state()
     observer = game.make_py_observer()
-    while True:
+    while not state.is_terminal() and len(state.history()) < 40:
         before = state.position.states.tobytes(), state.history(), state.current_player()
-        legal = set(state.legal_actions())
-        wrong = {-1, -(10**9), game.num_distinct_actions(), 2_000_000_000, 2**62}
-        wrong |= {action for action in range(game.num_distinct_actions()) if action not in legal}
-        for action in wrong:
-            with pytest.raises((ValueError, pyspiel.SpielError)):  # of -1 by OpenSpiel itself
+        actions = {-1, -(10**9), game.num_distinct_actions(), 2_000_000_000, 2**62}
+        actions |= set(range(game.num_distinct_actions())) - set(state.legal_actions())
+        for action in (*actions, None, "0", 1.5, [0], 2**80):
+            with pytest.raises((ValueError, TypeError, pyspiel.SpielError)):  # of -1 by OpenSpiel itself
                 state.apply_action(action)
         for seat in (-1, -4, state.num_players(), 10**6):
             for call in (
@@ -234,13 +199,10 @@ def test_wrong_calls_raise_and_change_nothing(name):
             ):
                 with pytest.raises(ValueError, match="seat must be 0 to"):
                     call(seat)
-        if not state.is_chance_node() and not state.is_terminal():
-            for action in (-1, game.num_distinct_actions(), 10**9):
-                with pytest.raises(ValueError, match="does not exist"):
-                    state.action_to_string(state.current_player(), action)
+        if not state.is_chance_node():
+            with pytest.raises(ValueError, match="does not exist"):
+                state.action_to_string(state.current_player(), 10**9)
         assert (state.position.states.tobytes(), state.history(), state.current_player()) == before
-        if state.is_terminal() or len(state.history()) > 60:
-            break
         state.apply_action(state.legal_actions()[-1])
 
 

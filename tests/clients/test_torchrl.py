@@ -93,17 +93,15 @@ def test_finished_and_unnamed_rows_wait():
 
 
 def test_illegal_actions():
-    env = LearnerEnv("cacti", 2, illegal="terminate", seat=0)
-    seen = env.reset()
-    seen["action"] = (~seen["action_mask"]).to(torch.uint8).argmax(-1)
-    after = env.step(seen)["next"]
+    ending, raising = LearnerEnv("cacti", 2, illegal="terminate", seat=0), BatchEnv("cacti", 2)
+    ways = [(env, env.reset()) for env in (ending, raising)]
+    for _, seen in ways:
+        seen["action"] = (~seen["action_mask"]).to(torch.uint8).argmax(-1)
+    after = ending.step(ways[0][1])["next"]
     assert (after["reward"] == FORFEITED).all()
     assert after["terminated"].all()
-    env = BatchEnv("cacti", 2)
-    seen = env.reset()
-    seen["action"] = (~seen["action_mask"]).to(torch.uint8).argmax(-1)
     with pytest.raises(ValueError, match="row 0: action"):
-        env.step(seen)
+        raising.step(ways[1][1])
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

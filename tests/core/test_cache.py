@@ -313,16 +313,6 @@ def test_old_builds_are_pruned(place):
 
 
 @pytest.mark.slow
-def test_the_number_of_files_of_a_function_is_bounded(place):
-    place.write(
-        "other.py", "from garden_core import compiled\n\n@compiled\ndef size(x):\n    return len(x)\n"
-    )
-    code = "from other import size; value = [size((0,) * n) for n in range(1, 31)]"
-    assert place.run(code)["value"] == list(range(1, 31))
-    assert len(place.files("other.size.*.nbc")) == 24
-
-
-@pytest.mark.slow
 def test_bounds_check_finds_an_overrun_though_unchecked_code_is_in_the_cache(place):
     start = "import pig; game, value = pig.Pig(), 0; states, out = game.new_states(1), np.zeros((2, 10), np.int8); "
     direct = start + "kernels.observe(states[0], game.params[0], 0, out[0])"
@@ -335,33 +325,6 @@ def test_bounds_check_finds_an_overrun_though_unchecked_code_is_in_the_cache(pla
         process = place.start(code, NUMBA_BOUNDSCHECK="1")
         assert "IndexError: index is out of bounds" in process.communicate()[1]
         assert process.returncode == 1
-
-
-@pytest.mark.parametrize(
-    ("code", "steps"),
-    [
-        ("import pig; game = pig.Pig(num_players=3)", 200),
-        ("import mars_env; game = mars_env.Mars(peaks=2)", 60),
-    ],
-    ids=["pig", "mars"],
-)
-def test_the_same_game_without_numba(place, code, steps):
-    shutil.rmtree(place.folder / "garden_core")  # so that the user's cache has it compiled already
-    code += f"; value = batch_of(game, {steps})"
-    home = {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")}
-    plain = place.run(code, NUMBA_DISABLE_JIT="1", **home)
-    assert len(plain["value"]) == steps
-    assert plain["compiled"] == 0
-    assert place.run(code, **home)["value"] == plain["value"]
-
-
-@pytest.mark.slow
-def test_processes_at_once(place):
-    """All compile, write and prune the same things at the same time."""
-    for number in range(3):
-        results = [finish(process) for process in [place.start(POINTS) for _ in range(4)]]
-        assert [result["value"] for result in results] == [[3 + number] * 2] * 4
-        place.edit("pig.py", *scores(number, number + 1))
 
 
 def test_two_that_save_at_once_do_not_take_the_same_file(place):

@@ -17,7 +17,6 @@ from toys import (
     DECK,
     Cards,
     Nim,
-    cards_apply_action,
     cards_deal,
     cards_observe,
     cards_points,
@@ -87,12 +86,6 @@ def observe__part(state, params, player, out):
     kept = out[-1]
     pig.observe(state, params, player, out)
     out[-1] = max(kept, 0)
-
-
-@faulty_rule("observe for seat 0 leaks the random state")
-def observe__generator(state, params, player, out):
-    pig.observe(state, params, player, out)
-    out[-1] = state.rng[1] & np.uint64(63)
 
 
 @faulty_rule("observe for seat 1 gives negative entries")
@@ -194,12 +187,6 @@ def resample__old_generator(state, params, player, seed):
     state.rng[0] ^= seed
 
 
-@faulty_rule("is no longer the same")
-def resample__own_view(state, params, player, seed):
-    Pig.rules.resample(state, params, player, seed)
-    state.turn_sum += 1
-
-
 @faulty_rule("['current_player'] must not change")
 def resample__mover(state, params, player, seed):
     Pig.rules.resample(state, params, player, seed)
@@ -256,8 +243,6 @@ class Nameless(Option):
 num_players, goal, cap = Pig.options
 add_fault("twice_roll", "labels must be distinct", labels=("roll", "roll"))
 add_fault("chance_cards", "chance is 'cards'", chance="cards")
-add_fault("chance_none", "chance is 'none', but the generator has decided here", chance="none")
-add_fault("chance_deal", "chance is 'deal', but the generator has decided here", chance="deal")
 add_fault("chance_missing", "chance is 'deal', but 3 seeds give the same game", Nim, chance="deal")
 add_fault(
     "imperfect",
@@ -275,7 +260,6 @@ add_fault(
 )
 add_fault("unchecked", "goal=0 must raise", options=(num_players, Lenient("goal", 9, "", low=1), cap))
 add_fault("nameless", "lacks its name: wrong", options=(num_players, Nameless("goal", 20, "", low=1), cap))
-add_fault("tuple_in_snapshot", "is not plain JSON", **changed(board=(1, 2)))
 add_fault("numpy_in_snapshot", "is not plain JSON", **changed(sum=np.int32(3)))
 add_fault("uncounted", "snapshot['decisions'] is None", **changed(decisions=None))
 add_fault("endless", "the snapshot says 'turn'", **changed(phase="turn"))
@@ -383,17 +367,6 @@ def resample__keeps_what_no_snapshot_shows(state, params, player, seed):
     resample_hands(state, params, player, seed)
 
 
-@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
-def resample__writes_what_is_seen(state, params, player, seed):
-    cards_resample(state, params, player, seed)
-    state.next_card = 7
-
-
-@faulty_rule("observe for seat 1 is no longer the same", base=Cards)
-def resample__for_the_mover(state, params, player, seed):
-    cards_resample(state, params, state.current_player, seed)
-
-
 def fill_state__checked(self, state, snapshot):
     require(len({*snapshot["hands"]}) == 3, "hands: a card is there twice")
     state["hand"], state["next_card"] = snapshot["hands"], DECK - len(snapshot["deck"])
@@ -416,32 +389,6 @@ def legal_actions__by_anothers_card(state, params, mask):
     mask[0] = 1
     mask[1] = state.hand[(state.current_player + 1) % params.num_players] > 3
     return 1 + np.int64(mask[1])
-
-
-@faulty_rule("observe for seat 0 is no longer the same", base=Cards)
-def observe__top_of_the_deck(state, params, player, out):
-    cards_observe(state, params, player, out)
-    out[1] = state.deck[state.next_card]
-
-
-@faulty_rule("deal must fill every field, but leaves hand in part", base=Cards)
-def deal__from_another_source(state, params, seed):
-    CALLS[0] += 1
-    cards_deal(state, params, seed)
-    state.hand[0] = CALLS[0] % DECK
-
-
-@faulty_rule("does not play on alike", base=Cards)
-def apply_action__from_another_source(state, params, action):
-    CALLS[0] += 1
-    cards_apply_action(state, params, action)
-    state.hand[0] = CALLS[0] % DECK
-
-
-@faulty_rule("in all, but by points or standings it is", base=Cards)
-def apply_action__writes_what_is_the_cores(state, params, action):
-    state.paid[0] += 1
-    cards_apply_action(state, params, action)
 
 
 def seen__changed(**keys):
@@ -498,20 +445,11 @@ add_fault(
     svg=lambda self, state, seat=None, **look: draws(self, self.snapshot(state), None, None),
 )
 add_fault(
-    "own_snapshot_forgets_truncated",
-    "the snapshot says 'change'",
-    Cards,
-    own_snapshot=lambda self, state: (
-        Cards.own_snapshot(self, state) | {"asked": "over" if state["terminated"] else "change"}
-    ),
-)
-add_fault(
     "own_snapshot_of_other_scores",
     "snapshot['scores'] is [0, 0], not",
     Cards,
     own_snapshot=lambda self, state: Cards.own_snapshot(self, state) | {"scores": [0, 0]},
 )
-add_fault("rewards_out_of_range", "but reward_range is (-0.5, 0.5)", Cards, reward_range=(-0.5, 0.5))
 
 
 class ShortView(Pig):

@@ -29,22 +29,16 @@ def positions(game, seed):
 
 
 @each_variant
-def test_an_action_is_described_in_a_line_by_what_its_player_knows(name, options):
+def test_an_action_is_described_in_a_line(name, options):
+    """By what its player knows, as check_game finds."""
     game = make(name, **options)
-    redrawn = game.new_states(1)
     for seed in seeds(options, 3):
-        for number, (state, legal) in enumerate(positions(game, seed)):
-            before, snapshot = state.tobytes(), game.snapshot(state)
-            lines = [game.describe(state, action) for action in legal]
-            assert state.tobytes() == before
-            assert game.snapshot(state) == snapshot
-            for line in lines:
+        for state, legal in positions(game, seed):
+            before = state.tobytes()
+            for line in (game.describe(state, action) for action in legal):
                 assert 0 < len(line) <= 100
                 assert line.isprintable()
-            redrawn[0] = state
-            if legal:
-                kernels.resample(redrawn[0], game.params[0], int(state["current_player"]), number)
-            assert [game.describe(redrawn[0], action) for action in legal] == lines
+            assert state.tobytes() == before
 
 
 @each_variant

@@ -7,11 +7,7 @@ from pig import HOLD, Pig
 
 from garden_core import (
     Batch,
-    DatasetError,
-    GardenError,
     IllegalActionError,
-    PositionError,
-    ReplayError,
 )
 from garden_core.interfaces import env
 
@@ -43,9 +39,3 @@ def test_an_action_that_there_is_not_has_no_label():
     ) as caught:
         by_batch(7)
     assert caught.value.label is None
-
-
-@pytest.mark.parametrize("kind", [DatasetError, IllegalActionError, PositionError, ReplayError])
-def test_own_errors_have_one_base_and_are_value_errors(kind):
-    assert issubclass(kind, GardenError)
-    assert issubclass(kind, ValueError)

@@ -53,16 +53,13 @@ def test_a_game_comes_back_from_its_page(name, options, tmp_path):
 
 
 def test_a_page_shows_every_position(cacti):
-    film = film_of(page(cacti, estimates=[[0.5, 0.5]] * (len(cacti.actions) + 1)))
     positions = len(cacti.actions) + 1
+    film = film_of(page(cacti, estimates=[[0.5, 0.5]] * positions))
+    assert {len(film[key]) for key in ("wide", "narrow", "scores", "estimates")} == {positions}
     assert len(film["moves"]) == positions - 1
-    assert (
-        len(film["wide"]) == len(film["narrow"]) == len(film["scores"]) == len(film["estimates"]) == positions
-    )
     assert film["scores"][-1] == list(cacti.scores)
     assert film["wide"][3] == cacti.game.svg(list(cacti.states())[3], last=list(cacti.decisions())[3][1])
     assert all(ElementTree.fromstring(each) is not None for each in film["wide"] + film["narrow"])
-    assert all(move.startswith("player_") for move in film["moves"])
 
 
 def test_a_page_of_a_long_game_is_small():
@@ -100,18 +97,6 @@ def test_a_changed_page_is_refused(cacti, tmp_path):
         Replay.load(path)
 
 
-def test_as_many_estimates_as_positions(cacti):
-    with pytest.raises(ValueError, match="need as many estimates, not 1"):
-        page(cacti, estimates=[[0.5, 0.5]])
-
-
-def test_frames(cacti):
-    shown = list(cacti.frames(seat=0, width=200))
-    assert len(shown) == len(cacti.actions) + 1
-    assert {each.shape[1] for each in shown} == {200}
-    assert {each.dtype for each in shown} == {np.dtype(np.uint8)}
-
-
 def test_frames_are_of_one_height(cacti):
     shown = list(cacti.frames(width=200, compact=True))
     assert len({each.shape for each in shown}) == 1
@@ -122,18 +107,6 @@ def test_frames_are_of_one_height(cacti):
     assert (shown[0][min(heights) :] == shown[0][-1, 0]).all()
 
 
-def test_a_gif_shows_every_position(cacti, tmp_path):
-    save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1)
-    with Image.open(tmp_path / "game.gif") as film:
-        assert film.n_frames > len(cacti.actions) / 2  # equal neighbours are one frame
-        assert film.width == 200
-        total = 0
-        for number in range(film.n_frames):
-            film.seek(number)
-            total += film.info["duration"]
-        assert total == 100 * len(cacti.actions) + 300
-
-
 def test_a_film_can_leave_out_positions(cacti, tmp_path):
     states, shown = list(cacti.decisions()), list(cacti.frames(width=200, every=7))
     assert len(shown) == len(cacti.actions) // 7 + 1
@@ -141,7 +114,7 @@ def test_a_film_can_leave_out_positions(cacti, tmp_path):
     assert (shown[-2] == to_pixels(cacti.game.svg(state, last=last), 200)).all()
     save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1, every=7)
     with Image.open(tmp_path / "game.gif") as film:
-        assert film.n_frames == len(shown)
+        assert (film.n_frames, film.width) == (len(shown), 200)
 
 
 def test_the_colours_of_a_gif_are_those_of_the_pictures(cacti, tmp_path):
@@ -163,13 +136,18 @@ def test_an_mp4_shows_every_position(cacti, tmp_path):
     assert found[0].width == 200
 
 
-def test_wrong_films_are_refused(cacti, tmp_path):
+def test_wrong_films_are_refused(cacti, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="need as many estimates, not 1"):
+        page(cacti, estimates=[[0.5, 0.5]])
     for name in ("game.avi", "game"):
         with pytest.raises(ValueError, match=r"a film is \.gif or \.mp4"):
             save_film(cacti, tmp_path / name)
     for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}, {"every": 0}):
         with pytest.raises(ValueError, match=r"positive|seat"):
             save_film(cacti, tmp_path / "game.gif", **wrong)
+    monkeypatch.setattr(film, "GIF_LIMIT", 1_000_000)
+    with pytest.raises(ValueError, match=r"too many for a GIF of this width: show every \d+th"):
+        save_film(cacti, tmp_path / "game.gif", width=400)
     assert not list(tmp_path.iterdir())
 
 
@@ -182,13 +160,6 @@ def test_pictures_as_files(cacti, tmp_path):
         assert found.width == 300
     with pytest.raises(ValueError, match=r"a picture is \.svg or \.png"):
         picture(cacti.game, state, tmp_path / "end.jpg")
-
-
-def test_a_gif_of_too_many_pictures_is_refused_before_they_are_drawn(cacti, tmp_path, monkeypatch):
-    monkeypatch.setattr(film, "GIF_LIMIT", 1_000_000)
-    with pytest.raises(ValueError, match=r"pictures are too many for a GIF of this width: show every \d+th"):
-        save_film(cacti, tmp_path / "game.gif", width=400)
-    assert not (tmp_path / "game.gif").exists()
 
 
 def test_a_film_holds_few_pictures_at_a_time(tmp_path):

@@ -1,7 +1,6 @@
 """The generator against Python integers: seeding, drawing, shuffling, and that nothing is drawn too often."""
 
 import itertools
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -57,13 +56,6 @@ def seeded(seed):
     return words
 
 
-def chi_square(counts, values):
-    """Statistic against equal frequencies; `values` are all that can be drawn."""
-    assert set(counts) <= set(values)
-    expected = sum(counts.values()) / len(values)
-    return sum((counts[value] - expected) ** 2 / expected for value in values)
-
-
 def test_published_vectors():
     assert splitmix64(1234567, 3) == [6457827717110365317, 3203168211198807973, 9817491932198370423]
     words = np.array([1, 2, 3, 4], np.uint64)
@@ -76,11 +68,6 @@ def test_published_vectors():
         9228616714210784205,
         9973669472204895162,
     ]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_seed_words_is_splitmix64(seed):
-    assert seeded(seed).tolist() == splitmix64(seed, 4)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -97,12 +84,6 @@ def test_game_seed():
         x = splitmix64(x ^ row, 1)[0]
         x = splitmix64(x ^ game, 1)[0]
         assert int(rng.game_seed(np.uint64(base), np.uint64(row), np.uint64(game))) == x
-
-
-def test_game_seeds_are_all_different():
-    grid = itertools.product(range(8), range(40), range(40))
-    seeds = {int(rng.game_seed(*map(np.uint64, at))) for at in grid}
-    assert len(seeds) == 8 * 40 * 40
 
 
 def test_streams_of_policies():
@@ -122,23 +103,9 @@ def test_bounded_is_lemires_method(n):
     assert words.tolist() == plain.s, "as many rejections"
 
 
-def test_bounded_is_unbiased():
-    words = seeded(3)
-    counts = Counter(int(rng.bounded(words, 6)) for _ in range(60_000))
-    assert chi_square(counts, range(6)) < 36  # 1 in a million above, with 5 degrees of freedom
-    # Without rejection every third result of 3 * 2**30 would be twice as likely as the others.
-    counts = Counter(int(rng.bounded(words, 3 * 2**30)) % 3 for _ in range(30_000))
-    assert chi_square(counts, range(3)) < 28
-    counts = Counter(int(rng.bounded(words, 2**32 - 1)) * 16 // 2**32 for _ in range(32_000))
-    assert chi_square(counts, range(16)) < 57
-
-
 def test_next_float():
     words, plain = seeded(5), Xoshiro(splitmix64(5, 4))
-    drawn = [rng.next_float(words) for _ in range(1000)]
-    assert drawn == [(plain.draw() >> 11) / 2**53 for _ in range(1000)]
-    assert min(drawn) >= 0
-    assert max(drawn) < 1
+    assert [rng.next_float(words) for _ in range(1000)] == [(plain.draw() >> 11) / 2**53 for _ in range(1000)]
 
 
 def test_shuffle():
@@ -151,15 +118,6 @@ def test_shuffle():
             expected[i], expected[j] = expected[j], expected[i]
         assert items.tolist() == expected
     assert expected[7:] == [7, 8, 9], "only the first n"
-
-
-def test_shuffle_gives_every_order_equally_often():
-    words, orders = seeded(7), Counter()
-    for _ in range(24_000):
-        items = np.arange(4)
-        rng.shuffle(words, items, 4)
-        orders[tuple(items.tolist())] += 1
-    assert chi_square(orders, list(itertools.permutations(range(4)))) < 76  # 23 degrees of freedom
 
 
 @pytest.mark.parametrize("length", range(1, 40))

@@ -49,8 +49,7 @@ def test_in_order(games):
 
 
 @FORKED
-@pytest.mark.parametrize("workers", [0, 1, 2])
-@pytest.mark.parametrize("mixed", [1, 200, 16_384])
+@pytest.mark.parametrize(("workers", "mixed"), [(0, 1), (0, 16_384), (1, 200), (2, 200)])
 def test_every_decision_comes_once(games, workers, mixed):
     every = sorted(rows(loaded(games, shuffle=False)[0]))
     assert len(set(every)) == len(every)
@@ -60,7 +59,7 @@ def test_every_decision_comes_once(games, workers, mixed):
 
 
 @FORKED
-@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, False), (2, True)])
+@pytest.mark.parametrize(("workers", "persistent"), [(0, False), (2, True)])
 def test_shuffling_follows_torchs_generator(games, workers, persistent):
     first, second = map(rows, loaded(games, workers, 5, persistent=persistent, epochs=2))
     assert first != second
@@ -68,17 +67,6 @@ def test_shuffling_follows_torchs_generator(games, workers, persistent):
     assert first != rows(loaded(games, workers, 6)[0])
     order = [batch["game"].tolist() for batch in loaded(games, workers, 5)[0]]
     assert len(set(order[0])) > 10  # of thirty: the decisions of many games are mixed
-
-
-def test_the_order_depends_on_nothing_but_the_seed(games):
-    """Not on what was iterated before, nor on another dataset."""
-    dataset = TorchDataset(games, 64)
-    orders = []
-    for _ in range(3):
-        torch.manual_seed(5)
-        orders.append(rows(dataset))
-    torch.manual_seed(5)
-    assert orders[0] == orders[1] == orders[2] == rows(TorchDataset(games, 64))
 
 
 @FORKED
@@ -101,11 +89,3 @@ def test_some_games_in_spawned_workers(games):
         TorchDataset(games, 8, games=[4, 9]), None, num_workers=1, multiprocessing_context="spawn"
     )
     assert {number for batch in loader for number in batch["game"].tolist()} == {4, 9}
-
-
-def test_wrong_arguments(games):
-    for name in ("batch_size", "mixed"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
-            TorchDataset(games, **{name: 0})
-    with pytest.raises(IndexError):
-        TorchDataset(games, games=[30])

@@ -60,8 +60,7 @@ def test_kernels_are_found_again(cached):
     assert cached().files() == [".nbc", ".nbc", ".nbi"]
 
 
-@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-@pytest.mark.parametrize("keep", [0, 100])
+@pytest.mark.parametrize(("suffix", "keep"), [(".nbi", 0), (".nbi", 100), (".nbc", 100)])
 def test_damaged_files_are_deleted(cached, suffix, keep):
     cached().save()
     (path,) = cached().folder.glob(f"*{suffix}")

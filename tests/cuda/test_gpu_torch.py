@@ -35,15 +35,9 @@ def test_rows_seats_and_answers_may_be_tensors():
 
 @pytest.mark.parametrize("network", ["flat", "board"])
 def test_a_training_learns_and_is_resumed(tmp_path, network):
-    shape = {
-        "envs": 1024,
-        "rollout": 16,
-        "minibatch": 4096,
-        "pool_share": 0.2,
-        "device": "cuda",
-        "network": network,
-    }
-    settings = shape | {"panel": ("random",), "panel_games": 20, "eval_games": 20, "run": tmp_path / "run"}
+    size = {"envs": 1024, "rollout": 16, "minibatch": 4096, "pool_share": 0.2}
+    panel = {"panel": ("random",), "panel_games": 20, "eval_games": 20}
+    settings = size | panel | {"device": "cuda", "network": network, "run": tmp_path / "run"}
     folder = ppo.train(ppo.Arguments("mars", steps=50_000, checkpoint_every=80_000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=100_000))
     assert (folder / "evaluation.json").exists()
@@ -65,14 +59,11 @@ def filled(features, observation, shape):
     return out.cpu().numpy()
 
 
-def test_features_of_a_board_are_those_of_the_cpu():
+def test_features_are_those_of_the_cpu():
     game, seen = observed("mars")
     board = hints_of(game).board(game)
     expected = cell_features(board, seen)
     assert np.array_equal(filled(GpuFeatures(board), seen, expected.shape), expected)
-
-
-def test_features_without_a_board_are_those_of_the_cpu():
     game, seen = observed("botanicus")
     features = hints_of(game).features(game)
     expected = flat_features(features, seen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -50,32 +49,26 @@ def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
     return found
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+def written(lines: list[Any]) -> bytes:
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+@fuzzing.each_block
 def test_changed_lines(lines, numbers, tmp_path):
-    path, taken = tmp_path / "arena.games.jsonl", 0
-    for number in numbers:
-        rng = random.Random(number)
-        try:
-            changed = fuzzing.mutated(lines if number % 2 else lines[1:], rng)
-            changed = changed if number % 2 else [lines[0], *changed]
-            path.write_text("".join(json.dumps(line) + "\n" for line in changed))
-        except (TypeError, ValueError, RecursionError):
-            continue
-        taken += kept(path) is not None
-    assert taken
+    path = tmp_path / "arena.games.jsonl"
+    assert fuzzing.load_changed(kept, path, lines[1:], lambda jobs: written([lines[0], *jobs]), numbers)
+    fuzzing.load_changed(kept, path, lines, written, numbers)
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_damaged_bytes(lines, numbers, tmp_path):
-    whole, path = "".join(json.dumps(line) + "\n" for line in lines).encode(), tmp_path / "arena.games.jsonl"
-    for number in numbers:
-        path.write_bytes(fuzzing.damaged(whole, random.Random(number)))
-        kept(path)
+    fuzzing.load_damaged(kept, tmp_path / "arena.games.jsonl", written(lines), numbers)
 
 
 def test_no_file_and_pickles(tmp_path):
+    made = ("missing", "nowhere", "loop", "y")  # which are no faults: the file is made
     for path in fuzzing.special_paths(tmp_path):
-        if path.name not in ("missing", "nowhere", "loop", "y"):  # which are made
+        if path.name not in made:
             with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
                 arena._kept(path, GAME, 0, AGENTS)
             fuzzing.check_message(raised.value)

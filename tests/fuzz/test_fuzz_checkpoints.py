@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
+from pathlib import Path
 from typing import Any
 
 import fuzzing
@@ -13,14 +13,15 @@ pytest.importorskip("sb3_contrib")
 
 import numpy as np
 import torch
-from garden_agents.networks.architecture import new_network
-from garden_agents.training.checkpoint import Progress, load, save
+from garden_agents.networks.architecture import Architecture, new_network
+from garden_agents.training.checkpoint import Progress, save
+from garden_agents.training.checkpoint import load as load_checkpoint
 from garden_agents.training.torch_network import TorchNetwork
-from test_fuzz_networks import SMALL, joined, parts
+from sealed import joined, parts
 
 from garden_core import make
 
-MARS = make("mars")
+MARS, SMALL = make("mars"), Architecture("auto", channels=4, hidden=16)
 
 
 class Training:
@@ -54,60 +55,52 @@ def content(training, tmp_path_factory) -> bytes:
     return path.read_bytes()
 
 
-def loaded(path, training) -> Any:
+@pytest.fixture
+def load(training) -> fuzzing.Load:
     """Load a checkpoint; if it is refused nothing has changed."""
-    before, shapes = training.contents(), training.network.shapes
-    found, error = fuzzing.outcome(
-        lambda: load(path, MARS, shapes, shapes, training.optimizer), ValueError, names=path.name
-    )
-    if error is not None:
-        assert training.contents() == before
-    else:
-        progress, weights, past = found
-        assert progress.seconds >= 0
-        assert all(0 <= share <= 1 for share in progress.ahead)
-        assert all(np.isfinite(array).all() for other in (weights, *past) for array in other.values())
-    return found
+
+    def loaded(path: Path) -> Any:
+        before, shapes = training.contents(), training.network.shapes
+        found, error = fuzzing.outcome(
+            lambda: load_checkpoint(path, MARS, shapes, shapes, training.optimizer),
+            ValueError,
+            names=path.name,
+        )
+        if error is not None:
+            assert training.contents() == before
+        else:
+            progress, weights, past = found
+            assert progress.seconds >= 0
+            assert all(0 <= share <= 1 for share in progress.ahead)
+            assert all(np.isfinite(array).all() for other in (weights, *past) for array in other.values())
+        return found
+
+    return loaded
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
-def test_damaged_bytes(training, content, numbers, tmp_path):
-    path = tmp_path / "checkpoint.safetensors"
+@fuzzing.each_block
+def test_damaged_bytes(load, content, numbers, tmp_path):
     head = len(content) - len(parts(content)[1])
-    for number in numbers:
-        path.write_bytes(fuzzing.damaged_head_or_all(content, head, number))
-        loaded(path, training)
+    fuzzing.load_damaged(load, tmp_path / "checkpoint.safetensors", content, numbers, head)
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
-def test_changed_headers_and_progress(training, content, numbers, tmp_path):
-    path = tmp_path / "checkpoint.safetensors"
-    header, tensors = parts(content)
-    for number in numbers:
-        rng = random.Random(number)
-        try:
-            if number % 2:
-                changed = fuzzing.mutated(header, rng)
-            else:
-                progress = fuzzing.mutated(json.loads(header["__metadata__"]["checkpoint"]), rng)
-                changed = header | {"__metadata__": {"checkpoint": json.dumps(progress)}}
-            path.write_bytes(joined(changed, tensors))
-        except (ValueError, RecursionError):
-            continue
-        loaded(path, training)
+@fuzzing.each_block
+def test_changed_headers_and_progress(load, content, numbers, tmp_path):
+    path, (header, tensors) = tmp_path / "checkpoint.safetensors", parts(content)
+    fuzzing.load_changed(load, path, header, lambda changed: joined(changed, tensors), numbers)
+
+    def with_progress(changed: Any) -> bytes:
+        return joined(header | {"__metadata__": {"checkpoint": json.dumps(changed)}}, tensors)
+
+    progress = json.loads(header["__metadata__"]["checkpoint"])
+    fuzzing.load_changed(load, path, progress, with_progress, numbers)
 
 
-def test_a_whole_one_is_taken(training, content, tmp_path):
+def test_a_whole_one_is_taken(load, content, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
-    progress, _, past = loaded(tmp_path / "checkpoint.safetensors", training)
+    progress, _, past = load(tmp_path / "checkpoint.safetensors")
     assert (progress.decisions, len(past)) == (4096, 1)
 
 
-def test_no_file_and_pickles(training, tmp_path):
-    for path in fuzzing.special_paths(tmp_path):
-        assert loaded(path, training) is None
-    path = tmp_path / "checkpoint.safetensors"
-    for pickled in fuzzing.pickles(tmp_path / "marker"):
-        path.write_bytes(pickled)
-        assert loaded(path, training) is None
-    assert not (tmp_path / "marker").exists()
+def test_no_file_and_pickles(load, tmp_path):
+    fuzzing.load_no_files(load, tmp_path / "checkpoint.safetensors")

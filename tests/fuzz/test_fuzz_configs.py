@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import tomllib
 from pathlib import Path
@@ -57,31 +56,23 @@ def opened(folder: Path, kind: Any = Arguments) -> Any:
     return found
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
-def test_changed_configs(numbers, tmp_path):
-    content, taken = run_folder(tmp_path), 0
-    for number in numbers:
-        rng = random.Random(number)
-        part = rng.choice(["arguments", "arguments", "data_files", ""])
-        try:
-            if part:
-                changed = content | {part: fuzzing.mutated(content[part], rng)}
-            else:
-                changed = fuzzing.mutated(content, rng)
-            (tmp_path / "config.toml").write_text(tomli_w.dumps(changed))
-        except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
-            continue
-        taken += opened(tmp_path) is not None
-    assert taken
+def written(config: dict[str, Any]) -> bytes:
+    return tomli_w.dumps(config).encode()
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
-def test_damaged_configs(numbers, tmp_path):
-    run_folder(tmp_path)
-    whole = (tmp_path / "config.toml").read_bytes()
-    for number in numbers:
-        (tmp_path / "config.toml").write_bytes(fuzzing.damaged(whole, random.Random(number)))
-        opened(tmp_path)
+@fuzzing.each_block
+def test_changed_and_damaged_configs(numbers, tmp_path):
+    content, path = run_folder(tmp_path), tmp_path / "config.toml"
+
+    def load(path: Path) -> Any:
+        return opened(path.parent)
+
+    def with_arguments(arguments: Any) -> bytes:
+        return written(content | {"arguments": arguments})
+
+    assert fuzzing.load_changed(load, path, content["arguments"], with_arguments, numbers)
+    fuzzing.load_changed(load, path, content, written, numbers)
+    fuzzing.load_damaged(load, path, written(content), numbers)
 
 
 CLAIMS: dict[str, dict[str, Any]] = {
@@ -92,42 +83,36 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "a long search": {"panel": ["mcts:9999999s"]},
     "a data file": {"options": {"cards": "/dev/zero"}, "game": "botanicus"},
     "a nested option": {"options": {"max_decisions": "[" * 100_000}},
-    "an option of many digits": {"options": {"max_decisions": "9" * 5000}},
     "a wide network": {"hidden": 10**9},
-    "many channels": {"channels": 10**9},
     "many threads": {"threads": 10**9},
     "many games": {"envs": 10**9},
-    "long rollouts": {"rollout": 10**12},
     "no end": {"minutes": float("inf")},
-    "no number": {"learning_rate": float("nan")},
     "an unknown argument": {"\x1b[2J" * 1000: 1},
     "a seed": {"seed": 2**63, "steps": 2**63 - 1},
 }
+EXPERT_CLAIMS: dict[str, dict[str, Any]] = {
+    "many positions": {"positions": 10**12},
+    "many games of an expert": {"envs": 10**9},
+    "noise that is none": {"noise": float("nan")},
+}
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("claim", [*CLAIMS, *EXPERT_CLAIMS])
 def test_claims(claim, tmp_path):
-    content = run_folder(tmp_path)
-    content["arguments"] |= CLAIMS[claim]
-    if "data" in claim:
-        content["data_files"] = {}
-    (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
-    assert opened(tmp_path) is None
-
-
-def test_claims_to_expert_iteration(tmp_path):
-    content = run_folder(tmp_path, expert.Arguments)
-    assert opened(tmp_path, expert.Arguments) is not None
-    for claim in ({"positions": 10**12}, {"simulations": 10**9}, {"envs": 10**9}, {"noise": float("nan")}):
-        changed = content | {"arguments": content["arguments"] | claim}
-        (tmp_path / "config.toml").write_text(tomli_w.dumps(changed))
-        assert opened(tmp_path, expert.Arguments) is None
+    kind = Arguments if claim in CLAIMS else expert.Arguments
+    content = run_folder(tmp_path, kind)
+    assert opened(tmp_path, kind) is not None
+    content["arguments"] |= (CLAIMS | EXPERT_CLAIMS)[claim]
+    if claim == "a data file":
+        del content["data_files"]
+    (tmp_path / "config.toml").write_bytes(written(content))
+    assert opened(tmp_path, kind) is None
 
 
 def test_a_config_that_claims_wide_layers_is_refused_before_they_are_built(tmp_path):
     content = run_folder(tmp_path)
     content["arguments"] |= {"hidden": 16_384, "channels": 16_384, "network": "flat"}
-    (tmp_path / "config.toml").write_text(tomli_w.dumps(content))
+    (tmp_path / "config.toml").write_bytes(written(content))
     from garden_agents.training.sb3 import train
 
     _, error = fuzzing.outcome(
@@ -169,7 +154,7 @@ def rewound(folder: Path, tables: dict[str, bytes]) -> None:
     run.rewind(100)
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_damaged_tables(numbers, tmp_path):
     whole = {
         "metrics.csv": b"decisions,seconds,loss\n50,1.5,nan\n100,3.0,0.25\n150,4.5,0.1\n",
@@ -186,10 +171,8 @@ def test_pickles(tmp_path):
         run_folder(tmp_path)
         (tmp_path / "config.toml").write_bytes(content)
         assert opened(tmp_path) is None
-        _, error = fuzzing.outcome(
-            lambda content=content: rewound(tmp_path, {"metrics.csv": content}), ValueError, names="damaged"
-        )
-        assert error is not None
+        with pytest.raises(ValueError, match="damaged"):
+            rewound(tmp_path, {"metrics.csv": content})
     assert not (tmp_path / "marker").exists()
 
 
@@ -209,23 +192,10 @@ def test_links_in_a_strangers_folder_lead_no_writing_elsewhere(tmp_path, monkeyp
     assert not any((folder / name).is_symlink() for name in ("config.toml", "curve.png", "game.json"))
 
 
-@pytest.mark.parametrize(
-    "error", [MemoryError("no room"), OSError(28, "No space left on device"), ValueError("a"), TypeError("b")]
-)
+@pytest.mark.parametrize("error", [MemoryError("no room"), OSError(28, "No space left"), TypeError("b")])
 def test_commands_end_in_one_line(error):
     def train(arguments):
         raise error
 
-    with pytest.raises(SystemExit) as raised:
+    with pytest.raises(SystemExit, match=r"\Aerror: .*\Z"):
         command_line(train, Arguments, [])
-    assert str(raised.value).startswith("error: ")
-    assert "\n" not in str(raised.value)
-
-
-def test_a_whole_run_is_taken_up(tmp_path):
-    run_folder(tmp_path)
-    folder, arguments, game, command = opened(tmp_path)
-    assert (folder, arguments.minutes, game.name) == (tmp_path, 2.0, "cacti")
-    assert command.startswith("garden train cacti")
-    shutil.rmtree(tmp_path)
-    assert fuzzing.outcome(lambda: open_run(Arguments(resume=tmp_path)), SystemExit)[1]

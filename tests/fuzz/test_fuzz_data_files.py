@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -53,51 +52,41 @@ def check_playable(game: Game, seed: int) -> None:
     assert np.isfinite(batch.rewards).all()
 
 
+def loader(name: str) -> fuzzing.Load:
+    """Return what makes and plays the game of a file; it returns None where the file is refused."""
+
+    def load(path: Path) -> Game | None:
+        game, _ = made(name, path)
+        if game is not None:
+            check_playable(game, 1)
+        return game
+
+    return load
+
+
 @games
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_changed_content(name, numbers, tmp_path):
-    content, path, taken = tomllib.loads(FILES[name][1].read_text()), tmp_path / "data.toml", 0
-    for number in numbers:
-        rng = random.Random(number)
-        try:
-            text = tomli_w.dumps(fuzzing.mutated(content, rng, faults=number % 2))
-            path.write_text(text)
-        except (TypeError, ValueError, RecursionError, AttributeError):  # nothing that TOML can hold
-            continue
-        game, _ = made(name, path)
-        if game is not None:
-            taken += 1
-            check_playable(game, number)
-    assert taken
+    content = tomllib.loads(FILES[name][1].read_text())
+    path = tmp_path / "data.toml"
+    assert fuzzing.load_changed(
+        loader(name), path, content, lambda changed: tomli_w.dumps(changed).encode(), numbers
+    )
 
 
 @games
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_damaged_bytes(name, numbers, tmp_path):
-    content, path = FILES[name][1].read_bytes(), tmp_path / "data.toml"
-    for number in numbers:
-        path.write_bytes(fuzzing.damaged(content, random.Random(number)))
-        game, _ = made(name, path)
-        if game is not None:
-            check_playable(game, number)
+    fuzzing.load_damaged(loader(name), tmp_path / "data.toml", FILES[name][1].read_bytes(), numbers)
 
 
 @games
-def test_no_file(name, tmp_path):
-    for path in fuzzing.special_paths(tmp_path):
-        _, error = made(name, path)
-        assert error is not None or path.name == "null", path
-    _, error = fuzzing.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
-    assert error is not None
-
-
-@games
-def test_pickles(name, tmp_path):
-    path, marker = tmp_path / "data.toml", tmp_path / "marker"
-    for content in fuzzing.pickles(marker):
-        path.write_bytes(content)
-        assert made(name, path)[1] is not None
-    assert not marker.exists()
+def test_no_file_and_pickles(name, tmp_path):
+    fuzzing.load_no_files(
+        lambda path: None if path.name == "null" else made(name, path)[0], tmp_path / "data.toml"
+    )
+    made_of_nul = fuzzing.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
+    assert made_of_nul[1] is not None
 
 
 def grown(start: str, part: str, end: str = "") -> str:
@@ -107,28 +96,19 @@ def grown(start: str, part: str, end: str = "") -> str:
 
 BOMBS = {
     "dotted key": grown("a", ".a", "=1"),
-    "dotted key with spaces": grown("a", " . a", "=1"),
-    "quoted dotted key": grown('"a"', ".''", "=1"),
     "dotted header": grown("[a", ".a", "]"),
     "dotted header of a list": grown("[[a", ".a", "]]"),
-    "dotted keys of middle length": grown("", "a" + ".a" * 300 + "=1\n"),
     "dotted keys in an inline table": "x={" + ".".join("a" * 450_000) + "=1}",
     "headers": "\n".join(f"[a{number}]" for number in range(100_000)),
-    "tables of a list": grown("", "[[a]]\n"),
     "lists": grown("a=", "["),
     "inline tables": grown("a=", "{a="),
     "digits": grown("a=", "1"),
-    "hex digits": grown("types=0x", "f"),
     "digits in a bonus": "types=['a','b']\ncount=[9,9]\nbonus=[0x" + "f" * 9000 + ",1]",
-    "float digits": grown("a=1.", "1"),
     "escapes": grown('a="', "\\u0041", '"'),
-    "open string": grown('a="""', "a"),
     "comments": grown("", "#a\n"),
-    "underscores": grown("a=1", "_1"),
     "time": grown("a=", "1979-05-27T07:32:00.9"),
     "name": grown("types=['", "x", "','y']"),
     "key with control characters": '"\\u001b[2J\\n\\n\\n\\n\\n\\n\\n" = 1',
-    "long key": grown('"', "x", '"=1'),
 }
 
 

@@ -1,14 +1,17 @@
-"""Calls out of order and with odd arguments, in every interface: one clear error each, and never a wrong answer."""
+"""Calls out of order and with odd arguments, in every interface: one clear error each, after which nothing has changed."""
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import fuzzing
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from variants import each_game
 
 from cacti_env import Cacti
@@ -21,196 +24,9 @@ from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.registry import as_game, game_class
 
-WRONG = (ValueError, IndexError, IllegalActionError)
-
-
-def vec_env(*args: Any, **options: Any) -> Any:
-    """A GardenVecEnv, where Stable-Baselines3 is installed."""
-    pytest.importorskip("stable_baselines3")
-    from garden_core.interfaces.sb3 import GardenVecEnv
-
-    return GardenVecEnv(*args, **options)
-
-
-EARLY: dict[str, tuple[Callable[[str], Any], dict[str, Callable[[Any], Any]]]] = {
-    "GardenEnv": (
-        lambda name: GardenEnv(name, render_mode="ansi"),
-        {
-            "last": lambda env: env.last(),
-            "observe": lambda env: env.observe("player_0"),
-            "step": lambda env: env.step(0),
-            "snapshot": lambda env: env.snapshot(),
-            "render": lambda env: env.render(),
-            "_repr_svg_": lambda env: env._repr_svg_(),
-            "agent_iter": lambda env: env.agent_iter(),
-        },
-    ),
-    "Batch": (
-        lambda name: Batch(name, 2),
-        {
-            "step": lambda batch: batch.step([0, 0]),
-            "observe": lambda batch: batch.observe(0),
-            "refresh": lambda batch: batch.refresh(),
-            "a policy": lambda batch: RandomPolicy()(batch, batch.all_rows),
-        },
-    ),
-    "Learner": (lambda name: Learner(as_game(name, {}), 2), {"step": lambda learner: learner.step([0, 0])}),
-    "Env": (
-        lambda name: Env(name, render_mode="ansi"),
-        {
-            "step": lambda env: env.step(0),
-            "action_masks": lambda env: env.action_masks(),
-            "snapshot": lambda env: env.snapshot(),
-            "render": lambda env: env.render(),
-        },
-    ),
-    "VectorEnv": (
-        lambda name: VectorEnv(name, num_envs=2, render_mode="ansi"),
-        {
-            "step": lambda env: env.step([0, 0]),
-            "action_masks": lambda env: env.action_masks(),
-            "render": lambda env: env.render(),
-        },
-    ),
-    "GardenVecEnv": (
-        lambda name: vec_env(name, 2, render_mode="rgb_array"),
-        {
-            "step": lambda env: env.step(np.zeros(2, np.int64)),
-            "action_masks": lambda env: env.action_masks(),
-            "render": lambda env: env.render(),
-            "get_images": lambda env: env.get_images(),
-        },
-    ),
-}
-
-
-@each_game
-@pytest.mark.parametrize("interface", EARLY)
-def test_before_the_first_reset(name, interface):
-    make_it, calls = EARLY[interface]
-    env = make_it(name)
-    for what, call in calls.items():
-        with pytest.raises(RuntimeError) as raised:
-            call(env)
-        assert str(raised.value) == f"call reset() before {what}()"
-
-
-def in_play(interface: str, name: Any) -> Any:
-    env = EARLY[interface][0](name)
-    if interface == "GardenVecEnv":
-        env.seed(3)
-        env.reset()
-    elif interface in ("Env", "VectorEnv"):
-        env.reset(seed=3)
-    else:
-        env.reset(3)
-    return env
-
-
-ARGUMENTS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
-    ("Batch", "reset seed"): lambda batch, value: batch.reset(value),
-    ("Batch", "reset rows"): lambda batch, value: batch.reset(rows=value),
-    ("Batch", "reset seeds of rows"): lambda batch, value: batch.reset(value, [1]),
-    ("Batch", "step actions"): lambda batch, value: batch.step(value),
-    ("Batch", "step rows"): lambda batch, value: batch.step(batch.action_mask.argmax(1), value),
-    ("Batch", "observe player"): lambda batch, value: batch.observe(value),
-    ("Batch", "observe states"): lambda batch, value: batch.observe(0, value),
-    ("Learner", "reset seed"): lambda learner, value: learner.reset(value),
-    ("Learner", "reset rows"): lambda learner, value: learner.reset(None, value),
-    ("Learner", "step"): lambda learner, value: learner.step(value),
-    ("Learner", "set_weights"): lambda learner, value: learner.set_weights(value),
-    ("GardenEnv", "reset seed"): lambda env, value: env.reset(value),
-    ("GardenEnv", "observe"): lambda env, value: env.observe(value),
-    ("GardenEnv", "step"): lambda env, value: env.step(value),
-    ("GardenEnv", "render seat"): lambda env, value: env.render(value),
-    ("GardenEnv", "set_state"): lambda env, value: env.set_state(value),
-    ("Env", "reset seed"): lambda env, value: env.reset(seed=value),
-    ("Env", "step"): lambda env, value: env.step(value),
-    ("VectorEnv", "reset seed"): lambda env, value: env.reset(seed=value),
-    ("VectorEnv", "reset mask"): lambda env, value: env.reset(options={"reset_mask": value}),
-    ("VectorEnv", "reset options"): lambda env, value: env.reset(options=value),
-    ("VectorEnv", "step"): lambda env, value: env.step(value),
-    ("GardenVecEnv", "seed"): lambda env, value: env.seed(value),
-    ("GardenVecEnv", "step"): lambda env, value: env.step(value),
-    ("GardenVecEnv", "get_attr"): lambda env, value: env.get_attr("game", value),
-    ("GardenVecEnv", "env_method"): lambda env, value: env.env_method("action_masks", indices=value),
-    ("GardenVecEnv", "env_is_wrapped"): lambda env, value: env.env_is_wrapped(Env, value),
-}
-WHOLE = (int, np.integer)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a value is one whole number, as seeds, seats and actions must be."""
-    if isinstance(value, np.ndarray):
-        return value.ndim == 0 and value.dtype.kind in "iu"
-    return isinstance(value, WHOLE) and not isinstance(value, bool)
-
-
-@pytest.mark.parametrize(("interface", "what"), ARGUMENTS, ids=map(" ".join, ARGUMENTS))
-def test_odd_arguments(interface, what):
-    """Either they are taken, which only whole numbers in range are (or sequences of them), or one clear error says why."""
-    call = ARGUMENTS[interface, what]
-    env = None
-    for value in fuzzing.STRANGE_ARGUMENTS:
-        env = env or in_play(interface, Cacti)
-        _, error = fuzzing.outcome(lambda env=env, value=value: call(env, value), WRONG, seconds=60)
-        one = {"step", "observe", "set_state"} if interface in ("GardenEnv", "Env") else set()
-        if error is None and (what in one or "seat" in what):
-            assert is_whole(value) or value is None or value == "player_0", fuzzing.short(value)
-        if error is None and isinstance(value, float | complex | str | bytes | np.floating):
-            assert value == "player_0", (what, value)
-        if error is None:  # for the next one a fresh environment
-            env = None
-
-
-CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
-    "Batch num_envs": lambda kind, value: Batch(kind(), value),
-    "Learner num_envs": lambda kind, value: Learner(kind(), value),
-    "Learner seat": lambda kind, value: Learner(kind(), 2, seat=value),
-    "Learner opponents": lambda kind, value: Learner(kind(), 2, value),
-    "Learner weights": lambda kind, value: Learner(kind(), 2, ["random", "greedy"], value),
-    "Learner autoreset": lambda kind, value: Learner(kind(), 2, autoreset=value),
-    "Env seat": lambda kind, value: Env(kind, seat=value),
-    "Env render_mode": lambda kind, value: Env(kind, render_mode=value),
-    "VectorEnv num_envs": lambda kind, value: VectorEnv(kind, num_envs=value),
-    "VectorEnv autoreset_mode": lambda kind, value: VectorEnv(kind, num_envs=2, autoreset_mode=value),
-    "GardenVecEnv num_envs": lambda kind, value: vec_env(kind, value),
-    "GardenVecEnv seed": lambda kind, value: vec_env(kind, 2, seed=value),
-    "GardenEnv render_mode": lambda kind, value: GardenEnv(kind, render_mode=value),
-    "GardenEnv illegal": lambda kind, value: GardenEnv(kind, illegal=value),
-    "option num_players": lambda kind, value: kind(num_players=value),
-    "option max_decisions": lambda kind, value: kind(max_decisions=value),
-    "option reward": lambda kind, value: kind(reward=value),
-    "RandomPolicy seed": lambda kind, value: RandomPolicy(value),
-}
-LARGE = 2**20  # rows that memory is not taken for here
-
-
-@pytest.mark.parametrize("what", CONSTRUCTORS)
-def test_odd_arguments_of_constructors(what):
-    for value in fuzzing.STRANGE_ARGUMENTS:
-        if "num_envs" in what and is_whole(value) and value > LARGE:
-            continue
-        found, error = fuzzing.outcome(
-            lambda value=value: CONSTRUCTORS[what](Cacti, value), (ValueError, TypeError), seconds=60
-        )
-        if error is None and what.split()[1] in ("num_envs", "seed", "num_players", "max_decisions"):
-            assert is_whole(value) or (value is None and "GardenVecEnv seed" in what), (what, value)
-        if isinstance(error, TypeError):
-            assert "game" in str(error), (what, value, error)
-        del found
-
-
-@pytest.mark.parametrize("value", fuzzing.STRANGE_ARGUMENTS, ids=range(len(fuzzing.STRANGE_ARGUMENTS)))
-def test_odd_names_of_games_and_actions_of_replays(value):
-    fuzzing.outcome(lambda: game_class(value), (ValueError, TypeError))
-    game = make("cacti")
-    if isinstance(value, list | tuple | str):
-        fuzzing.outcome(lambda: Replay.of(game, 0, value), ReplayError)
-    fuzzing.outcome(lambda: Replay.of(game, value, []), ReplayError)
-
-
-# --- what opponents answer ---
+N = 3
+"""Games of a batch."""
+ERRORS = (ValueError, IllegalActionError, IndexError, RuntimeError, ZeroDivisionError)
 
 
 class Trickster:
@@ -223,6 +39,325 @@ class Trickster:
         if self.answer is None:
             return batch.action_mask[rows].argmax(1)
         return self.answer(batch, rows)
+
+
+def vec_env(*args: Any, **options: Any) -> Any:
+    """A GardenVecEnv, where Stable-Baselines3 is installed."""
+    pytest.importorskip("stable_baselines3")
+    from garden_core.interfaces.sb3 import GardenVecEnv
+
+    return GardenVecEnv(*args, **options)
+
+
+def contents(value: Any) -> Any:
+    """Return everything that can be observed of an object, as values that compare."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, np.random.Generator):
+        return repr(value.bit_generator.state)
+    if isinstance(value, dict):
+        return {key: contents(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [contents(held) for held in value]
+    kinds = Batch | Learner | GardenEnv | Env | VectorEnv
+    if isinstance(value, kinds) or type(value).__name__ == "GardenVecEnv":
+        hidden = ("_kept", "_actions", "_start")  # workspace, what was asked for, the clock
+        return {key: contents(held) for key, held in vars(value).items() if key not in hidden}
+    plain = str | int | float | bool | np.generic | None
+    return repr(value) if isinstance(value, plain) else type(value)
+
+
+# --- the interfaces: how one is made and reset, how it plays on, what can be called ---
+
+
+def batch_on(batch: Batch) -> Any:
+    batch = batch.clone()
+    rows = np.flatnonzero(~(batch.terminated | batch.truncated))
+    if len(rows):
+        batch.step(batch.action_mask[rows].argmax(1), rows)
+    batch.reset()
+    return contents(batch)
+
+
+def learner_on(learner: Learner) -> Any:
+    learner = copy.deepcopy(learner)
+    over = learner.terminated.copy()
+    if over.any():
+        learner.reset(rows=over)
+    learner.step(learner.action_mask.argmax(1))
+    learner.reset()
+    return contents(learner)
+
+
+def pettingzoo_on(env: GardenEnv) -> Any:
+    env = copy.deepcopy(env)
+    while env.agents and not env.terminations[env.agent_selection]:
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    env.reset()
+    return contents(env)
+
+
+def learning_on(env: Any) -> Any:
+    env = copy.deepcopy(env)
+    learner_on(env.learner)
+    seen = [contents(env.reset())]
+    actions = env.action_masks().argmax(-1)
+    return [*seen, contents(env.step(int(actions) if isinstance(env, Env) else actions))]
+
+
+Calls = dict[str, Callable[[Any, Any], Any]]
+
+
+class Interface(NamedTuple):
+    """How an interface is made for a game and a policy, reset by a seed, played on; and what can be called.
+
+    `calls` pass on what they are given, the `plain` ones pass nothing; a call's name begins with its method.
+    `early`: methods that need a reset, with an argument that is right.
+    """
+
+    make: Callable[[Any, Trickster], Any]
+    reset: Callable[[Any, Any], Any]
+    play_on: Callable[[Any], Any]
+    early: dict[str, Any]
+    calls: Calls
+    plain: Calls
+
+
+def passing(*methods: str) -> Calls:
+    """Return calls of these methods with one argument."""
+    return {method: lambda env, value, method=method: getattr(env, method)(value) for method in methods}
+
+
+def plain(*methods: str) -> Calls:
+    """Return calls of these methods without an argument."""
+    return {method: lambda env, _, method=method: getattr(env, method)() for method in methods}
+
+
+def by_position(env: Any, seed: Any) -> Any:
+    return env.reset(seed)
+
+
+def by_name(env: Any, seed: Any) -> Any:
+    return env.reset(seed=seed)
+
+
+def reset_vec_env(env: Any, seed: Any) -> Any:
+    env.seed(seed)
+    return env.reset()
+
+
+SOME = np.array([True, False, True])
+INTERFACES = {
+    "Batch": Interface(
+        lambda game, policy: Batch(game, N, autoreset=False),
+        by_position,
+        batch_on,
+        {"step": [0] * N, "observe": 0, "refresh": None},
+        passing("step", "observe")
+        | {
+            "reset seed": by_position,
+            "reset rows": lambda env, value: env.reset(None, value),
+            "reset seeds of rows": lambda env, value: env.reset(value, [0]),
+            "step rows": lambda env, value: env.step([0, 0], value),
+            "observe states": lambda env, value: env.observe(0, value),
+            "check_actions": lambda env, value: env.check_actions(value, env.all_rows),
+        },
+        plain("refresh")
+        | {
+            "step first": lambda env, _: env.step(env.action_mask.argmax(1)),
+            "step some": lambda env, _: env.step(env.action_mask.argmax(1)[:1], [0]),
+        },
+    ),
+    "Learner": Interface(
+        lambda game, policy: Learner(game, N, ["random", policy, "greedy"], seat=1, autoreset="disabled"),
+        by_position,
+        learner_on,
+        {"step": [0] * N},
+        passing("step", "set_weights")
+        | {
+            "reset seed": by_position,
+            "reset rows": lambda env, value: env.reset(None, value),
+            "reset seeds of rows": lambda env, value: env.reset(value, [1]),
+        },
+        {"step first": lambda env, _: env.step(env.action_mask.argmax(1))},
+    ),
+    "GardenEnv": Interface(
+        lambda game, policy: GardenEnv(game, render_mode="ansi"),
+        by_position,
+        pettingzoo_on,
+        {
+            "observe": "player_0",
+            "step": 0,
+            **dict.fromkeys(("last", "snapshot", "render", "_repr_svg_", "agent_iter")),
+        },
+        passing("step", "observe", "render", "set_state")
+        | {
+            "reset seed": by_position,
+            "set_state part": lambda env, value: env.set_state(env.get_state() | {"states": value}),
+        },
+        plain("last", "snapshot", "_repr_svg_", "agent_iter")
+        | {
+            "step first": lambda env, _: env.step(int(env.last()[0]["action_mask"].argmax())),
+            "step None": lambda env, _: env.step(None),
+        },
+    ),
+    "Env": Interface(
+        lambda game, policy: Env(game, ["greedy", policy], render_mode="ansi"),
+        by_name,
+        learning_on,
+        {"step": 0, "action_masks": None, "snapshot": None, "render": None},
+        passing("step") | {"reset seed": by_name},
+        plain("action_masks", "render", "snapshot")
+        | {"step first": lambda env, _: env.step(int(env.action_masks().argmax()))},
+    ),
+    "VectorEnv": Interface(
+        lambda game, policy: VectorEnv(
+            game, N, ["greedy", policy], autoreset_mode="SameStep", render_mode="ansi"
+        ),
+        by_name,
+        learning_on,
+        {"step": [0] * N, "action_masks": None, "render": None},
+        passing("step")
+        | {
+            "reset seed": by_name,
+            "reset mask": lambda env, value: env.reset(options={"reset_mask": value}),
+            "reset seeds of rows": lambda env, value: env.reset(seed=value, options={"reset_mask": SOME}),
+            "reset options": lambda env, value: env.reset(options=value),
+        },
+        plain("action_masks", "render")
+        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
+    ),
+    "GardenVecEnv": Interface(
+        lambda game, policy: vec_env(game, N, ["greedy", policy], [1, 2], seed=4),
+        reset_vec_env,
+        learning_on,
+        {"step": np.zeros(N, np.int64), "action_masks": None},
+        passing("seed", "step")
+        | {
+            "env_method": lambda env, value: env.env_method("reset", indices=value),
+            "env_method seed": lambda env, value: env.env_method("seed", value, indices=[0]),
+            "env_is_wrapped": lambda env, value: env.env_is_wrapped(Env, value),
+            "set_attr": lambda env, value: env.set_attr("render_mode", None, indices=value),
+            "get_attr": lambda env, value: env.get_attr("game", value),
+        },
+        plain("reset", "step_wait", "action_masks")
+        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
+    ),
+}
+
+
+def started(interface: str) -> Any:
+    """Return an interface in the midst of a game."""
+    env = INTERFACES[interface].make(make("cacti", reward="margin"), Trickster())
+    INTERFACES[interface].reset(env, 3)
+    return env
+
+
+@each_game
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_before_the_first_reset(name, interface):
+    kind = INTERFACES[interface]
+    env = kind.make(as_game(name, {}), Trickster())
+    for what, value in kind.early.items():
+        with pytest.raises(RuntimeError) as raised:
+            (kind.calls | kind.plain)[what](env, value)
+        assert str(raised.value) == f"call reset() before {what}()"
+
+
+# --- odd arguments ---
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is one whole number, as seeds, seats and actions must be."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "iu"
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_one(value: Any) -> bool:
+    """Whether a value is one thing, rather than several or none."""
+    return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+@pytest.mark.parametrize(
+    ("interface", "what"), [(name, what) for name, kind in INTERFACES.items() for what in kind.calls]
+)
+def test_odd_arguments(interface, what):
+    """Only whole numbers in range are taken, or sequences of them; of all else one clear error says why."""
+    call, env = INTERFACES[interface].calls[what], None
+    for value in fuzzing.STRANGE_ARGUMENTS:
+        env = env or started(interface)
+        before = contents(env)
+        _, error = fuzzing.outcome(lambda env=env, value=value: call(env, value), ERRORS, seconds=60)
+        if error is not None:
+            assert contents(env) == before, type(value)
+            continue
+        if is_one(value):
+            assert is_whole(value) or value == "player_0", type(value)
+        if what == "step" and interface in ("GardenEnv", "Env"):
+            assert is_whole(value), type(value)
+        env = None  # for the next one a fresh environment
+
+
+SEEDS = [0, np.int8(3), np.uint64(2**64 - 1)]
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_whole_numbers_of_any_type_are_seeds(interface):
+    env = started(interface)
+    for seed in SEEDS:
+        INTERFACES[interface].reset(env, seed)
+
+
+CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
+    "Batch num_envs": lambda kind, value: Batch(kind(), value),
+    "Batch threads": lambda kind, value: Batch(kind(), 2, threads=value),
+    "Batch device": lambda kind, value: Batch(kind(), 2, device=value),
+    "Learner num_envs": lambda kind, value: Learner(kind(), value),
+    "Learner seat": lambda kind, value: Learner(kind(), 2, seat=value),
+    "Learner opponents": lambda kind, value: Learner(kind(), 2, value),
+    "Learner weights": lambda kind, value: Learner(kind(), 2, ["random", "greedy"], value),
+    "Learner autoreset": lambda kind, value: Learner(kind(), 2, autoreset=value),
+    "Env seat": lambda kind, value: Env(kind, seat=value),
+    "Env render_mode": lambda kind, value: Env(kind, render_mode=value),
+    "VectorEnv num_envs": lambda kind, value: VectorEnv(kind, num_envs=value),
+    "VectorEnv autoreset_mode": lambda kind, value: VectorEnv(kind, num_envs=2, autoreset_mode=value),
+    "VectorEnv max_episode_steps": lambda kind, value: VectorEnv(kind, 2, max_episode_steps=value),
+    "GardenVecEnv num_envs": lambda kind, value: vec_env(kind, value),
+    "GardenVecEnv seed": lambda kind, value: vec_env(kind, 2, seed=value),
+    "GardenEnv render_mode": lambda kind, value: GardenEnv(kind, render_mode=value),
+    "GardenEnv illegal": lambda kind, value: GardenEnv(kind, illegal=value),
+    "option num_players": lambda kind, value: kind(num_players=value),
+    "option max_decisions": lambda kind, value: kind(max_decisions=value),
+    "option reward": lambda kind, value: kind(reward=value),
+    "Replay seed": lambda kind, value: Replay.of(kind(), value, []),
+    "Replay actions": lambda kind, value: Replay.of(kind(), 0, [value]),
+    "game name": lambda kind, value: game_class(value),
+    "RandomPolicy seed": lambda kind, value: RandomPolicy(value),
+    "GreedyPolicy seed": lambda kind, value: GreedyPolicy(value),
+}
+NUMBERS = ("num_envs", "threads", "seed", "num_players", "max_decisions", "max_episode_steps")
+MAY_BE_NONE = ("GardenVecEnv seed", "VectorEnv max_episode_steps")
+LARGE = 2**20  # rows and threads that memory is not taken for here
+
+
+@pytest.mark.parametrize("what", CONSTRUCTORS)
+def test_odd_arguments_of_constructors(what):
+    number = what.split()[1] in NUMBERS
+    for value in fuzzing.STRANGE_ARGUMENTS:
+        if what.endswith(("num_envs", "threads")) and is_whole(value) and value > LARGE:
+            continue
+        _, error = fuzzing.outcome(
+            lambda value=value: CONSTRUCTORS[what](Cacti, value),
+            (ValueError, TypeError, ReplayError),
+            seconds=60,
+        )
+        if error is None and number:
+            assert is_whole(value) or (value is None and what in MAY_BE_NONE), type(value)
+        assert not isinstance(error, TypeError) or "game" in str(error), type(value)
+
+
+# --- what opponents answer ---
 
 
 def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
@@ -253,32 +388,39 @@ def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
     ]
 
 
-@each_game
-def test_wrong_answers_of_policies_are_named(name):
-    game, policy = make(name), Trickster()
-    batch = Batch(game, 3)
+def wrong_answer(number: int) -> Callable[[Batch, np.ndarray], Any]:
+    """Return what gives the wrong answer of a number."""
+    return lambda batch, rows: wrong_answers(batch, rows)[number]
+
+
+WRONG_ANSWERS = [wrong_answer(number) for number in range(21)]
+
+
+@pytest.mark.parametrize("answer", WRONG_ANSWERS, ids=range(len(WRONG_ANSWERS)))
+def test_wrong_answers_of_policies_are_named(answer):
+    from garden_agents.evaluation.matches import alone, play
+
+    game, policy = make("cacti"), Trickster()
+    batch = Batch(game, N)
     batch.reset(5)
-    for answer in wrong_answers(batch, batch.all_rows):
-        policy.answer = lambda batch, rows, answer=answer: answer
-        _, error = fuzzing.outcome(lambda: ask(policy, batch, batch.all_rows), ValueError, names="Trickster")
-        assert error is not None
-        _, error = fuzzing.outcome(
-            lambda: record(game, [policy] * game.num_players, 0), ValueError, names="Trickster"
-        )
-        assert error is not None
+    policy.answer = answer
+    for call in (
+        lambda: ask(policy, batch, batch.all_rows),
+        lambda: record(game, [policy] * 2, 0),
+        lambda: play(game, [policy, policy], alone(4, 2)),
+        lambda: Learner(game, N, policy, seat=1).reset(0),
+    ):
+        assert fuzzing.outcome(call, ValueError, names="Trickster")[1] is not None
 
 
-@each_game
-def test_a_game_is_over_for_all(name):
-    env = GardenEnv(name, illegal="terminate", render_mode="ansi")
+def test_a_game_is_over_for_all():
+    env = GardenEnv("cacti", illegal="terminate", render_mode="ansi")
     env.reset(1)
-    mask = env.last()[0]["action_mask"]
-    env.step(int(mask.argmin()) if not mask.all() else env.game.num_actions)
+    env.step(int(env.last()[0]["action_mask"].argmin()))
     while env.agents:
         assert env.last()[2]
         for value in fuzzing.STRANGE_ARGUMENTS[1:]:
-            _, error = fuzzing.outcome(lambda value=value: env.step(value), ValueError)
-            assert error is not None
+            assert fuzzing.outcome(lambda value=value: env.step(value), ValueError)[1] is not None
         env.step(None)
     for call in (env.last, lambda: env.step(None), lambda: env.step(0)):
         with pytest.raises(RuntimeError, match="over for all agents"):
@@ -288,6 +430,10 @@ def test_a_game_is_over_for_all(name):
 
 
 def test_pictures_of_a_vec_env():
+    env = vec_env("cacti", 2, render_mode="rgb_array")
+    for call in (env.render, env.get_images):
+        with pytest.raises(RuntimeError, match=r"call reset\(\) before"):
+            call()
     for mode in ("ansi", "human"):
         env = vec_env("cacti", 2, render_mode=mode)
         env.reset()
@@ -301,18 +447,81 @@ def test_pictures_of_a_vec_env():
     assert caught
 
 
-@each_game
-def test_policies_answer_for_rows_that_are_over(name):
-    batch = Batch(make(name, max_decisions=1), 2, autoreset=False)
+@pytest.mark.parametrize("policy", [RandomPolicy(), GreedyPolicy()], ids=["random", "greedy"])
+def test_policies_check_rows_and_whether_they_are_over(policy):
+    batch = Batch(make("cacti", max_decisions=1), 2, autoreset=False)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before"):
+        policy(batch, batch.all_rows)
     batch.reset(0)
-    batch.step(batch.action_mask.argmax(1))
-    for policy in (RandomPolicy(), GreedyPolicy()):
-        with fuzzing.within(60):
-            policy(batch, batch.all_rows)
-        _, error = fuzzing.outcome(
-            lambda policy=policy: batch.step(policy(batch, batch.all_rows)),
-            ValueError,
-            names="over",
-            seconds=60,
+    for rows in fuzzing.STRANGE_ARGUMENTS:
+        answer, _ = fuzzing.outcome(
+            lambda rows=rows: policy(batch, rows), (ValueError, IndexError), seconds=60
         )
-        assert error is not None
+        assert answer is None or (answer.dtype == np.int64 and len(answer) <= 2)
+    batch.step(batch.action_mask.argmax(1))
+    answer = policy(batch, batch.all_rows)
+    assert fuzzing.outcome(lambda: batch.step(answer), ValueError, names="over")[1] is not None
+
+
+# --- whatever is called, in whatever order ---
+
+
+def _failing(batch: Batch, rows: np.ndarray) -> Any:
+    raise ZeroDivisionError("the policy's own")
+
+
+VALUES = [*fuzzing.STRANGE_ARGUMENTS, 0, 5, [0, 1], [1], [0, 0, 0], SOME, [3, 4, 5], np.zeros(N, np.int64)]
+ANSWERS = [None, None, _failing, *WRONG_ANSWERS]
+
+
+def is_dealt(env: Any) -> bool:
+    return env._dealt if isinstance(env, GardenEnv) else getattr(env, "learner", env).dealt
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_call_that_raises_changes_nothing(interface):
+    """Everything is and plays on as before."""
+    make_it, reset, play_on, _, *both = INTERFACES[interface]
+    calls, raised = both[0] | both[1], set()
+    game, policy = make("cacti", reward="margin"), Trickster()
+
+    def call(env: Any, name: str, value: Any, answer: Any, deep: bool) -> None:
+        """Call once; if it raises, check that nothing has changed (deep: and that it plays on alike)."""
+        before = contents(env)
+        expected = play_on(env) if deep and is_dealt(env) else None  # else its first seed is by chance
+        policy.answer = answer
+        try:
+            calls[name](env, value)
+            return
+        except ERRORS as error:
+            raised.add(name)
+            fuzzing.check_message(error)
+        finally:
+            policy.answer = None
+        assert contents(env) == before, f"{name} raised, and changed something"
+        assert expected is None or play_on(env) == expected
+
+    steps = st.lists(
+        st.tuples(
+            st.sampled_from([*calls]),
+            st.sampled_from(range(len(VALUES))).map(VALUES.__getitem__),
+            st.sampled_from(ANSWERS),
+            st.integers(0, 9).map(lambda n: n == 0),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+
+    @fuzzing.properties
+    @given(steps, st.booleans(), st.integers(0, 2**64 - 1))
+    def property_of_all_calls(sequence, already, seed):
+        env = make_it(game, policy)
+        if already:
+            reset(env, seed)
+            for _ in range(3):
+                calls["step first"](env, None)
+        for step in sequence:
+            call(env, *step)
+
+    property_of_all_calls()
+    assert len(raised) >= len(calls) // 2, raised

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 from pathlib import Path
 
@@ -36,22 +35,18 @@ def read(folder: Path, name: str) -> bool:
     return error is None
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
 @pytest.mark.parametrize("name", ["greedy.toml", GAMES])
-def test_damaged_bytes(folder, name, numbers):
-    whole = (folder / name).read_bytes()
-    for number in numbers:
-        (folder / name).write_bytes(fuzzing.damaged(whole, random.Random(number)))
-        read(folder, name)
-    (folder / name).write_bytes(whole)
+@fuzzing.each_block
+def test_damaged_bytes_and_pickles(folder, name, numbers):
+    path, whole = folder / name, (folder / name).read_bytes()
+
+    def load(path: Path) -> bool | None:
+        return read(folder, name) or None
+
+    fuzzing.load_damaged(load, path, whole, numbers)
+    for pickled in fuzzing.pickles(folder / "marker"):
+        path.write_bytes(pickled)
+        assert not read(folder, name)
+    assert not (folder / "marker").exists()
+    path.write_bytes(whole)
     assert read(folder, name)
-
-
-def test_no_file_and_pickles(folder, tmp_path):
-    whole = {name: (folder / name).read_bytes() for name in ("greedy.toml", GAMES)}
-    for name, content in whole.items():
-        for pickle in fuzzing.pickles(tmp_path / "marker"):
-            (folder / name).write_bytes(pickle)
-            assert not read(folder, name)
-        (folder / name).write_bytes(content)
-    assert not (tmp_path / "marker").exists()

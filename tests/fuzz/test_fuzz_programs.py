@@ -6,7 +6,6 @@ import warnings
 
 import fuzzing
 import numpy as np
-import pytest
 from garden_agents.programs import ProgramAgent
 from processes import ROOT
 
@@ -16,7 +15,7 @@ from garden_core.batch.policies import FORFEIT
 COMMAND = [sys.executable, "-S", "-E", str(ROOT / "tests" / "tools" / "fuzzed_program.py")]
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_every_answer_is_legal_or_a_forfeit(numbers):
     batch = Batch("cacti", 5)
     batch.reset(numbers.start)

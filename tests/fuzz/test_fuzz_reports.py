@@ -16,7 +16,7 @@ from written_runs import write_run
 FILES = ("config.toml", "metrics.csv", "evaluations.csv", "evaluation.json")
 
 
-@pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)
+@fuzzing.each_block
 def test_damaged_files(numbers, tmp_path):
     run = write_run(tmp_path / "run")
     whole = {name: (run / name).read_bytes() for name in FILES}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import pickle
 import random
 from typing import Any
 
 import fuzzing
 import numpy as np
 import pytest
-from variants import VARIANTS, each_game, each_variant, has_picture
+from variants import VARIANTS, each_variant, has_picture
 
 from garden_core import Batch, make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core.batch.policies import RandomPolicy
 from garden_core.errors import PositionError
 from garden_core.interfaces.pettingzoo_env import GardenEnv
 from garden_core.jit import kernels
@@ -22,8 +21,8 @@ from garden_core.jit import kernels
 @each_variant
 def test_undealt_states_are_harmless(name, options):
     game = make(name, **options)
-    states, params = game.new_states(2), game.params[0]
-    state, other = states[0], states[1]
+    states, params = game.new_states(3), game.params[0]
+    state, other = states[0], states[1]  # beyond them is a state that nobody may write to
     mask, view = np.full(game.num_actions, 77, np.int8), np.full(game.observation_size, 77, np.int8)
     tally = np.full(len(state["paid"]), 77, np.int32)
     assert kernels.legal_actions(state, params, mask) == 0
@@ -39,34 +38,11 @@ def test_undealt_states_are_harmless(name, options):
     assert not states.tobytes().strip(b"\0")
     assert game.legal_labels(state) == []
     assert game.scores(state) == [0] * game.num_players
-
-
-@each_variant
-def test_undealt_states_can_be_shown(name, options):
-    """What a person sees of it means nothing, but it is no crash."""
-    game = make(name, **options)
-    state = game.new_states(1)[0]
-    with fuzzing.within(10):
-        sheet = game.score_sheet(game.snapshot(state))
-        assert len(sheet) == game.num_players
+    with fuzzing.within(10):  # what a person sees of it means nothing, but it is no crash
+        assert len(game.score_sheet(game.snapshot(state))) == game.num_players
         for seat in (None, *range(game.num_players)):
-            assert game.text(state, seat).isascii() or game.text(state, seat)
+            assert game.text(state, seat)
             assert not has_picture(game) or game.svg(state, seat).startswith("<svg")
-
-
-@each_game
-@pytest.mark.parametrize("policy", [RandomPolicy(), GreedyPolicy()], ids=["random", "greedy"])
-def test_policies_check_rows_and_the_first_reset(name, policy):
-    batch = Batch(make(name), 2)
-    with pytest.raises(RuntimeError, match="call reset"):
-        policy(batch, batch.all_rows)
-    batch.reset(1)
-    policy(batch, batch.all_rows)  # compiles, which takes longer than what is allowed below
-    for rows in fuzzing.STRANGE_ARGUMENTS:
-        answer, _ = fuzzing.outcome(lambda rows=rows: policy(batch, rows), (ValueError, IndexError))
-        if answer is not None:
-            assert answer.dtype == np.int64
-            assert len(answer) <= 2
 
 
 # --- set_state ---
@@ -96,7 +72,8 @@ def forged(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         elif isinstance(value, np.ndarray) and kind < 4:
             raw = bytearray(value.tobytes())
             raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
-            changed[key] = np.frombuffer(bytes(raw), value.dtype).reshape(value.shape)
+            flipped = np.frombuffer(bytes(raw), value.dtype).reshape(value.shape)
+            changed[key] = rng.choice([flipped, value[:0], value[None], np.zeros_like(value)])
         elif isinstance(value, dict) and kind < 4:
             changed[key] = fuzzing.mutated(value, rng)
         else:
@@ -104,10 +81,6 @@ def forged(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         if not changed:
             break
     return changed
-
-
-def equal(one: Any, other: Any) -> bool:
-    return pickle.dumps(one) == pickle.dumps(other)
 
 
 @each_variant
@@ -124,13 +97,11 @@ def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
     assert repr(env.get_state()) == repr(before)
 
 
-@pytest.mark.parametrize("part", ["game", "checksum", "states", "agents", "rewards", "infos", "_base", None])
-def test_odd_values_in_a_state_are_refused(part):
+def test_what_is_no_state_is_refused():
     env = in_play("cacti", {})
     before = env.get_state()
-    for value in fuzzing.STRANGE_ARGUMENTS:
-        state = value if part is None else before | {part: value}
-        _, error = fuzzing.outcome(lambda state=state: env.set_state(state), ValueError)
+    for value in (*fuzzing.STRANGE_ARGUMENTS, before | {"game": before["game"] | {"build": "build_0"}}):
+        _, error = fuzzing.outcome(lambda value=value: env.set_state(value), ValueError)
         assert error is not None
         assert repr(env.get_state()) == repr(before)
 
@@ -216,42 +187,23 @@ def test_records_with_changed_fields_are_refused_or_play_on_as_they_are_shown(na
         check_plays_on(game, batch.states[0])
 
 
-def changed_value(value: Any, rng: random.Random) -> Any:
-    """Return a plain value with something in it changed: another number, an entry more, twice or less."""
-    if isinstance(value, dict):
-        key = rng.choice(sorted(value))
-        return value | {key: changed_value(value[key], rng)}
-    if isinstance(value, list) and value and rng.random() < 0.75:
-        place = rng.randrange(len(value))
-        return [*value[:place], changed_value(value[place], rng), *value[place + 1 :]]
-    if isinstance(value, list):
-        return rng.choice(
-            [[*value, []], [*value, 0], [*value, *value], value[:-1], [["shovel", 2], ["money", 1]]]
-        )
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return rng.choice([value - 1, value + 1, *EXTREMES])
-    return rng.choice(
-        [None, 7, "over", "start", "neutral", "choose", "track", "shovel", ["shovel", 2], ["water", 0]]
-    )
-
-
 @each_variant
-@pytest.mark.parametrize("numbers", fuzzing.blocks(fuzzing.CASES // 8), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(fuzzing.CASES // 4), ids=str)
 def test_changed_positions_are_refused_or_play_on(name, options, numbers):
     game = make(name, **options)
     snapshots = [game.snapshot(state) for state in positions_of(game, 8)]
+    refused = 0
     for number in numbers:
         rng = random.Random(number)
-        snapshot = copy.deepcopy(rng.choice(snapshots))
-        for _ in range(rng.randint(1, 2)):
-            snapshot = changed_value(snapshot, rng)
+        snapshot = fuzzing.mutated(rng.choice(snapshots), rng)
         state, error = fuzzing.outcome(
             lambda snapshot=snapshot: game.from_snapshot(snapshot, 1), PositionError
         )
+        refused += error is not None
         if error is None:
+            assert game.snapshot(state) == snapshot
             check_plays_on(game, state)
+    assert refused
 
 
 @pytest.mark.parametrize("mark", ["depth", "group_size", "num_flowers", "started", "pile_left"])

@@ -19,6 +19,7 @@ from garden_core.batch.learner import Learner
 from garden_core.batch.seats import FORFEITED
 from garden_core.interfaces import gymnasium_env
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.pettingzoo_env import GardenEnv
 from mars_env import Mars
 
 MODES = list(AutoresetMode)
@@ -54,14 +55,6 @@ def test_ids_in_a_fresh_process():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "2\n"
 
 
-def test_opponents_are_drawn_by_their_weights():
-    env = gymnasium.make("garden/Cacti-v0", opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    vector = gymnasium.make_vec("garden/Cacti-v0", 8, opponents=["random", "greedy"], weights=[0, 1], seat=0)
-    for each in (env, vector):
-        each.reset(seed=0)
-        assert (each.unwrapped.learner.drawn == 1).all()
-
-
 def test_a_seed_seeds_the_environments_own_generator():
     env, vector = Env(Cacti()), VectorEnv(Cacti(), 2)
     for each in (env, vector):
@@ -72,17 +65,24 @@ def test_a_seed_seeds_the_environments_own_generator():
         assert each.np_random.random() == drawn
 
 
+@pytest.mark.parametrize("make", [GardenEnv, Env, lambda game: VectorEnv(game, num_envs=2)])
+def test_rendering_without_a_mode_warns_as_gymnasium_does(make):
+    env = make(Mars())
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="without a render mode"):
+        assert env.render() is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.close()
+
+
 # --- illegal actions ---
 
 
-def test_an_illegal_action_is_refused_or_ends_the_game():
-    env, ending = Env(Cacti(), seat=0), Env(Cacti(), seat=0, illegal="terminate")
-    env.reset(seed=3)
+def test_an_illegal_action_can_end_the_game():
+    ending = Env(Cacti(), seat=0, illegal="terminate")
     observation, info = ending.reset(seed=3)
-    wrong = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    with pytest.raises(ValueError, match="illegal"):
-        env.step(wrong)
-    for action in (wrong, -1, 10**6):
+    for action in (int(info["action_mask"].argmin()), -1, 10**6):
         ending.reset(seed=3)
         seen, reward, terminated, truncated, info = ending.step(action)
         assert (reward, terminated, truncated, info["capped"]) == (FORFEITED, True, False, False)
@@ -90,8 +90,6 @@ def test_an_illegal_action_is_refused_or_ends_the_game():
         assert info["action_mask"].all()
         with pytest.raises(ValueError, match="the game is over"):
             ending.step(0)
-    with pytest.raises(ValueError, match="illegal must be 'raise' or 'terminate'"):
-        Env(Cacti(), illegal="ignore")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -171,10 +169,10 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
 
     its = SyncVectorEnv([one] * 3, autoreset_mode=mode)
     mine = VectorEnv(game, 3, opponents, autoreset_mode=mode, max_episode_steps=limit)
-    ended = cut = both = 0
+    ended = cut = both = 0  # games
     for seed in ([3, 1, 4], [1, 5, 9]):
         (seen, infos), (expected, wanted) = (env.reset(seed=seed) for env in (mine, its))
-        for _ in range(60):
+        for _ in range(40):
             np.testing.assert_array_equal(seen, expected)
             same(infos, wanted)
             actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
@@ -184,11 +182,9 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
             np.testing.assert_array_equal(paid, wanted_paid)
             _, terminated, truncated = paid
             over = terminated | truncated
-            ended, cut, both = (
-                ended + terminated.sum(),
-                cut + truncated.sum(),
-                both + (terminated & truncated).sum(),
-            )
+            ended += terminated.sum()
+            cut += truncated.sum()
+            both += (terminated & truncated).sum()
             if mode is AutoresetMode.DISABLED and over.any():
                 np.testing.assert_array_equal(seen, expected)
                 same(infos, wanted)
@@ -197,12 +193,6 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
     assert ended + cut > 0
     assert (cut > 0) == (limit is not None)
     assert (both > 0) == (case == "the game ends at the limit")
-
-
-@pytest.mark.parametrize("limit", [0, -3, 1.5, "ten"])
-def test_a_wrong_time_limit_is_refused(limit):
-    with pytest.raises(ValueError, match="max_steps must be at least 1"):
-        VectorEnv(Cacti(), 2, max_episode_steps=limit)
 
 
 # --- Stable-Baselines3 ---
@@ -240,20 +230,3 @@ def test_stable_baselines_time_limit():
         assert dones.all() == last
     assert all(info["TimeLimit.truncated"] and info["episode"]["l"] == 2 for info in infos)
     assert all(0 < info["terminal_action_mask"].sum() < 20 for info in infos)
-
-
-@pytest.mark.slow
-def test_dqn_learns_without_masks():
-    """It learns to take legal actions, and to beat random play by them: in 200 games more than half, surely."""
-    sb3 = pytest.importorskip("stable_baselines3")
-    from stable_baselines3.common.evaluation import evaluate_policy
-
-    from garden_core.interfaces.sb3 import GardenVecEnv
-
-    env = GardenVecEnv("cacti", 4, seed=1, illegal="terminate")
-    settings = {"learning_rate": 1e-3, "gamma": 1.0, "batch_size": 64, "train_freq": 4, "gradient_steps": 1}
-    schedule = {"learning_starts": 2000, "exploration_fraction": 0.1, "target_update_interval": 500}
-    model = sb3.DQN("MlpPolicy", env, seed=0, **settings, **schedule).learn(400_000)
-    rewards, _ = evaluate_policy(model, env, 200, return_episode_rewards=True)
-    wins = np.mean(np.array(rewards) > 0)
-    assert wins - 1.96 * np.sqrt(wins * (1 - wins) / 200) > 0.5

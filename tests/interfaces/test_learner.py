@@ -5,7 +5,6 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
 import garden_core
 from garden_core.batch.batch import Batch
@@ -78,55 +77,6 @@ def test_loss_through_gymnasium(losses):
             assert (reward, terminated, truncated) == (
                 (-1.0, True, False) if step == decisions else (0.0, False, False)
             )
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_loss_through_vector_env(losses, mode):
-    seeds = list(losses)
-    env = gymnasium.make_vec(
-        "garden/Mars-v0", num_envs=len(seeds), opponents=opponent, seat=SEAT, autoreset_mode=mode
-    )
-    _, infos = env.reset(seed=seeds)
-    paid: list[list[float]] = [[] for _ in seeds]
-    ended = np.zeros(len(seeds), int)
-    for step in range(1, max(losses.values()) + 1):
-        states = env.unwrapped.learner.batch.states
-        actions = [scripted(s["decisions"], m) for s, m in zip(states, infos["action_mask"], strict=True)]
-        observations, rewards, terminated, truncated, infos = env.step(np.array(actions))
-        assert not truncated.any()
-        for row in range(len(seeds)):
-            if not ended[row]:
-                paid[row].append(rewards[row])
-        new = terminated & (ended == 0)
-        ended[new] = step
-        if mode is AutoresetMode.SAME_STEP:
-            for row in np.flatnonzero(terminated):
-                assert infos["_final_obs"][row]
-                assert not np.array_equal(infos["final_obs"][row], observations[row])
-        elif mode is AutoresetMode.DISABLED and terminated.any():
-            with pytest.raises(ValueError, match="is over"):
-                env.step(np.array(actions))
-            _, infos = env.reset(options={"reset_mask": terminated})
-    assert ended.tolist() == list(losses.values())
-    assert all(row[-1] == -1 and not any(row[:-1]) for row in paid)
-
-
-def test_next_step_mode_ignores_one_action(losses):
-    seed, decisions = next(iter(losses.items()))
-    env = gymnasium_env.VectorEnv(Mars(), opponents=opponent, seat=SEAT, autoreset_mode="NextStep")
-    _, infos = env.reset(seed=[seed])
-    for _ in range(decisions):
-        state = env.learner.batch.states[0]
-        _, _, terminated, _, infos = env.step([scripted(state["decisions"], infos["action_mask"][0])])
-    assert terminated[0]
-    assert infos["action_mask"].all()
-    first, reward, terminated, _, infos = env.step([0])
-    assert reward[0] == 0
-    assert not terminated[0]
-    fresh = gymnasium_env.VectorEnv(Mars(), opponents=opponent, seat=SEAT)
-    fresh.reset(seed=[seed])
-    second, _ = fresh.reset()
-    np.testing.assert_array_equal(first, second)
 
 
 def test_loss_through_stable_baselines(losses):
@@ -209,15 +159,6 @@ def test_pool_is_drawn_by_its_weights():
     assert 0.4 < learner.seats.mean() < 0.6
 
 
-def test_seeds_and_next_games():
-    env = gymnasium.make("garden/Mars-v0", seat=0, peaks=3)
-    first, _ = env.reset(seed=11)
-    second, _ = env.reset()
-    again, _ = env.reset(seed=11)
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, second)
-
-
 def test_environments_are_registered_with_both_libraries():
     env = gymnasium.make("mars_env:garden/Mars-v0", num_players=3, peaks=1)
     assert env.unwrapped.game == garden_core.make("mars", num_players=3, peaks=1)
@@ -226,26 +167,12 @@ def test_environments_are_registered_with_both_libraries():
         assert pettingzoo.make("aec", "garden/mars-v0", num_players=4).game.num_players == 4
 
 
-def test_gymnasium_rendering():
-    env = gymnasium.make("garden/Mars-v0", render_mode="ansi")
-    env.reset(seed=0)
-    assert "player_0" in env.render()
-    env = gymnasium.make("garden/Mars-v0", render_mode="rgb_array")
-    env.reset(seed=0)
-    assert env.render().dtype == np.uint8
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"opponents": "grandmaster"},
-            "no agent 'grandmaster': unknown agent 'grandmaster'; known are random",
-        ),
         ({"opponents": 5}, "an opponent is 'random', 'greedy', another agent's name or a callable"),
         ({"opponents": []}, "at least one opponent"),
         ({"seat": 2}, "seat must be 'random' or 0 to 1"),
-        ({"autoreset": "sometimes"}, "same_step"),
         ({"opponents": ["random", "greedy"], "weights": [1, -1]}, "non-negative"),
         ({"opponents": "random", "weights": [0]}, "not all 0"),
     ],
@@ -253,25 +180,3 @@ def test_gymnasium_rendering():
 def test_bad_arguments_are_explained(arguments, message):
     with pytest.raises(ValueError, match=message):
         Learner(Mars(), 2, **arguments)
-
-
-def test_bad_actions_are_explained_and_change_nothing():
-    learner = Learner(Mars(), 3, "random", seat=0)
-    with pytest.raises(RuntimeError, match="reset"):
-        learner.step([0, 0, 0])
-    learner.reset(0)
-    before = learner.batch.states.tobytes()
-    centre = learner.game.labels.index("hex 0,0")
-    with pytest.raises(ValueError, match=r"row 1: action 45 \('hex 0,0'\) is illegal; legal are 'hex"):
-        learner.step([0, centre, 0])
-    with pytest.raises(ValueError, match="shape"):
-        learner.step([0, 0])
-    with pytest.raises(ValueError, match="integers"):
-        learner.step([0.0, 1.0, 2.0])
-    assert learner.batch.states.tobytes() == before
-
-
-def test_an_illegal_opponent_is_named():
-    learner = Learner(Mars(), 1, lambda batch, rows: np.full(len(rows), 45), seat=1)
-    with pytest.raises(ValueError, match=r"opponent 0 \(test_an_illegal.*lambda>\): row 0: action 45"):
-        learner.reset(0)

@@ -9,16 +9,14 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import TimeLimit
-from variants import each_table, own_file, shortened
+from variants import each_table, shortened
 
 from cacti_env import Cacti
-from garden_core import make
 from garden_core.batch.learner import AUTORESETS, Learner
 from garden_core.files.replay import Replay
-from garden_core.interfaces.gymnasium_env import Env, VectorEnv
+from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from mars_env import Mars, mars_v0
+from mars_env import Mars
 
 
 def replays(folder):
@@ -37,6 +35,8 @@ def choice(mask, number):
     legal = np.flatnonzero(mask)
     return int(legal[number * 7919 % len(legal)])
 
+
+COPIES = {"copy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
 
 # --- PettingZoo ---
 
@@ -70,15 +70,6 @@ def test_every_game_is_recorded(name, options, tmp_path):
     env.reset(seed=3)
     env.close()
     assert len(replays(tmp_path)) == 4
-
-
-def test_a_finished_game_is_written_at_once(tmp_path):
-    env = mars_v0.env(record=str(tmp_path), max_decisions=7)
-    env.reset(seed=1)
-    play(env, 6)
-    assert not replays(tmp_path)
-    play(env)
-    assert [(each.ended, len(each.actions)) for each in replays(tmp_path)] == [("truncated", 7)]
 
 
 def test_a_game_lost_by_an_illegal_action_is_recorded_as_far_as_it_went(tmp_path):
@@ -118,10 +109,23 @@ def test_a_game_that_goes_on_elsewhere_is_recorded_whole(way, tmp_path):
         other = GardenEnv(Mars, record=tmp_path)
         other.set_state(kept)
     else:
-        other = copy.deepcopy(env) if way == "copy" else pickle.loads(pickle.dumps(env))
+        other = COPIES[way](env)
     actions += play(other)
     found = replays(tmp_path)
     assert [(each.actions, end(each)) for each in found] == [(actions, other.states[0].tobytes())]
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_learners_copy_records_too(way, tmp_path):
+    env = Env(Mars, "greedy", seat=0, record=tmp_path)
+    env.reset(seed=1)
+    other = COPIES[way](env)
+    for each in (env, other):
+        each.step(int(each.action_masks().argmax()))
+        each.close()
+    one, two = replays(tmp_path)
+    assert one == two
+    assert end(one) == env.learner.batch.states[0].tobytes()
 
 
 def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
@@ -143,55 +147,6 @@ def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
         play(env, 3)
         env.close()
     assert len(replays(tmp_path)) == 1
-
-
-def test_decisions_of_an_environment_that_does_not_record_are_unknown(tmp_path):
-    """Also of a game whose beginning was recorded."""
-    env = GardenEnv(Mars, record=tmp_path)
-    env.reset(seed=1)
-    play(env, 3)
-    plain = GardenEnv(Mars)
-    plain.set_state(env.get_state())
-    play(plain, 3)
-    env.set_state(plain.get_state())
-    play(env, 2)
-    with pytest.warns(UserWarning, match="not recorded"):
-        env.close()
-    assert not replays(tmp_path)
-
-
-def test_a_finished_game_that_is_set_needs_no_warning(tmp_path):
-    plain = GardenEnv(Cacti)
-    plain.reset(seed=1)
-    play(plain)
-    env = GardenEnv(Cacti, record=tmp_path)
-    while plain.agents:
-        env.set_state(plain.get_state())
-        plain.step(None)
-    env.set_state(plain.get_state())
-    env.set_state(GardenEnv(Cacti).get_state())
-    env.close()
-    assert not replays(tmp_path)
-
-
-def test_a_position_written_into_the_environment_is_left_out(tmp_path):
-    env = GardenEnv(Mars, record=tmp_path)
-    env.reset(seed=1)
-    play(env, 3)
-    env.states["score"][0, 0] += 1
-    with pytest.warns(UserWarning, match="not recorded"):
-        env.reset()
-    assert not replays(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["cacti", "botanicus"])
-def test_own_printed_data_is_in_the_replay(name, tmp_path):
-    option, path = own_file(name)
-    env = GardenEnv(name, record=tmp_path, **{option: path})
-    env.reset(seed=1)
-    play(env, 5)
-    env.close()
-    assert replays(tmp_path)[0].game == env.game
 
 
 def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
@@ -255,9 +210,9 @@ class Watch:
         if learner.autoreset != "disabled":
             rows = learner.batch.all_rows
         actions = [choice(learner.action_mask[row], number + row) for row in rows]
-        waiting = learner.autoreset == "next_step", learner.terminated | learner.truncated
+        passed_over = (learner.terminated | learner.truncated) & (learner.autoreset == "next_step")
         for row, action in zip(rows.tolist(), actions, strict=True):
-            if not (waiting[0] and waiting[1][row]):
+            if not passed_over[row]:
                 self.own[row].append(action)
         learner.step(np.array(actions), rows)
         for row in np.flatnonzero(learner.terminated | learner.truncated):
@@ -301,37 +256,6 @@ def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_s
     recorded.learner.close()
     running = [end(each) for each in replays(tmp_path)[len(found) :]]
     assert set(running) <= set(before)
-
-
-def test_gymnasium_records_every_episode(tmp_path):
-    env = gymnasium.make("garden/Mars-v0", opponents=POOL, record=tmp_path)
-    ends = []
-    for _ in range(4):
-        _, info = env.reset(seed=None if ends else 3)
-        over, own = False, []
-        while not over:
-            own.append(choice(info["action_mask"], len(own)))
-            _, _, over, _, info = env.step(own[-1])
-        ends.append((env.unwrapped.learner.batch.states[0].tobytes(), info["seat"], own))
-    env.close()
-    for replay, (state, seat, own) in zip(replays(tmp_path), ends, strict=True):
-        decisions = [last for _, last in replay.decisions() if last is not None]
-        assert (end(replay), [action for by, action in decisions if by == seat]) == (state, own)
-
-
-def test_an_episode_that_is_cut_short_is_recorded_as_far_as_it_went(tmp_path):
-    limited = TimeLimit(Env(Mars, seat=0, record=tmp_path), 3)
-    for _ in range(2):
-        _, info = limited.reset(seed=5)
-        truncated = False
-        while not truncated:
-            _, _, _, truncated, info = limited.step(int(info["action_mask"].argmax()))
-    limited.close()
-    first, second = replays(tmp_path)
-    assert first == second
-    assert first.ended == "running"
-    own = [last for _, last in first.decisions() if last and last[0] == 0]
-    assert len(own) == 3
 
 
 def test_an_illegal_action_of_the_learner_is_not_in_the_replay(tmp_path):
@@ -432,26 +356,3 @@ def test_positions_that_are_put_in_are_left_out(tmp_path):
         with pytest.warns(UserWarning, match="not recorded") if seed == 2 else warnings.catch_warnings():
             env.reset()
     assert not replays(tmp_path)
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_records_too(copied, tmp_path):
-    env = Env(Mars, "greedy", seat=0, record=tmp_path)
-    _, info = env.reset(seed=1)
-    env.step(int(info["action_mask"].argmax()))
-    other = copied(env)
-    for each in (env, other):
-        each.step(int(each.action_masks().argmax()))
-        each.close()
-    one, two = replays(tmp_path)
-    assert one == two
-    assert end(one) == env.learner.batch.states[0].tobytes()
-
-
-@pytest.mark.parametrize("kind", [GardenEnv, Env, VectorEnv])
-def test_a_file_is_no_folder(kind, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="record must be a folder, and a file is in the way"):
-        kind(make("mars"), record=tmp_path / "file")
-    with pytest.raises(TypeError, match="record must be the path of a folder, or None, not 5"):
-        kind(make("mars"), record=5)

@@ -1,8 +1,5 @@
 """Datasets of a few games."""
 
-import json
-import struct
-
 import numpy as np
 
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
@@ -25,15 +22,3 @@ def played(game, games=3):
     """Return replays of random games, and of one in which player_0 is greedy."""
     replays = [record(game, [RandomPolicy(seed)] * game.num_players, seed) for seed in range(games - 1)]
     return [*replays, record(game, [GreedyPolicy(), *[RandomPolicy()] * (game.num_players - 1)], games)]
-
-
-def parts(content):
-    """Return the header of a safetensors file and its arrays' bytes."""
-    size = struct.unpack("<Q", content[:8])[0]
-    return json.loads(content[8 : 8 + size]), content[8 + size :]
-
-
-def joined(header, arrays):
-    """Return the file with this header."""
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + arrays

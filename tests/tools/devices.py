@@ -27,13 +27,18 @@ def host(array):
     return array.copy_to_host() if hasattr(array, "copy_to_host") else array
 
 
-def digest(batch, *more):
-    """Digest of all that a batch holds and shows, and of more arrays: every byte of every array."""
+def digest_of_arrays(*arrays):
+    """Digest of every byte of arrays."""
     seen = hashlib.sha256()
-    for array in (*batch.arrays, batch.observation, *more):
+    for array in arrays:
         array = np.ascontiguousarray(host(array))
         seen.update(repr(array.shape).encode() + array.tobytes())
     return seen.hexdigest()
+
+
+def digest(batch, *more):
+    """Digest of all that a batch holds and shows, and of more arrays."""
+    return digest_of_arrays(*batch.arrays, batch.observation, *more)
 
 
 def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
@@ -64,18 +69,17 @@ def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
     answer = ask(policies[0], batch, rows_there, may_forfeit=True)
     batch.step(answer, rows=rows_there)
     yield "step of a row that the device names", digest(batch)
-    yield "seats on the device", hashlib.sha256(host(batch.observe(seats_there)).tobytes()).hexdigest()
+    yield "seats on the device", digest_of_arrays(batch.observe(seats_there))
     yield "clone", digest(other)
     other.refresh()
     yield "refresh", digest(other)
     for seat in range(game.num_players):
-        yield f"seat {seat}", hashlib.sha256(host(batch.observe(seat)).tobytes()).hexdigest()
+        yield f"seat {seat}", digest_of_arrays(batch.observe(seat))
     seats = np.arange(rows) % game.num_players
-    seen = host(batch.observe(seats, batch.last_states))
-    yield "seats at last states", hashlib.sha256(seen.tobytes()).hexdigest()
+    yield "seats at last states", digest_of_arrays(batch.observe(seats, batch.last_states))
     standings = batch.target.zeros((rows, game.max_players), np.int32)
     batch.target.standings(batch.last_states, standings)
-    yield "standings", hashlib.sha256(host(standings).tobytes()).hexdigest()
+    yield "standings", digest_of_arrays(standings)
     yield "refused", refused(batch)
 
 
@@ -100,17 +104,22 @@ def learned(name, options, device, rows=3, steps=CAP // 2, cap=CAP, look=1):
     yield "step of the copy", digest_of(other)
 
 
+SHOWN = [
+    "rewards",
+    "terminated",
+    "truncated",
+    "capped",
+    "final_observation",
+    "seats",
+    "final_seats",
+    "drawn",
+    "final_drawn",
+]
+
+
 def digest_of(learner):
     """Digest of all that a learner holds and shows."""
-    shown = (
-        learner.rewards,
-        learner.terminated,
-        learner.truncated,
-        learner.capped,
-        learner.final_observation,
-    )
-    seats = (learner.seats, learner.final_seats, learner.drawn, learner.final_drawn)
-    return digest(learner.batch, *shown, *seats)
+    return digest(learner.batch, *(getattr(learner, name) for name in SHOWN))
 
 
 def refused(batch):

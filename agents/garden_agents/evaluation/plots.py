@@ -63,7 +63,11 @@ def plot(path: Path, columns: int, size: tuple[float, float], **subplots: Any) -
 def svg_plot(draw: Callable[..., None], **subplots: Any) -> str:
     """Return two axes, which `draw` fills, as an SVG for a page, light or dark."""
     colours = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor")
-    style = dict.fromkeys(colours, GREY) | {"svg.fonttype": "none", "grid.color": "#8a8f9440"}
+    style = dict.fromkeys(colours, GREY) | {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "garden",
+        "grid.color": "#8a8f9440",
+    }
     with _axes(2, (9, 3.6), style, **subplots) as axes, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # characters that the font lacks: the browser has others
         draw(*axes)
