@@ -220,15 +220,12 @@ class _Process:
         except queue.Empty:
             raise _LostError(f"it did not answer within {seconds:g} s") from None
         if not line:
-            raise _LostError(self._died())
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            raise _LostError(f"it ended (exit status {self.process.poll()})")
         if not line.endswith("\n"):
             raise _LostError(f"its line is longer than {LIMIT:,} characters, or not ended")
         return line
-
-    def _died(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(1)
-        return f"it ended (exit status {self.process.poll()})"
 
 
 _running: weakref.WeakSet[_Process] = weakref.WeakSet()

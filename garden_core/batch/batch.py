@@ -130,8 +130,8 @@ class Batch:
         zeros = target.zeros
         self._hold(
             loops.Rows(
-                states=target.new_states(n),
-                last_states=target.new_states(n),
+                states=target.put(game.new_states(n)),
+                last_states=target.put(game.new_states(n)),
                 seeds=zeros(n, np.uint64),
                 seed_rows=zeros(n, np.uint64),
                 episodes=zeros(n, np.uint64),

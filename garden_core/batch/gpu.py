@@ -137,9 +137,6 @@ class Gpu:
         n = wide.shape[0]
         return view(wide, (n, *shape), (1, *_strides(shape, n)))
 
-    def new_states(self, n: int) -> Any:
-        return self.put(self.game.new_states(n))
-
     def field(self, records: Any, name: str, columns: int | None = None) -> Any:
         dtype, offset = records.dtype.fields[name][:2]
         inner, shape = dtype.subdtype or (dtype, ())

@@ -245,9 +245,7 @@ class Dataset:
             raise DatasetError(f"game {chosen[i]}: {self._why(chosen[i], int(played[i]), bool(over[i]))}")
         given_up = np.flatnonzero(seats >= 0)
         self.returns[chosen[given_up], seats[given_up]] += FORFEITED
-        points = np.zeros((len(chosen), self.game.max_players), np.int32)
-        loops.points_rows(states, self.game.params, points)
-        self.scores[chosen] = points[:, : self.game.num_players]
+        self.scores[chosen] = loops.by_seat(loops.points_rows, self.game, states)
 
     def _why(self, game: int, played: int, over: bool) -> str:
         """Say why a game is not one from the deal to its end."""

@@ -286,7 +286,7 @@ class OpenSpielGame(pyspiel.Game):
 
 def _game_type(game: Game) -> pyspiel.GameType:
     """Return the metadata of a game with its options, as OpenSpiel wants it."""
-    players = next(option for option in game.options if option.name == "num_players")
+    players = game.option("num_players")
     types = pyspiel.GameType
     at_end = game.option_values["reward"] == "outcome"
     return types(

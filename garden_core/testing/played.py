@@ -180,11 +180,6 @@ def some_positions(one: Played, choose: np.random.Generator) -> np.ndarray:
     return choose.choice(len(one.actions), min(len(one.actions), 8), replace=False)
 
 
-def with_options(game: Game, **options: Any) -> Game:
-    """The same game with some options changed."""
-    return type(game)(**{**game.arguments, **options})
-
-
 def is_over(states: np.ndarray) -> bool:
     return bool(states["terminated"][0] or states["truncated"][0])
 

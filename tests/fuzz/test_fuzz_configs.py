@@ -166,7 +166,7 @@ def rewound(folder: Path, tables: dict[str, bytes]) -> None:
         (folder / name).write_bytes(content)
     run = object.__new__(Run)
     run.folder, run.panel, run.past, run.seconds_before = folder, ("random",), [], 0.0
-    run.rewind(100)
+    run.rewind(100, 0.0)
 
 
 @pytest.mark.parametrize("numbers", fuzzing.blocks(), ids=str)

@@ -267,7 +267,7 @@ def round_robin(
 
 
 def _kept(
-    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str] = ()
+    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
 ) -> dict[Job, Played]:
     """Return the finished jobs in a file that count; it is made if it is missing: a header line, then one line per job.
 

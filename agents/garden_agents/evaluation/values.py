@@ -140,11 +140,10 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
     """Return a network's estimate in each position of a game: every seat's chance of the first place, to three digits.
 
-    Raises:
-        ValueError: if the network does not value every seat.
+    Args:
+        agent: a network that values every seat.
+        replay: the game.
     """
-    if agent.value_target != "seats":
-        raise ValueError("the network must be one that values every seat")
     game, states = replay.game, list(replay.states())
     batch = Batch(game, len(states), autoreset=False)
     batch.reset(0)

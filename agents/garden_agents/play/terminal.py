@@ -283,10 +283,9 @@ def table(arguments: Arguments) -> Table:
     Raises:
         SystemExit: for arguments that are not valid.
     """
-    match, _ = set_up(arguments)
     path = arguments.save or arguments.resume
     words = [arguments.game, "--seats", *arguments.seats, "--resume", str(path)]
-    return Table(match, path, f"garden play {shlex.join(words)}")
+    return Table(set_up(arguments), path, f"garden play {shlex.join(words)}")
 
 
 def main(arguments: Arguments) -> None:

@@ -18,7 +18,7 @@ from garden_agents.search.simulation import Rollouts, simulate
 from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
-from garden_core.batch.policies import SEARCH_STREAM, Streams
+from garden_core.batch.policies import SEARCH_STREAM, Reseeded, Streams
 from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
@@ -95,7 +95,7 @@ class _Memory:
         self.trees = self.trees._replace(nodes=nodes, path=path)
 
 
-class MCTSAgent:
+class MCTSAgent(Reseeded):
     """Tree search as a policy for a batch.
 
     Args:
@@ -167,10 +167,6 @@ class MCTSAgent:
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """Shares and value of the last search, by row."""
 
-    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `garden_core.batch.policies.Streams.reseed`."""
-        self._streams.reseed(rows, seeds)
-
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the best action, int64 (len(rows),), for the player to move in each of `rows`."""
         found = self.search(batch, rows)
@@ -194,7 +190,9 @@ class MCTSAgent:
         Returns:
             What was found. Where only one action is legal there is no search, but one visit and values 0.
         """
-        self.check(batch, noise)
+        if noise is not None and not self.considered:
+            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
+        require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
         found = Searched.empty(batch.game, len(rows))
@@ -211,12 +209,6 @@ class MCTSAgent:
                 for whole, these in zip(found, results, strict=True):
                     whole[part] = these
         return found
-
-    def check(self, batch: Batch, noise: object) -> None:
-        """Raise ValueError for noise without sequential halving, and RuntimeError before the batch's first reset."""
-        if noise is not None and not self.considered:
-            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
-        require_reset(batch.dealt, "a policy")
 
     def _search_in_threads(
         self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, noise: np.ndarray, found: Searched

@@ -180,7 +180,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
-    game = type(game)(**{**game.arguments, "reward": "margin"})
+    game = game.with_options(reward="margin")
     garden, train, *choices = arguments.command.split()
     words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
@@ -203,7 +203,7 @@ def in_words(game: Game) -> str:
     The reward is left out, as each trainer makes what it maximises from the margin.
     """
     values = {option.name: game.shown_options[option.name] for option in game.options}
-    defaults = {option.name: option.default for option in game.options} | {"num_players": game.num_players}
+    defaults = game.defaults | {"num_players": game.num_players}
     chosen = [f"{name} {value}" for name, value in values.items() if value != defaults[name]]
     return ", ".join([game.title, f"{game.num_players} player{'s' * (game.num_players > 1)}", *chosen])
 

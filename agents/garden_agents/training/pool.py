@@ -194,9 +194,7 @@ class SelfPlayVecEnv(GardenVecEnv):
         self.pool = pool
         self.outcome_share = 0.0
         """Share of the outcome in the reward; the rest is the margin."""
-        seats = game.max_players
-        self._standings = np.zeros((num_envs, seats), np.int32)
-        self._outcome = np.zeros(seats, np.float32)
+        self._outcome = np.zeros(game.num_players, np.float32)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the actions; return observations, rewards, dones and infos."""
@@ -210,13 +208,12 @@ class SelfPlayVecEnv(GardenVecEnv):
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Record the finished games of `rows` in the pool; return the learner's outcome in each, float32."""
         learner, game = self.learner, self.game
-        states, standings = learner.batch.last_states[rows], self._standings[: len(rows)]
-        outcomes = np.zeros(len(rows), np.float32)
+        states = learner.batch.last_states[rows]
         if game.cooperative:
-            points = standings  # the same memory
-            loops.points_rows(states, game.params, points)
-            return points[:, : game.num_players].min(1) / np.float32(game.reward_divisor)
-        loops.standings_rows(states, game.params, standings)
+            points = loops.by_seat(loops.points_rows, game, states)
+            return points.min(1) / np.float32(game.reward_divisor)
+        standings = loops.by_seat(loops.standings_rows, game, states)
+        outcomes = np.zeros(len(rows), np.float32)
         for i, row in enumerate(rows):
             seat = learner.final_seats[row]
             rewards.outcome(standings[i], game.num_players, self._outcome)

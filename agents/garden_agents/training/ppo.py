@@ -28,7 +28,7 @@ from garden_agents.training.loop import Loop, carry_out
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_update import Schedule, Update
 from garden_agents.training.run_folder import Run
-from garden_agents.training.self_play import SelfPlay, Source
+from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy
@@ -36,6 +36,8 @@ from garden_core.game import Game
 
 Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")
+Source = SelfPlay | TensorSelfPlay
+"""Where rollouts come from, on the CPU or on a GPU."""
 
 
 class Training(Loop):

@@ -220,8 +220,8 @@ class Run:
         Returns:
             The number of decisions.
         """
-        path, shapes = self.folder / CHECKPOINT, network.shapes
-        progress, weights, past = load(path, self.game, shapes, shapes, optimizer)
+        path = self.folder / CHECKPOINT
+        progress, weights, past = load(path, self.game, network.shapes, optimizer)
         if pool is not None:
             with named(path):
                 pool.restore(progress.ahead, progress.met, past, network)
@@ -235,12 +235,12 @@ class Run:
         now = 0.0 if self._start is None else time.monotonic() - self._start - self._idle
         return self.seconds_before + now
 
-    def rewind(self, decisions: int, seconds: float | None = None) -> None:
+    def rewind(self, decisions: int, seconds: float) -> None:
         """Remove the metrics and evaluations after a checkpoint.
 
         Args:
             decisions: decisions at the checkpoint.
-            seconds: seconds of training at the checkpoint; read from the metrics if None.
+            seconds: seconds of training at the checkpoint.
         """
         for name in (METRICS, EVALUATIONS):
             needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
@@ -253,14 +253,11 @@ class Run:
                 writer.writeheader()
                 writer.writerows(rows)
                 write_atomically(self.folder / name, text.getvalue().encode())
-                if name == METRICS:
-                    self.seconds_before = float(rows[-1]["seconds"])
-                else:
+                if name == EVALUATIONS:
                     self.past = [{key: float(value) for key, value in row.items()} for row in rows]
             else:
                 (self.folder / name).unlink(missing_ok=True)
-        if seconds is not None:
-            self.seconds_before = seconds
+        self.seconds_before = seconds
 
     def write_config(self, arguments: TrainingArguments) -> None:
         """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
