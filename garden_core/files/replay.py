@@ -86,11 +86,10 @@ class Replay:
 
     def decisions(self) -> Iterator[tuple[Any, tuple[int, int] | None]]:
         """Yield each state record, beginning with the deal, and the decision that led to it: seat and action."""
-        index = {label: action for action, label in enumerate(self.game.labels)}
         last = None
         for state, label in zip(self.states(), (*self.actions, None), strict=True):
             yield state, last
-            last = None if label is None else (int(state["current_player"]), index[label])
+            last = None if label is None else (int(state["current_player"]), self.game.labels.index(label))
 
     def frames(
         self, seat: int | None = None, width: int | None = None, every: int = 1, **look: Any
@@ -213,7 +212,7 @@ def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
     dealt = int(game_seed(batch.seeds[0], batch.seed_rows[0], batch.episodes[0]))
     row = np.zeros(1, np.int64)
     actions = []
-    while not (batch.terminated[0] or batch.truncated[0]):
+    while not batch.over[0]:
         chosen = ask(policies[batch.current_player[0]], batch, row)
         batch.step(chosen)
         actions.append(game.labels[chosen[0]])

@@ -61,7 +61,7 @@ def play(
         given_up = actions == FORFEIT
         forfeited[running[given_up]] = batch.current_player[running[given_up]]
         batch.step(actions[~given_up], running[~given_up])
-        finished = batch.terminated[running] | batch.truncated[running] | given_up
+        finished = batch.over[running] | given_up
         if on_finished is not None:
             on_finished(int(finished.sum()))
         running = running[~finished]

@@ -73,12 +73,14 @@ class Move(NamedTuple):
         seat: who took it.
         action: the action.
         estimate: what the agent thought of the position; "" if it says nothing.
+        told: by seat, None for an onlooker, the action's description as far as it was asked for.
     """
 
     before: np.void
     seat: int
     action: int
     estimate: str
+    told: dict[int | None, str]
 
 
 class Advice(NamedTuple):
@@ -145,7 +147,6 @@ class Match:
         self.state = self.batch.states[0]
         self.moves: list[Move] = []
         self.forfeited = -1
-        self._told: dict[tuple[int, int | None], str] = {}
         for label in replay.actions:
             self.act(self.game.labels.index(label))
 
@@ -172,7 +173,7 @@ class Match:
         """
         if self.over:
             raise ValueError("the game is over")
-        move = Move(self.state.copy(), self.seat, action, estimate)
+        move = Move(self.state.copy(), self.seat, action, estimate, {})
         self.batch.step([action])
         self.moves.append(move)
 
@@ -212,12 +213,10 @@ class Match:
         """
         if not self.can_undo:
             raise ValueError("there is no decision to take back, or several people play")
-        while self.moves:
+        move = self.moves.pop()
+        while move.seat != self.people[0]:
             move = self.moves.pop()
-            if move.seat == self.people[0]:
-                break
         self.forfeited = -1
-        self._told = {key: told for key, told in self._told.items() if key[0] < len(self.moves)}
         self.batch.states[0] = move.before
         self.batch.refresh()
         self.batch.rewards[:], self.batch.terminated[:], self.batch.truncated[:] = 0, False, False
@@ -247,15 +246,13 @@ class Match:
 
     def told(self, number: int, seats: Sequence[int | None]) -> str:
         """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
-        label = self.game.labels[self.moves[number].action]
-        told = {self._description(number, seat) for seat in (*seats, None)}
+        move = self.moves[number]
+        label, those = self.game.labels[move.action], (*seats, None)
+        for seat in those:
+            if seat not in move.told:
+                move.told[seat] = self.game.describe_to(move.before, move.action, seat)
+        told = {move.told[seat] for seat in those}
         return label if label in told else sentence(label, told.pop())
-
-    def _description(self, number: int, seat: int | None) -> str:
-        if (number, seat) not in self._told:
-            move = self.moves[number]
-            self._told[number, seat] = self.game.describe_to(move.before, move.action, seat)
-        return self._told[number, seat]
 
     def choices(self) -> list[tuple[int, str]]:
         """Return the legal actions: their numbers and descriptions."""

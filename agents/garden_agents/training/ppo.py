@@ -75,13 +75,9 @@ class Training(Loop):
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
         share = self.arguments.imitation
-        if self.arguments.values_only:
+        if self.arguments.values_only or not share:
             return 0.0
-        return (
-            max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
-            if share
-            else 0.0
-        )
+        return max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
 
     def _between(self, first: float, last: float) -> float:
         """Return what is interpolated linearly over the training."""

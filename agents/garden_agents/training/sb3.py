@@ -133,6 +133,8 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
 class _Progress(BaseCallback):
     """Everything besides PPO itself: schedules, progress bar, metrics, past selves, evaluations, checkpoints."""
 
+    model: MaskablePPO
+
     def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
@@ -142,14 +144,9 @@ class _Progress(BaseCallback):
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
 
     @property
-    def _ppo(self) -> MaskablePPO:
-        assert isinstance(self.model, MaskablePPO)
-        return self.model
-
-    @property
     def network(self) -> Network:
         """A copy of the network in its present state."""
-        return policy_of(self._ppo).exported()
+        return policy_of(self.model).exported()
 
     @property
     def time_is_up(self) -> bool:
@@ -207,11 +204,11 @@ class _Progress(BaseCallback):
         self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-            save_checkpoint(self.run, self._ppo, self.pool)
+            save_checkpoint(self.run, self.model, self.pool)
         self._log(ahead)
         if self.run.is_due(self._progress()):
             self.run.evaluate(self.network, self.num_timesteps, self.value_target)
-            save_checkpoint(self.run, self._ppo, self.pool)
+            save_checkpoint(self.run, self.model, self.pool)
             self.run.report("training")
 
     def _set_schedules(self) -> None:
@@ -219,8 +216,8 @@ class _Progress(BaseCallback):
         a = self.arguments
         self.env.outcome_share = self.outcome_share
         rate = self._between(a.learning_rate, a.learning_rate / 10)
-        self._ppo.lr_schedule = lambda _: rate
-        self._ppo.ent_coef = self._between(a.entropy, FINAL_ENTROPY)
+        self.model.lr_schedule = lambda _: rate
+        self.model.ent_coef = self._between(a.entropy, FINAL_ENTROPY)
 
     def _log(self, ahead: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
@@ -232,8 +229,8 @@ class _Progress(BaseCallback):
                 **ahead,
                 **{key: float(losses.get(f"train/{key}", "nan")) for key in _LOSSES},
                 "outcome_share": self.env.outcome_share,
-                "learning_rate": self._ppo.lr_schedule(1),
-                "entropy_weight": self._ppo.ent_coef,
+                "learning_rate": self.model.lr_schedule(1),
+                "entropy_weight": self.model.ent_coef,
             }
         )
 

@@ -140,7 +140,7 @@ class Games:
             self.trajectories[row].append(decision)
         batch.step(actions)
         self.paid += batch.rewards
-        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        ended = np.flatnonzero(batch.over)
         return Played(a.envs, joined([room(self.game, 0), *(self._finish(int(row)) for row in ended)]))
 
     def _finish(self, row: int) -> Positions:

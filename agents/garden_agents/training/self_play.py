@@ -125,13 +125,12 @@ class SelfPlay:
     def _pay(self) -> None:
         """Pay the open decisions for the last step; seat opponents anew where a game ended."""
         batch, d = self.batch, self.decisions
-        over = batch.terminated | batch.truncated
-        ended = np.flatnonzero(over)
+        ended = np.flatnonzero(batch.over)
         if len(ended):
             states = batch.last_states[ended]
             self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, states)
         chains = self.latest, self.last, d.next, d.after, d.deciders
-        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
+        pay(*chains, d.rewards, d.paid, batch.rewards, batch.over, self._standings)
         if len(ended):
             self._count_results(ended)
             self._seat_opponents(ended)
