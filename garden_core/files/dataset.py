@@ -24,7 +24,7 @@ from garden_core.checks import as_integer, as_seed, one_line, short
 from garden_core.errors import DatasetError
 from garden_core.files import array_files, recorded
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
-from garden_core.files.recorded import Games, PendingRewards
+from garden_core.files.recorded import Games
 from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.jit import loops
@@ -152,9 +152,9 @@ class Dataset:
             game=np.repeat(chosen, self._games.lengths[chosen]),
             last=np.zeros(n, np.bool_),
         )
-        pending = PendingRewards(np.zeros(players, np.int64), np.zeros(players, np.float32))
+        latest, sums = np.zeros(players, np.int64), np.zeros(players, np.float32)
         states = self.game.new_states(len(chosen))
-        recorded.expand(self._of(chosen), self.game.params, states, decisions, pending)
+        recorded.expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
         gave_up = self._forfeited[decisions.game] == decisions.player
         decisions.return_to_go[gave_up] += FORFEITED
         decisions.reward[gave_up & decisions.last] += FORFEITED
@@ -184,8 +184,7 @@ class Dataset:
         Raises:
             IndexError: as `expand`.
         """
-        chosen = self.numbers(games)
-        return self._replay(chosen)[0]
+        return self._replay(self.numbers(games))[0]
 
     def replay(self, game: int) -> Replay:
         """Return a game as a replay.

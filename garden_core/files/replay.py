@@ -23,7 +23,7 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy, ask
 from garden_core.checks import as_seed, one_line, short
 from garden_core.errors import ReplayError
-from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_json
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
 from garden_core.jit import kernels
@@ -133,7 +133,7 @@ class Replay:
 
     def save(self, path: str | Path) -> None:
         """Write the file; an existing one stays whole until the new one is complete."""
-        write_atomically(Path(path), (json.dumps(self.content(), indent=1) + "\n").encode())
+        write_json(Path(path), self.content())
 
     @classmethod
     def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:

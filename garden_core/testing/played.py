@@ -126,8 +126,8 @@ def check_snapshot(game: Game, states: np.ndarray, at: str) -> None:
     }
     for key, value in expected.items():
         found = snapshot.get(key)
-        assert found == value, f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
-        assert type(found) is type(value), f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
+        same = found == value and type(found) is type(value)
+        assert same, f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
     phase = snapshot.get("phase", snapshot.get("asked"))
     assert phase is not None, f"{at}: the snapshot needs 'phase' or 'asked'"
     assert (phase == "over") == is_over(states), f"{at}: the snapshot says {phase!r}"

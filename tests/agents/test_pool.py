@@ -81,7 +81,7 @@ def test_a_frozen_self_stays_as_it_was():
     game = Mars()
     network = new_network(game, SMALL, "outcome")
     past = PastSelf()
-    past.freeze(network)
+    past.network = network.copy()
     batch = Batch(game, 8)
     batch.reset(0)
     before = past.network.evaluate(batch.flat)[0]

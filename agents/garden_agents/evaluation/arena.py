@@ -50,7 +50,7 @@ from garden_agents.identity import Identity, identity_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
-from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_atomically, write_json
 from garden_core.game import Game
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
@@ -452,7 +452,7 @@ def main(arguments: Arguments) -> list[Result]:
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
         with one_line_errors():
-            write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
+            write_json(output, report)
     try:  # results are printed even if the picture fails
         if drawing is not None:
             title = f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"

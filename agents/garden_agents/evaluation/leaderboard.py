@@ -267,8 +267,8 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     for block in outdated:
         del table.done[block]
     for agent in sorted({*outdated.values()}):
-        why = "they are of another version, or of one not noted"
-        why = "it can change unseen" if agent in unseen else why
+        other = "they are of another version, or of one not noted"
+        why = "it can change unseen" if agent in unseen else other
         print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []

@@ -60,7 +60,6 @@ class NetworkAgent(Reseeded):
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         sampled: draw actions by their probabilities; without it the most likely action is played.
         seed: seed of these draws; row i draws from the generator of (seed, i).
-        config: metadata of the network's file; {} for a network that is being trained.
     """
 
     def __init__(
@@ -69,11 +68,11 @@ class NetworkAgent(Reseeded):
         value_target: str,
         sampled: bool = False,
         seed: int = 0,
-        config: dict[str, Any] | None = None,
     ) -> None:
         self.network, self.value_target, self.sampled = network, value_target, sampled
         self.seed = int(as_seed(seed))
-        self.config = config or {}
+        self.config: dict[str, Any] = {}
+        """Metadata of the network's file; {} for a network that is being trained."""
         self.path: Path | None = None
         """The network's file; None for a network that is being trained."""
         self._streams = Streams(NETWORK_STREAM, self.seed)
@@ -115,8 +114,8 @@ class NetworkAgent(Reseeded):
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
         network.set_weights(weights)
-        agent = cls(network, made.value_target, sampled, seed, config)
-        agent.path = path
+        agent = cls(network, made.value_target, sampled, seed)
+        agent.config, agent.path = config, path
         return agent
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:

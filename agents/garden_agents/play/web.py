@@ -478,9 +478,16 @@ class Server:
             raise _RefusedError("hints are for whoever is to move")
         advice = await run_in_threadpool(match.advise)
         shares = {str(action): round(float(advice.shares[action]), 3) for action in match.legal}
-        hint = {"type": "hint", "at": page.room.changes, "by": advice.by, "action": advice.action}
-        value = None if advice.value is None else round(advice.value, 2)
-        page.send(hint | {"shares": shares, "value": value})
+        page.send(
+            {
+                "type": "hint",
+                "at": page.room.changes,
+                "by": advice.by,
+                "action": advice.action,
+                "shares": shares,
+                "value": None if advice.value is None else round(advice.value, 2),
+            }
+        )
 
     async def _begin(self, page: _Page, message: New) -> None:
         """Open a new game, and send its link to the page."""

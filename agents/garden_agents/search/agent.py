@@ -50,10 +50,6 @@ class Searched(NamedTuple):
         values = np.zeros((rows, game.num_players))
         return cls(np.zeros(shape, np.int32), values, np.zeros(shape, np.float32), np.zeros(rows, np.int64))
 
-    def at(self, rows: np.ndarray | slice) -> Searched:
-        """Return the part of the given rows; with a slice, it shares memory."""
-        return Searched(*(part[rows] for part in self))
-
 
 class _Memory:
     """The arrays that searches write to, for `rows` trees of `nodes` nodes each, and `group` leaves of each tree."""
@@ -216,7 +212,9 @@ class MCTSAgent(Reseeded):
         """Search without a network in rows[open_rows], in `threads` threads; fill those rows of `found`."""
 
         def search(i: int) -> int:
-            return self._search_row(batch, rows[i : i + 1], noise[i : i + 1], found.at(slice(i, i + 1)))
+            return self._search_row(
+                batch, rows[i : i + 1], noise[i : i + 1], Searched(*(part[i : i + 1] for part in found))
+            )
 
         if self.threads == 1 or len(open_rows) < 2:
             self.decisions += sum(map(search, open_rows))
@@ -295,19 +293,16 @@ class MCTSAgent(Reseeded):
         assert self.network is not None
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
-        observations, masks = leaves.observations, leaves.masks
-        where = batch.states, params, rows, self.exploration, self._streams.on(batch)
-        descend_rows(trees, memory.scratch, leaves, *where)
-        probabilities, values = self.network.evaluate(observations, masks)
+        rng_states, masks = self._streams.on(batch), leaves.masks
+        descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
+        probabilities, values = self.network.evaluate(leaves.observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:
             raise ValueError(
                 f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
             )
-        estimates = values.reshape(n, -1)
-        back_up_rows(
-            trees, leaves, group, params, (probabilities, estimates), memory.values, memory.scratch.points
-        )
+        judged = probabilities, values.reshape(n, -1)
+        back_up_rows(trees, leaves, group, params, judged, memory.values, memory.scratch.points)
         self.decisions += int(leaves.lengths.sum())
 
     def _read(self, batch: Batch, rows: np.ndarray, memory: _Memory, found: Searched) -> None:

@@ -25,7 +25,7 @@ class PastSelf:
     """A frozen copy of a network as an opponent.
 
     Attributes:
-        network: the copy; None until `freeze`.
+        network: the copy; None until there is one.
         seed: seed of the sampled actions.
     """
 
@@ -33,10 +33,6 @@ class PastSelf:
         self.network: Network | None = None
         self.seed = seed
         self._streams = Streams(NETWORK_STREAM, seed)
-
-    def freeze(self, network: Network) -> None:
-        """Replace this past self by a copy of `network` in its present state."""
-        self.network = network.copy()
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
@@ -89,7 +85,7 @@ class OpponentPool:
             place = int(self.ahead[self.first_self :].argmax())
         else:
             self.frozen += 1
-        self.selves[place].freeze(network)
+        self.selves[place].network = network.copy()
         index = self.first_self + place
         self.ahead[index], self.met[index] = 0.5, False  # unfinished games go on against the new one
 

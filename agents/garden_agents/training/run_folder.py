@@ -6,7 +6,6 @@ import contextlib
 import csv
 import dataclasses
 import io
-import json
 import math
 import platform
 import signal
@@ -47,7 +46,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named,
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
-from garden_core.files.disk import write_atomically
+from garden_core.files.disk import write_atomically, write_json
 from garden_core.files.replay import record
 from garden_core.game import Game
 
@@ -390,7 +389,7 @@ class Run:
                         meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
                     )
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
-        write_atomically(self.folder / RESULTS, json.dumps(report, indent=1).encode())
+        write_json(self.folder / RESULTS, report)
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
         if results:

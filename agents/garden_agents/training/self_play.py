@@ -126,14 +126,12 @@ class SelfPlay:
         """Pay the open decisions for the last step; seat opponents anew where a game ended."""
         batch, d = self.batch, self.decisions
         ended = np.flatnonzero(batch.over)
-        if len(ended):
-            states = batch.last_states[ended]
-            self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, states)
+        states = batch.last_states[ended]
+        self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, states)
         chains = self.latest, self.last, d.next, d.after, d.deciders
         pay(*chains, d.rewards, d.paid, batch.rewards, batch.over, self._standings)
-        if len(ended):
-            self._count_results(ended)
-            self._seat_opponents(ended)
+        self._count_results(ended)
+        self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
         """Draw who plays the new games of `rows`."""
