@@ -109,8 +109,7 @@ class Game(Presentation):
                 *cls.params_fields,
             ]
         )
-        records_of = {"state": cls.state_dtype, "params": cls.params_dtype}
-        check_field_names(cls.rules, records_of)
+        check_field_names(cls.rules, {"state": cls.state_dtype, "params": cls.params_dtype})
         kernels.register(cls.state_dtype, cls.rules)
 
     def __init__(self, **options: Any) -> None:

@@ -31,7 +31,7 @@ class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def content_of(game: Game) -> dict[str, Any]:
     """Return what a file holds of a game, the keys of `GameContent`, as plain JSON values."""
-    content: dict[str, Any] = {
+    content = {
         "game": game.name,
         "version": game.version,
         "options": game.shown_options,

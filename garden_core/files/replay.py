@@ -121,7 +121,7 @@ class Replay:
 
     def content(self) -> dict[str, Any]:
         """Return what a file holds, as plain JSON values."""
-        content: dict[str, Any] = {
+        content = {
             "format": FORMAT,
             **content_of(self.game),
             "seed": self.seed,

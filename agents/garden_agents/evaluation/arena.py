@@ -300,8 +300,8 @@ def _kept(
     ]
     if differ:
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
-    done: dict[Job, Played] = {}
-    again: set[str] = set()
+    done = {}
+    again = set()
     for line in kept:
         playing = [
             (name, source) for name, source in zip(line.job[:2], line.sources, strict=True) if name in agents
@@ -347,7 +347,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
     with plot(path, 2, (6 + width, 2.6 + 0.5 * n), **shape) as (left, right):
         image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
         for (i, j), (won, low, high) in cells.items():
-            style: dict[str, Any] = {"ha": "center", "va": "center"}
+            style = {"ha": "center", "va": "center"}
             style["color"] = "white" if abs(image.norm(won) - 0.5) > 0.3 else "black"
             left.text(j, i - 0.13, f"{won:.0%}", **style)
             left.text(j, i + 0.22, f"{100 * low:.0f} … {100 * high:.0f}", size=7, **style)

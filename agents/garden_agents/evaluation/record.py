@@ -169,7 +169,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     play_one = functools.partial(
         play_job, game, names, seed=arguments.seed, allow_other_options=arguments.allow_other_options
     )
-    parts: dict[Job, Record] = {}
+    parts = {}
     size, stopped = 0, ""
     try:
         with (

@@ -90,7 +90,7 @@ class BoardNetwork(Network):
     def memory(self, rows: int) -> _Memory:
         c, hidden, cells = self.channels, self.hidden, (rows, self.cells)
         width = self.layers["whole"][1]
-        shapes: dict[str, tuple[int, ...]] = {
+        shapes = {
             "first": (*cells, c),
             "second": (*cells, c),
             "shift": (rows, c),

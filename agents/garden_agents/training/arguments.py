@@ -166,10 +166,11 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
-        limits = {name: getattr(arguments, name) for name in LIMITS if hasattr(arguments, name)}
+        given = vars(arguments)
+        limits = {name: given[name] for name in LIMITS if name in given}
         if not any(value is not None for value in limits.values()):
             limits = {}
-        places = {name: getattr(arguments, name) for name in PLACES if hasattr(arguments, name)}
+        places = {name: given[name] for name in PLACES if name in given}
         if places.get("workers", 0) is None:
             del places["workers"]
         _check_kept(stored, arguments)

@@ -87,11 +87,9 @@ class Training(Loop):
     def schedule(self) -> Schedule:
         """The settings as they are now."""
         a = self.arguments
-        outcome, entropy = (
-            self._between(a.outcome, 1.0),
-            self._between(a.entropy, ppo_arguments.FINAL_ENTROPY),
-        )
-        return Schedule(outcome, entropy, self.imitation, self._between(*a.learning_rates))
+        entropy = self._between(a.entropy, ppo_arguments.FINAL_ENTROPY)
+        rate = self._between(*a.learning_rates)
+        return Schedule(self._between(a.outcome, 1.0), entropy, self.imitation, rate)
 
     def source(self) -> Source:
         a, seed = self.arguments, self.arguments.seed + self.decisions

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import Self
 
 import numpy as np
@@ -55,34 +54,6 @@ PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C was pressed, and the training has reached a point where it can be saved."""
-
-
-class Interruption:
-    """Context manager that delays Ctrl-C until the next `check`, where the training can be saved.
-
-    A second Ctrl-C stops at once.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-
-    def __enter__(self) -> Self:
-        self._previous = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
-
-    def check(self) -> None:
-        """Raise Interrupted if Ctrl-C was pressed."""
-        if self.requested:
-            raise Interrupted
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-        tqdm.write("stopping; press Ctrl-C again to stop at once without saving", sys.stderr)
 
 
 class Run:
@@ -176,15 +147,33 @@ class Run:
     def interruptible(self, save: Callable[[], int], command: str) -> Iterator[None]:
         """Context manager of a training: in the end or after Ctrl-C, `save` writes the checkpoint and returns the decisions.
 
+        Ctrl-C takes effect at the next `check`, where the training can be saved. A second Ctrl-C stops at once.
+
         Raises:
             SystemExit: after Ctrl-C.
         """
-        with Interruption() as interruption:
-            self.check = interruption.check
+        requested = False
+
+        def note(*_: object) -> None:
+            nonlocal requested
+            if requested:
+                raise KeyboardInterrupt
+            requested = True
+            tqdm.write("stopping; press Ctrl-C again to stop at once without saving", sys.stderr)
+
+        def check() -> None:
+            if requested:
+                raise Interrupted
+
+        self.check = check
+        before = signal.signal(signal.SIGINT, note)
+        try:
             with contextlib.suppress(Interrupted):
                 yield
             decisions = save()
-        if interruption.requested:
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if requested:
             raise SystemExit(
                 f"stopped at {decisions:,} decisions; continue with: {command} --resume {self.folder}"
             )
@@ -383,7 +372,7 @@ class Run:
         if games > 0 and not self.game.cooperative:
             with progress_bar(total=2 * games, unit="game", desc="evaluation") as bar:
                 for number, name in enumerate(("random", "greedy")):
-                    opponent: Policy = load_agent(name, self.game, self.seed + number)
+                    opponent = load_agent(name, self.game, self.seed + number)
                     seed = self.seed + 1_000_000 + number
                     results.append(
                         meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
