@@ -46,10 +46,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 def runner(app: Starlette) -> uvicorn.Server:
     """Return what runs an application: `run(sockets=[…])`."""
-    config = uvicorn.Config(
-        app, log_level="error", access_log=False, ws_max_size=LONGEST, timeout_graceful_shutdown=2
+    return uvicorn.Server(
+        uvicorn.Config(
+            app, log_level="error", access_log=False, ws_max_size=LONGEST, timeout_graceful_shutdown=2
+        )
     )
-    return uvicorn.Server(config)
 
 
 def holds(token: str, query: Mapping[str, str]) -> bool:

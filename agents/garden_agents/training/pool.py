@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from garden_agents.evaluation.matches import scores
 from garden_agents.networks.heads import sample
 from garden_agents.networks.network import Network
 from garden_core.batch.batch import Batch
@@ -206,8 +207,7 @@ class SelfPlayVecEnv(GardenVecEnv):
         learner, game = self.learner, self.game
         states = learner.batch.last_states[rows]
         if game.cooperative:
-            points = loops.by_seat(loops.points_rows, game, states)
-            return points.min(1) / np.float32(game.reward_divisor)
+            return scores(game, states).min(1) / np.float32(game.reward_divisor)
         standings = loops.by_seat(loops.standings_rows, game, states)
         outcomes = np.zeros(len(rows), np.float32)
         for i, row in enumerate(rows):

@@ -126,8 +126,7 @@ class SelfPlay:
         """Pay the open decisions for the last step; seat opponents anew where a game ended."""
         batch, d = self.batch, self.decisions
         ended = np.flatnonzero(batch.over)
-        states = batch.last_states[ended]
-        self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, states)
+        self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, batch.last_states[ended])
         chains = self.latest, self.last, d.next, d.after, d.deciders
         pay(*chains, d.rewards, d.paid, batch.rewards, batch.over, self._standings)
         self._count_results(ended)
