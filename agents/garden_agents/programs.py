@@ -99,8 +99,8 @@ class ProgramAgent:
                 if process.process.poll() is None:  # late, or a wrong answer: it loses its games
                     return
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
-                lines = errors.read().decode(errors="replace").split("\n")
-                last = one_line(" | ".join([line.strip() for line in lines if line.strip()][-5:]))
+                lines = map(str.strip, errors.read().decode(errors="replace").split("\n"))
+                last = one_line(" | ".join([line for line in lines if line][-5:]))
                 raise ValueError(
                     f"{about} does not start: {error}" + f"; it wrote: {last}" * bool(last)
                 ) from None

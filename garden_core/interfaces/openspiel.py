@@ -91,8 +91,7 @@ class _Position:
         self.returns += self.paid
 
     def _play(self, action: int, seed: np.uint64) -> None:
-        first = np.uint64(0)
-        loops.play_one(self.states, self.game.params, action, seed, first, self.observation, self.mask)
+        loops.play_one(self.states, self.game.params, action, seed, np.uint64(0), self.observation, self.mask)
 
     @property
     def paid(self) -> np.ndarray:

@@ -364,8 +364,8 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         right.margins(x=0.12)
         for axes in (left, right):
             axes.spines[:].set_visible(False)
-        words = f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}"
-        left.figure.suptitle(words, x=0.01, ha="left", size=11)
+        title += f"\nwin rates with 95 % intervals; equals win {fair:.0%}"
+        left.figure.suptitle(title, x=0.01, ha="left", size=11)
 
 
 @dataclass

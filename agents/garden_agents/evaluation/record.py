@@ -141,8 +141,7 @@ def main(arguments: Arguments) -> Dataset:
         parts, stopped = _record(a, game)
         if not parts:
             raise SystemExit(f"{stopped}; no game is finished, and no file is written")
-        games = Record(*map(np.concatenate, zip(*parts, strict=True)))
-        dataset = Dataset(game, a.agents, games, a.seed)
+        dataset = Dataset(game, a.agents, Record(*map(np.concatenate, zip(*parts, strict=True))), a.seed)
         dataset.save(a.output)
     print(_summary(dataset))
     if stopped:

@@ -256,12 +256,11 @@ def train(arguments: Arguments) -> Path:
     torch.set_num_threads(arguments.threads)
     pool = OpponentPool(POOL_SHARES, PAST_SELVES)
     env = SelfPlayVecEnv(game, arguments.envs, pool)
-    architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, game, empty_network(game, architecture, "outcome").shapes)
+        check(folder / CHECKPOINT, game, empty_network(game, arguments.architecture, "outcome").shapes)
     model = new_model(game, env, arguments)
     if arguments.resume is None and arguments.start is not None:
-        _set_initial_weights(arguments.start, model, game, architecture)
+        _set_initial_weights(arguments.start, model, game, arguments.architecture)
     run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
@@ -278,12 +277,8 @@ def train(arguments: Arguments) -> Path:
     rest = progress.steps - model.num_timesteps
     if rest > 0 and not progress.time_is_up:
         _learn(model, rest, progress)
-    run.finish(
-        arguments.eval_games,
-        policy_of(model).exported(),
-        model.num_timesteps,
-        progress.value_target,
-    )
+    network = policy_of(model).exported()
+    run.finish(arguments.eval_games, network, model.num_timesteps, progress.value_target)
     return folder
 
 
