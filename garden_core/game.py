@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Game(Presentation):
         if inspect.isabstract(cls) or "rules" not in cls.__dict__:
             return
         cls.rules = kernels.completed(cls.rules, cls)
-        players = cls._option("num_players").high
+        players = cls.option("num_players").high
         if players is None:
             raise TypeError(f"{cls.__name__}: the option num_players must have an upper bound")
         cls.max_players = seats = players
@@ -109,8 +109,7 @@ class Game(Presentation):
                 *cls.params_fields,
             ]
         )
-        records_of = {"state": cls.state_dtype, "params": cls.params_dtype}
-        check_field_names(cls.rules, records_of)
+        check_field_names(cls.rules, {"state": cls.state_dtype, "params": cls.params_dtype})
         kernels.register(cls.state_dtype, cls.rules)
 
     def __init__(self, **options: Any) -> None:
@@ -228,6 +227,15 @@ class Game(Presentation):
         return int(np.prod(self.observation_shape))
 
     @property
+    def defaults(self) -> dict[str, Any]:
+        """Every option with its default."""
+        return {option.name: option.default for option in (*self.options, REWARD)}
+
+    def with_options(self, **options: Any) -> Self:
+        """Return the same game with some options changed."""
+        return type(self)(**{**self.arguments, **options})
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """The options as the constructor takes them, data files by their content: they make an equal game."""
         return {**self.option_values, **self.data}
@@ -245,9 +253,8 @@ class Game(Presentation):
     @functools.cached_property
     def tables_digest(self) -> str:
         """Hex digest of options and data but for the reward and the cap, which are neither seen nor learned from."""
-        options = {option.name: option.default for option in (*self.options, REWARD)}
-        plain = {name: options[name] for name in ("reward", "max_decisions")}
-        return type(self)(**{**self.arguments, **plain}).data_digest
+        plain = {name: self.defaults[name] for name in ("reward", "max_decisions")}
+        return self.with_options(**plain).data_digest
 
     def check_seat(self, seat: int | None) -> None:
         """Raise ValueError unless `seat` is a seat of this game, or None for an onlooker."""
@@ -268,9 +275,8 @@ class Game(Presentation):
 
     def __repr__(self) -> str:
         """Show the options that are not at their default."""
-        defaults = {option.name: option.default for option in (*self.options, REWARD)}
         changed = [
-            f"{name}={value!r}" for name, value in self.option_values.items() if value != defaults[name]
+            f"{name}={value!r}" for name, value in self.option_values.items() if value != self.defaults[name]
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -296,7 +302,8 @@ class Game(Presentation):
         return (_rebuild, (type(self), self.arguments))
 
     @classmethod
-    def _option(cls, name: str) -> Option:
+    def option(cls, name: str) -> Option:
+        """Return the option called `name`."""
         for option in cls.options:
             if option.name == name:
                 return option

@@ -163,8 +163,7 @@ class Presentation(ABC):
             snapshot.get("game") == self.name,
             f"game must be {self.name!r}, not {short(snapshot.get('game'))}",
         )
-        states = self.new_states(1)
-        state = states[0]
+        state = self.new_states(1)[0]
         seed_rng(state["rng"], np.uint64(secrets.randbits(64)) if seed is None else as_seed(seed))
         self.fill_state(state, snapshot)
         for name in ("decisions", "terminated", "truncated"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 LOCAL = "local"
 """In place of an address: start a cluster on this machine."""
@@ -25,7 +24,7 @@ def connected(address: str) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+    quiet = {"log_to_driver": False, "configure_logging": False}
     if address == LOCAL:
         ray.init(include_dashboard=False, **quiet)
     else:

@@ -121,7 +121,7 @@ def _exploit(words: list[str]) -> None:
 
 
 def _run(name: str, words: list[str]) -> None:
-    """Run a command of a module with a class `Arguments` and a function `main`; with --web another module's `main`."""
+    """Run a command of a module with a class `Arguments` and a function `main`; `play --web` runs another module's `main`."""
     if name in ("arena", "leaderboard", "record"):
         # NumPy, here and in spawned processes, multiplies matrices on one thread: their number can change the last
         # digits of a network's answers, and with them games. It must be set before NumPy is imported.
@@ -129,11 +129,11 @@ def _run(name: str, words: list[str]) -> None:
             os.environ[library] = "1"
     import tyro
 
-    module, web = MODULES[name]
-    kind = importlib.import_module(f"garden_agents.{module}").Arguments
-    arguments = tyro.cli(kind, args=words, prog=f"garden {name}")
-    shown = web if web and arguments.web else module
-    importlib.import_module(f"garden_agents.{shown}").main(arguments)
+    module = importlib.import_module(f"garden_agents.{MODULES[name]}")
+    arguments = tyro.cli(module.Arguments, args=words, prog=f"garden {name}")
+    if name == "play" and arguments.web:
+        module = importlib.import_module("garden_agents.play.web")
+    module.main(arguments)
 
 
 def _warm_up(words: list[str]) -> None:
@@ -151,14 +151,14 @@ def _warm_up(words: list[str]) -> None:
 
 
 MODULES = {
-    "play": ("play.terminal", "play.web"),
-    "arena": ("evaluation.arena", ""),
-    "leaderboard": ("evaluation.leaderboard", ""),
-    "record": ("evaluation.record", ""),
-    "report": ("evaluation.report", ""),
-    "replay": ("play.recorded", ""),
+    "play": "play.terminal",
+    "arena": "evaluation.arena",
+    "leaderboard": "evaluation.leaderboard",
+    "record": "evaluation.record",
+    "report": "evaluation.report",
+    "replay": "play.recorded",
 }
-"""By command its module, and the one that serves it as a page."""
+"""By command its module."""
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": _train,
     "exploit": _exploit,

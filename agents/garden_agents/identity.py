@@ -279,7 +279,7 @@ def _imports(path: str, module: str) -> Iterator[str]:
     except SyntaxError:  # so it cannot be imported
         return
     for node in ast.walk(parsed):
-        names: list[str] = []
+        names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -99,8 +99,8 @@ class ProgramAgent:
                 if process.process.poll() is None:  # late, or a wrong answer: it loses its games
                     return
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
-                lines = errors.read().decode(errors="replace").split("\n")
-                last = one_line(" | ".join([line.strip() for line in lines if line.strip()][-5:]))
+                lines = map(str.strip, errors.read().decode(errors="replace").split("\n"))
+                last = one_line(" | ".join([line for line in lines if line][-5:]))
                 raise ValueError(
                     f"{about} does not start: {error}" + f"; it wrote: {last}" * bool(last)
                 ) from None
@@ -220,15 +220,12 @@ class _Process:
         except queue.Empty:
             raise _LostError(f"it did not answer within {seconds:g} s") from None
         if not line:
-            raise _LostError(self._died())
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            raise _LostError(f"it ended (exit status {self.process.poll()})")
         if not line.endswith("\n"):
             raise _LostError(f"its line is longer than {LIMIT:,} characters, or not ended")
         return line
-
-    def _died(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(1)
-        return f"it ended (exit status {self.process.poll()})"
 
 
 _running: weakref.WeakSet[_Process] = weakref.WeakSet()

@@ -46,7 +46,7 @@ def make_game(
     Raises:
         ValueError, TypeError: as `garden_core.make`, or for a path in a file's options.
     """
-    values: dict[str, object] = {key: _value(text) for key, text in options.items()}
+    values = {key: _value(text) for key, text in options.items()}
     if num_players is not None:
         values["num_players"] = num_players
     kind = game_class(name)
@@ -124,7 +124,7 @@ def load_agent(
     search = _SEARCH.fullmatch(name)
     if search:
         seconds, count = search["seconds"], search["count"]
-        limit: Any = {"seconds": float(seconds)} if seconds else {"simulations": int(count)}
+        limit = {"seconds": float(seconds)} if seconds else {"simulations": int(count)}
         network: Any = None
         if search["network"]:
             network = load_agent(search["network"], game, seed, allow_other_options)

@@ -6,14 +6,10 @@ import secrets
 import socket
 import sys
 import webbrowser
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.routing import BaseRoute
 
 LOCAL = ("127.0.0.1", "localhost")
 """Names of this machine for itself."""
@@ -48,19 +44,13 @@ def listen(host: str, port: int) -> socket.socket:
         raise SystemExit(f"error: the page cannot be served at {host}:{port}: {error}") from error
 
 
-def application(routes: Sequence[BaseRoute], host: str, **more: Any) -> Starlette:
-    """Return the application; served for this machine alone, it answers to no other name, whoever resolves it here."""
-    names = [*LOCAL] if host in LOCAL else ["*"]
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)
-    return Starlette(routes=routes, middleware=[guard], **more)
-
-
 def runner(app: Starlette) -> uvicorn.Server:
     """Return what runs an application: `run(sockets=[…])`."""
-    config = uvicorn.Config(
-        app, log_level="error", access_log=False, ws_max_size=LONGEST, timeout_graceful_shutdown=2
+    return uvicorn.Server(
+        uvicorn.Config(
+            app, log_level="error", access_log=False, ws_max_size=LONGEST, timeout_graceful_shutdown=2
+        )
     )
-    return uvicorn.Server(config)
 
 
 def holds(token: str, query: Mapping[str, str]) -> bool:
@@ -68,11 +58,11 @@ def holds(token: str, query: Mapping[str, str]) -> bool:
     return secrets.compare_digest(query.get("token", "").encode(), token.encode())
 
 
-def announce(what: str, host: str, listening: socket.socket, token: str, open_it: bool) -> None:
+def announce(host: str, listening: socket.socket, token: str, open_it: bool) -> None:
     """Print the address with its token, and open it in the browser if a person reads along."""
     port = listening.getsockname()[1]
     shown = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/?token={token}"
-    print(f"{what} at {address}", flush=True)
+    print(f"play at {address}", flush=True)
     if open_it and sys.stdout.isatty():
         webbrowser.open(address)

@@ -130,8 +130,8 @@ class Batch:
         zeros = target.zeros
         self._hold(
             loops.Rows(
-                states=target.new_states(n),
-                last_states=target.new_states(n),
+                states=target.put(game.new_states(n)),
+                last_states=target.put(game.new_states(n)),
                 seeds=zeros(n, np.uint64),
                 seed_rows=zeros(n, np.uint64),
                 episodes=zeros(n, np.uint64),
@@ -170,6 +170,11 @@ class Batch:
     def observation(self) -> np.ndarray:
         """The view of the player to move, int8 `(N, *game.observation_shape)`."""
         return self.target.shaped(self.flat, self.game.observation_shape)
+
+    @property
+    def over(self) -> np.ndarray:
+        """Whether the last step ended the game, bool (N,); on a CPU."""
+        return self.terminated | self.truncated
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -236,7 +241,7 @@ class Batch:
             self.history.add(rows, self.states, actions)
         self.target.advance(self.rows, self.paid, rows, actions, self.autoreset)
         if self.history is not None and self.autoreset:
-            self.history.lengths[rows[self.terminated[rows] | self.truncated[rows]]] = 0
+            self.history.lengths[rows[self.over[rows]]] = 0
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those at the indexes `acting` (all if None) must be legal."""

@@ -57,10 +57,6 @@ class Cpu:
         """Return the memory of an array that `allocate` has made, with each row in another shape."""
         return wide.reshape(len(wide), *shape)
 
-    def new_states(self, n: int) -> np.ndarray:
-        """Return `n` state records that were never dealt."""
-        return self.game.new_states(n)
-
     def field(self, records: np.ndarray, name: str, columns: int | None = None) -> np.ndarray:
         """Return a field of all records, in the same memory; of an array in each the first `columns`."""
         return records[name] if columns is None else records[name][:, :columns]

@@ -45,11 +45,6 @@ def _is_on_gpu(numbers: Any) -> bool:
     return hasattr(numbers, "__cuda_array_interface__") or hasattr(numbers, "__cuda_ndarray__")
 
 
-def empty(shape: int | tuple[int, ...], dtype: Any) -> Any:
-    """Return an array on the GPU with any content."""
-    return cuda.device_array(shape, dtype)
-
-
 def clear(array: Any) -> None:
     """Fill an array on the GPU, without gaps, with zeros."""
     if config.ENABLE_CUDASIM:
@@ -63,7 +58,7 @@ def clear(array: Any) -> None:
 def striped(shape: tuple[int, ...], dtype: Any) -> Any:
     """Return zeros on the GPU that are laid out so that neighbours in the first axis are neighbours in memory."""
     n, size = shape[0], np.dtype(dtype).itemsize
-    memory = empty((*shape[1:], n), dtype)
+    memory = cuda.device_array((*shape[1:], n), dtype)
     clear(memory)
     return view(memory, shape, (size, *_strides(shape[1:], size * n)))
 
@@ -126,7 +121,7 @@ class Gpu:
     # --- arrays ---
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        found = empty(shape, dtype)
+        found = cuda.device_array(shape, dtype)
         clear(found)
         return found
 
@@ -136,9 +131,6 @@ class Gpu:
     def shaped(self, wide: Any, shape: tuple[int, ...]) -> Any:
         n = wide.shape[0]
         return view(wide, (n, *shape), (1, *_strides(shape, n)))
-
-    def new_states(self, n: int) -> Any:
-        return self.put(self.game.new_states(n))
 
     def field(self, records: Any, name: str, columns: int | None = None) -> Any:
         dtype, offset = records.dtype.fields[name][:2]
@@ -152,7 +144,7 @@ class Gpu:
 
     def copy(self, array: Any) -> Any:
         size = array.size * array.dtype.itemsize
-        other = empty(size, np.uint8)
+        other = cuda.device_array(size, np.uint8)
         other.copy_to_device(view(array, (size,), (1,), np.uint8))
         return view(other, array.shape, array.strides, array.dtype)
 
@@ -166,7 +158,7 @@ class Gpu:
         return self.to_numpy(self.put(numbers)) if _is_on_gpu(numbers) else np.asarray(numbers)
 
     def as_int64(self, numbers: Any) -> Any:
-        out = empty(numbers.shape, np.int64)
+        out = cuda.device_array(numbers.shape, np.int64)
         launch(gk.as_int64, out.shape[0], numbers, out)
         return out
 
@@ -206,7 +198,7 @@ class Gpu:
 
     def observe(self, states: Any, players: Any) -> Any:
         n, size = states.shape[0], self.game.observation_size
-        out = view(empty((size, n), np.int8), (n, size), (1, n))
+        out = view(cuda.device_array((size, n), np.int8), (n, size), (1, n))
         launch(gk.observe, n, self.put(states), self.params, self.put(players), out)
         return out
 
@@ -214,7 +206,7 @@ class Gpu:
         launch(gk.standings, states.shape[0], states, self.params, self.put(out))
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: Any) -> Any:
-        actions = empty(len(chosen), np.int64)
+        actions = cuda.device_array(len(chosen), np.int64)
         threads = min(len(chosen), THREADS)
         given = self.indexes(chosen), rows.masks, rng_states, self._scratch_for(threads), actions
         launch(gk.choose, threads, kind, rows.states, self.params, *given)

@@ -80,7 +80,17 @@ class Streams:
         return vars(self) | {"_held": held}
 
 
-class _BuiltIn:
+class Reseeded:
+    """A policy whose random choices come from `Streams`."""
+
+    _streams: Streams
+
+    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See `Streams.reseed`."""
+        self._streams.reseed(rows, seeds)
+
+
+class _BuiltIn(Reseeded):
     """A built-in policy as a callable on a batch; row i draws from a generator of its own."""
 
     kind: int
@@ -88,10 +98,6 @@ class _BuiltIn:
     def __init__(self, seed: int = 0) -> None:
         self.seed = int(as_seed(seed))
         self._streams = Streams(self.kind, self.seed)
-
-    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `Streams.reseed`."""
-        self._streams.reseed(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart fro
 
 def record_dtype(max_players: int) -> np.dtype:
     """Return the dtype of a row's record next to its state; without padding, whose bytes a copy would leave out."""
-    fields: list[Any] = [
+    fields = [
         ("pending_reward", "f8"),  # of the learner's seat, since its last decision
         ("seat", "i8"),
         ("steps", "i4"),  # decisions of the learner in the game

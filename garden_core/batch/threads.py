@@ -32,7 +32,7 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
         return
     parts = min(PARTS_A_THREAD * threads, count // ROWS_A_PART)
     left = deque(slice(count * i // parts, count * (i + 1) // parts) for i in range(parts))
-    finished: list[BaseException | None] = []  # by the other threads; each then wakes the calling one
+    finished = []  # by the other threads; each then wakes the calling one
     wake: SimpleQueue[None] = SimpleQueue()
 
     def work_on(index: int, take: Callable[[], slice]) -> None:

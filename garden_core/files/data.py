@@ -83,8 +83,7 @@ def load(source: str | Path | DataFile, form: type[T]) -> T:
     """
     file = source if isinstance(source, DataFile) else read(source)
     try:
-        found: T = _converted(file.content, cast(Any, form))
-        return found
+        return _converted(file.content, cast(Any, form))
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(f"{file.name}: {one_line(error)}") from None
     except ValueError as error:

@@ -24,7 +24,7 @@ from garden_core.checks import as_integer, as_seed, one_line, short
 from garden_core.errors import DatasetError
 from garden_core.files import array_files, recorded
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
-from garden_core.files.recorded import Games, PendingRewards
+from garden_core.files.recorded import Games
 from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.jit import loops
@@ -152,9 +152,9 @@ class Dataset:
             game=np.repeat(chosen, self._games.lengths[chosen]),
             last=np.zeros(n, np.bool_),
         )
-        pending = PendingRewards(np.zeros(players, np.int64), np.zeros(players, np.float32))
+        latest, sums = np.zeros(players, np.int64), np.zeros(players, np.float32)
         states = self.game.new_states(len(chosen))
-        recorded.expand(self._of(chosen), self.game.params, states, decisions, pending)
+        recorded.expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
         gave_up = self._forfeited[decisions.game] == decisions.player
         decisions.return_to_go[gave_up] += FORFEITED
         decisions.reward[gave_up & decisions.last] += FORFEITED
@@ -184,8 +184,7 @@ class Dataset:
         Raises:
             IndexError: as `expand`.
         """
-        chosen = self.numbers(games)
-        return self._replay(chosen)[0]
+        return self._replay(self.numbers(games))[0]
 
     def replay(self, game: int) -> Replay:
         """Return a game as a replay.
@@ -245,9 +244,7 @@ class Dataset:
             raise DatasetError(f"game {chosen[i]}: {self._why(chosen[i], int(played[i]), bool(over[i]))}")
         given_up = np.flatnonzero(seats >= 0)
         self.returns[chosen[given_up], seats[given_up]] += FORFEITED
-        points = np.zeros((len(chosen), self.game.max_players), np.int32)
-        loops.points_rows(states, self.game.params, points)
-        self.scores[chosen] = points[:, : self.game.num_players]
+        self.scores[chosen] = loops.by_seat(loops.points_rows, self.game, states)
 
     def _why(self, game: int, played: int, over: bool) -> str:
         """Say why a game is not one from the deal to its end."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Any
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
@@ -47,6 +49,11 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write plain data as JSON; see `write_atomically`."""
+    write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def is_file(path: Path) -> bool:

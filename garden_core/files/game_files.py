@@ -31,15 +31,14 @@ class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def content_of(game: Game) -> dict[str, Any]:
     """Return what a file holds of a game, the keys of `GameContent`, as plain JSON values."""
-    files = game.data
-    content: dict[str, Any] = {
+    content = {
         "game": game.name,
         "version": game.version,
         "options": game.shown_options,
         "data": game.data_digest,
     }
-    if files:
-        content["data_files"] = {name: file.content for name, file in files.items()}
+    if game.data:
+        content["data_files"] = {name: file.content for name, file in game.data.items()}
     return content
 
 

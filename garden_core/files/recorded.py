@@ -53,18 +53,6 @@ class Decisions(NamedTuple):
     last: np.ndarray
 
 
-class PendingRewards(NamedTuple):
-    """Memory that `expand` overwrites, by seat.
-
-    Attributes:
-        latest: int64 (players,), the seat's latest decision in this game, -1 before its first.
-        sums: float32 (players,).
-    """
-
-    latest: np.ndarray
-    sums: np.ndarray
-
-
 @compiled
 def play_again(games, params, states, mask, played, returns):
     """Play game i into states[i] as far as its actions are legal: played[i] decisions, int64.
@@ -90,17 +78,17 @@ def play_again(games, params, states, mask, played, returns):
 
 
 @compiled
-def expand(games, params, states, decisions, pending):
+def expand(games, params, states, decisions, latest, sums):
     """Play game i, all of whose actions are legal, into states[i], and write its decisions, but for `agent` and `game`.
 
-    The observations are flat, int8 (n, observation size).
+    The observations are flat, int8 (n, observation size). `latest`, int64 (players,), and `sums`, float32 (players,), are
+    overwritten.
     """
-    latest, sums = pending.latest, pending.sums
     first = 0
     for i in range(states.shape[0]):
         state = states[i]
         kernels.deal(state, params[0], games.seeds[i])
-        latest[:] = -1
+        latest[:] = -1  # each seat's latest decision in this game
         sums[:] = 0  # rewards of each seat since its latest decision
         end = first + games.lengths[i]
         for d in range(first, end):

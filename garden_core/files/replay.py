@@ -23,7 +23,7 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy, ask
 from garden_core.checks import as_seed, one_line, short
 from garden_core.errors import ReplayError
-from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_json
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
 from garden_core.jit import kernels
@@ -86,11 +86,10 @@ class Replay:
 
     def decisions(self) -> Iterator[tuple[Any, tuple[int, int] | None]]:
         """Yield each state record, beginning with the deal, and the decision that led to it: seat and action."""
-        index = {label: action for action, label in enumerate(self.game.labels)}
         last = None
         for state, label in zip(self.states(), (*self.actions, None), strict=True):
             yield state, last
-            last = None if label is None else (int(state["current_player"]), index[label])
+            last = None if label is None else (int(state["current_player"]), self.game.labels.index(label))
 
     def frames(
         self, seat: int | None = None, width: int | None = None, every: int = 1, **look: Any
@@ -122,7 +121,7 @@ class Replay:
 
     def content(self) -> dict[str, Any]:
         """Return what a file holds, as plain JSON values."""
-        content: dict[str, Any] = {
+        content = {
             "format": FORMAT,
             **content_of(self.game),
             "seed": self.seed,
@@ -134,7 +133,7 @@ class Replay:
 
     def save(self, path: str | Path) -> None:
         """Write the file; an existing one stays whole until the new one is complete."""
-        write_atomically(Path(path), (json.dumps(self.content(), indent=1) + "\n").encode())
+        write_json(Path(path), self.content())
 
     @classmethod
     def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:
@@ -213,7 +212,7 @@ def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
     dealt = int(game_seed(batch.seeds[0], batch.seed_rows[0], batch.episodes[0]))
     row = np.zeros(1, np.int64)
     actions = []
-    while not (batch.terminated[0] or batch.truncated[0]):
+    while not batch.over[0]:
         chosen = ask(policies[batch.current_player[0]], batch, row)
         batch.step(chosen)
         actions.append(game.labels[chosen[0]])

@@ -294,8 +294,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """
         require_reset(self.learner.dealt, "render")
         rows = range(self.num_envs if self.render_mode else 1)  # without a mode, one warning is enough
-        frames = [render_row(self.learner, row, self.render_mode) for row in rows]
-        return tuple(frames) if self.render_mode else None
+        frames = tuple(render_row(self.learner, row, self.render_mode) for row in rows)
+        return frames if self.render_mode else None
 
     def close_extras(self, **kwargs: Any) -> None:
         """Record the games in play as far as they went, where games are recorded; `close` calls it.

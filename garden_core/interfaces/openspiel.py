@@ -91,8 +91,7 @@ class _Position:
         self.returns += self.paid
 
     def _play(self, action: int, seed: np.uint64) -> None:
-        first = np.uint64(0)
-        loops.play_one(self.states, self.game.params, action, seed, first, self.observation, self.mask)
+        loops.play_one(self.states, self.game.params, action, seed, np.uint64(0), self.observation, self.mask)
 
     @property
     def paid(self) -> np.ndarray:
@@ -286,7 +285,7 @@ class OpenSpielGame(pyspiel.Game):
 
 def _game_type(game: Game) -> pyspiel.GameType:
     """Return the metadata of a game with its options, as OpenSpiel wants it."""
-    players = next(option for option in game.options if option.name == "num_players")
+    players = game.option("num_players")
     types = pyspiel.GameType
     at_end = game.option_values["reward"] == "outcome"
     return types(

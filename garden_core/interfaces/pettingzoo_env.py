@@ -73,7 +73,6 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self.agents: list[str] = []
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         n = self.game.num_actions
-        self._shape = self.game.observation_shape
         self.observation_spaces = {
             agent: masked_space(self.game, "observation", np.int8) for agent in self.possible_agents
         }
@@ -82,7 +81,6 @@ class GardenEnv(AECEnv[str, Observation, int]):
         """The state of the game, an array of one record."""
         self._observation = np.zeros((1, self.game.observation_size), np.int8)
         self._mask = np.zeros((1, n), np.int8)
-        self._no_mask = np.zeros(n, np.int8)
         self._pays_along = bool(self.game.params["reward"][0])  # before the end of the game too
         self._seed: np.uint64 | None = None
         self._episode = np.uint64(0)
@@ -146,12 +144,15 @@ class GardenEnv(AECEnv[str, Observation, int]):
         over = self.terminations.get(agent, True) or self.truncations.get(agent, True)
         if agent == self.agent_selection and not over:
             return {
-                "observation": self._observation.reshape(self._shape).copy(),
+                "observation": self._observation.reshape(self.game.observation_shape).copy(),
                 "action_mask": self._mask[0].copy(),
             }
         out = np.zeros_like(self._observation)
         loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
-        return {"observation": out.reshape(self._shape), "action_mask": self._no_mask.copy()}
+        return {
+            "observation": out.reshape(self.game.observation_shape),
+            "action_mask": np.zeros_like(self._mask[0]),
+        }
 
     def step(self, action: Any) -> None:
         """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.
@@ -172,7 +173,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self._was_dead_step(None)
             return
         chosen = action if type(action) is int else as_integer(action, f"{agent}: an action")
-        if not (0 <= chosen < len(self._no_mask) and self._mask[0, chosen]):
+        if not (0 <= chosen < self._mask.shape[1] and self._mask[0, chosen]):
             self._illegal(agent, chosen)
             return
         player = self._play(chosen)

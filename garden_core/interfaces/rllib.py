@@ -74,7 +74,7 @@ class MultiAgentGame(MultiAgentEnv):
         else:
             self.batch.step([action])
             rewards = dict(zip(self.possible_agents, self.batch.rewards[0].tolist(), strict=True))
-            over = bool(self.batch.terminated[0] | self.batch.truncated[0])
+            over = bool(self.batch.over[0])
         ends = {**(dict.fromkeys(self.possible_agents, True) if over else {}), "__all__": over}
         return self._shown(over), rewards, ends, {"__all__": False}, {}
 
@@ -113,8 +113,6 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
         self.learner = Learner(self.game, num_envs, autoreset="next_step", **how)
         self.num_envs = self.learner.num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.render_mode = None
-        self.spec = None
         self.single_observation_space = observation_space(self.game)
         self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

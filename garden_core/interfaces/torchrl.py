@@ -48,8 +48,7 @@ class _Env(EnvBase):
         )
         self.action_spec = Categorical(game.num_actions, n, self.device, torch.int64)
         self.reward_spec = Unbounded((*n, payees), self.device, torch.float32)
-        ends = ("done", "terminated", "truncated")
-        end = {name: Binary(1, (*n, 1), **bits) for name in ends}
+        end = {name: Binary(1, (*n, 1), **bits) for name in ("done", "terminated", "truncated")}
         self.full_done_spec = Composite(**end, shape=n, device=self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDictBase:

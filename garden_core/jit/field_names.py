@@ -42,11 +42,6 @@ def check_field_names(rules: tuple[Callable[..., Any], ...], records: dict[str, 
                         f"has no such field"
                         + (f"; did you mean {similar[0]}?" if similar else f": {', '.join(names)}")
                     )
-            loads = step.opname.startswith("LOAD_FAST")
-            holder = (
-                step.argval[-1]
-                if loads and isinstance(step.argval, tuple)
-                else step.argval
-                if loads
-                else None
-            )
+            holder = None
+            if step.opname.startswith("LOAD_FAST"):
+                holder = step.argval[-1] if isinstance(step.argval, tuple) else step.argval

@@ -34,7 +34,7 @@ def fingerprint(*functions: Callable[..., Any]) -> str:
 
 
 def _reached(pending: list[Any]) -> Iterator[bytes]:
-    seen: set[int] = set()
+    seen = set()
     while pending:
         value = pending.pop()
         if isinstance(getattr(value, "py_func", None), types.FunctionType):
@@ -46,7 +46,7 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
             seen.add(id(value))
             if value in inlined_functions:
                 yield b"inlined"
-            names: list[str] = []
+            names = []
             codes = [value.__code__]
             for code in codes:
                 codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

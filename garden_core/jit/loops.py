@@ -207,6 +207,13 @@ def points_rows(states, params, out):
         kernels.points(states[i], params[0], out[i])
 
 
+def by_seat(count, game, states):
+    """Return what `standings_rows` or `points_rows` counts for the seats of a game's states, int32 (N, players)."""
+    out = np.zeros((len(states), game.max_players), np.int32)
+    count(states, game.params, out)
+    return out[:, : game.num_players]
+
+
 @inlined
 def play_at_random(rows, params, row, with_observation, rng_state):
     """Play a uniformly random decision in a row, dealing anew after an end; return whether the game ended."""

@@ -16,7 +16,7 @@ from garden_core.testing.declarations import (
 )
 from garden_core.testing.hidden import check_chance, check_hidden, check_redraws, check_resample
 from garden_core.testing.interfaces import check_aec, check_batch
-from garden_core.testing.played import play, with_options
+from garden_core.testing.played import play
 from garden_core.testing.repeated import check_cap, check_copies, check_deal, check_rewards
 
 
@@ -49,7 +49,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
         check_deal(game, one)
         check_copies(game, one, choose)
         for reward in REWARDS:
-            check_rewards(with_options(game, reward=reward), one)
+            check_rewards(game.with_options(reward=reward), one)
         check_cap(game, one)
     check_observation_parts(game, played)
     check_chance(game, played, choose)

@@ -12,7 +12,7 @@ from garden_core.game import Game
 from garden_core.jit import JIT, kernels
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
-from garden_core.testing.played import Played, read_all, with_options
+from garden_core.testing.played import Played, read_all
 
 _CHANCE, _INFORMATION = ("none", "deal", "play"), ("perfect", "imperfect")  # what a Game may declare
 
@@ -72,7 +72,7 @@ def check_options(game: Game) -> None:
 
 def _error(game: Game, kind: type[Exception], options: dict[str, Any]) -> str | None:
     try:
-        with_options(game, **options)
+        game.with_options(**options)
     except kind as error:
         return str(error)
     return None

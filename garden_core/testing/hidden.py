@@ -91,7 +91,7 @@ def _shown(game: Game, states: np.ndarray, seat: int, at: str, picture: bool) ->
     kernel = [f"observe for seat {seat}", "public_points"]
     if state["current_player"] == seat:
         kernel += ["legal_actions", "legal_actions: the number returned"]
-    shown: dict[str, Any] = {what: read[what].tolist() for what in kernel}
+    shown = {what: read[what].tolist() for what in kernel}
     view = game.seat_view(state, seat)
     try:
         json.dumps(view)

@@ -126,8 +126,8 @@ def check_snapshot(game: Game, states: np.ndarray, at: str) -> None:
     }
     for key, value in expected.items():
         found = snapshot.get(key)
-        assert found == value, f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
-        assert type(found) is type(value), f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
+        same = found == value and type(found) is type(value)
+        assert same, f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
     phase = snapshot.get("phase", snapshot.get("asked"))
     assert phase is not None, f"{at}: the snapshot needs 'phase' or 'asked'"
     assert (phase == "over") == is_over(states), f"{at}: the snapshot says {phase!r}"
@@ -178,11 +178,6 @@ def play_on(game: Game, states: np.ndarray, choose: np.random.Generator, at: str
 def some_positions(one: Played, choose: np.random.Generator) -> np.ndarray:
     """Numbers of some positions of a game, but for the last."""
     return choose.choice(len(one.actions), min(len(one.actions), 8), replace=False)
-
-
-def with_options(game: Game, **options: Any) -> Game:
-    """The same game with some options changed."""
-    return type(game)(**{**game.arguments, **options})
 
 
 def is_over(states: np.ndarray) -> bool:

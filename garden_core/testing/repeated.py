@@ -15,7 +15,6 @@ from garden_core.testing.played import (
     check_snapshot,
     differing_fields,
     is_over,
-    with_options,
 )
 
 _REWARD_FIELDS = ("rewards", "tally", "paid")
@@ -120,11 +119,11 @@ def _numbers(game: Game, states: np.ndarray, kernel: Any) -> np.ndarray:
 def check_cap(game: Game, one: Played) -> None:
     """Cut the game one decision before its end, and exactly there."""
     ends, length = one.states[-1], len(one.actions)
-    lowest = next(option.low for option in game.options if option.name == "max_decisions") or 1
+    lowest = game.option("max_decisions").low or 1
     for cap in (length - 1, length):
         if cap < lowest:
             continue
-        capped = with_options(game, max_decisions=cap)
+        capped = game.with_options(max_decisions=cap)
         assert capped.max_game_length == cap, f"{capped!r}: max_game_length is {capped.max_game_length}"
         states = capped.new_states(1)
         kernels.deal(states[0], capped.params[0], one.seed)

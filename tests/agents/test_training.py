@@ -356,7 +356,7 @@ def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys
     def resumed(decisions):
         run = Run(tmp_path / "run", Mars(), SMALL, arguments.panel, 4, 0)
         monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
-        run.rewind(decisions)
+        run.rewind(decisions, 0.0)
         run.write_config(arguments)
         run.evaluate(network, decisions + 1, "outcome")
         return NetworkAgent.load(tmp_path / "run", Mars()).config["origin"]["decisions"]
@@ -380,9 +380,9 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch):
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
     again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
-    again.rewind(2)
+    again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
     again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
-    again.rewind(0)
+    again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]

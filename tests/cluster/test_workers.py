@@ -86,12 +86,12 @@ def test_a_killed_worker_is_replaced():
     network = new_network(game, arguments.architecture, target_of(game))
     source = SearchWorkers(game, network, arguments, 0)
     source.play(guided=False)
-    process = killed(source.actors.all[0])
+    process = killed(source.actors[0])
     with pytest.warns(UserWarning, match="worker 0 died and is replaced"):
         decisions = [source.play(guided=True).decisions for _ in range(6 * MOVES)]
     assert decisions == [8] * 6 * MOVES
-    assert source.actors.replaced == 1
-    assert process_of(source.actors.all[0]) != process
+    assert source.replaced == 1
+    assert process_of(source.actors[0]) != process
 
 
 # --- the arena ---

@@ -151,7 +151,7 @@ def rewound(folder: Path, tables: dict[str, bytes]) -> None:
         (folder / name).write_bytes(content)
     run = object.__new__(Run)
     run.folder, run.panel, run.past, run.seconds_before = folder, ("random",), [], 0.0
-    run.rewind(100)
+    run.rewind(100, 0.0)
 
 
 @fuzzing.each_block

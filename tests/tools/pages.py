@@ -36,7 +36,7 @@ def running(app):
 def serving(*words, **arguments):
     """Serve a new game of `arguments`; yield the Server, with its `port`."""
     arguments = Arguments(*words, **({"seed": 1, "web": True} | arguments))
-    server = Server(set_up(arguments)[0], arguments)
+    server = Server(set_up(arguments), arguments)
     with running(server.app) as server.port:
         yield server
 

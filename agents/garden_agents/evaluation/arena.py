@@ -50,7 +50,7 @@ from garden_agents.identity import Identity, identity_of
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
-from garden_core.files.disk import read_regular, write_atomically
+from garden_core.files.disk import read_regular, write_atomically, write_json
 from garden_core.game import Game
 
 BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
@@ -267,7 +267,7 @@ def round_robin(
 
 
 def _kept(
-    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str] = ()
+    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
 ) -> dict[Job, Played]:
     """Return the finished jobs in a file that count; it is made if it is missing: a header line, then one line per job.
 
@@ -300,8 +300,8 @@ def _kept(
     ]
     if differ:
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
-    done: dict[Job, Played] = {}
-    again: set[str] = set()
+    done = {}
+    again = set()
     for line in kept:
         playing = [
             (name, source) for name, source in zip(line.job[:2], line.sources, strict=True) if name in agents
@@ -347,7 +347,7 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
     with plot(path, 2, (6 + width, 2.6 + 0.5 * n), **shape) as (left, right):
         image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
         for (i, j), (won, low, high) in cells.items():
-            style: dict[str, Any] = {"ha": "center", "va": "center"}
+            style = {"ha": "center", "va": "center"}
             style["color"] = "white" if abs(image.norm(won) - 0.5) > 0.3 else "black"
             left.text(j, i - 0.13, f"{won:.0%}", **style)
             left.text(j, i + 0.22, f"{100 * low:.0f} … {100 * high:.0f}", size=7, **style)
@@ -364,8 +364,8 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
         right.margins(x=0.12)
         for axes in (left, right):
             axes.spines[:].set_visible(False)
-        words = f"{title}\nwin rates with 95 % intervals; equals win {fair:.0%}"
-        left.figure.suptitle(words, x=0.01, ha="left", size=11)
+        title += f"\nwin rates with 95 % intervals; equals win {fair:.0%}"
+        left.figure.suptitle(title, x=0.01, ha="left", size=11)
 
 
 @dataclass
@@ -452,7 +452,7 @@ def main(arguments: Arguments) -> list[Result]:
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         }
         with one_line_errors():
-            write_atomically(output, (json.dumps(report, indent=1) + "\n").encode())
+            write_json(output, report)
     try:  # results are printed even if the picture fails
         if drawing is not None:
             title = f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"

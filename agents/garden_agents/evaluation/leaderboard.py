@@ -267,8 +267,8 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     for block in outdated:
         del table.done[block]
     for agent in sorted({*outdated.values()}):
-        why = "they are of another version, or of one not noted"
-        why = "it can change unseen" if agent in unseen else why
+        other = "they are of another version, or of one not noted"
+        why = "it can change unseen" if agent in unseen else other
         print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []
@@ -360,7 +360,14 @@ class Arguments:
     """the leaderboard's folder"""
 
 
-def _run(arguments: Arguments) -> None:
+@one_line_errors("stopped; the same command continues, as finished jobs are kept")
+def main(arguments: Arguments) -> None:
+    """Compute the leaderboard, and play for it.
+
+    Raises:
+        SystemExit: for arguments or files that are not valid, tables that are not current, or after Ctrl-C.
+        RuntimeError: if an agent fails or a process dies.
+    """
     a = arguments
     if a.play is not None and a.check:
         raise ValueError("--check writes nothing, so it does not go with --play")
@@ -396,14 +403,3 @@ def _run(arguments: Arguments) -> None:
         write_atomically(page, after.encode())
     elif after != before:
         raise ValueError(f"{page} is not current: run garden leaderboard")
-
-
-def main(arguments: Arguments) -> None:
-    """Compute the leaderboard, and play for it.
-
-    Raises:
-        SystemExit: for arguments or files that are not valid, tables that are not current, or after Ctrl-C.
-        RuntimeError: if an agent fails or a process dies.
-    """
-    with one_line_errors("stopped; the same command continues, as finished jobs are kept"):
-        _run(arguments)

@@ -61,7 +61,7 @@ def play(
         given_up = actions == FORFEIT
         forfeited[running[given_up]] = batch.current_player[running[given_up]]
         batch.step(actions[~given_up], running[~given_up])
-        finished = batch.terminated[running] | batch.truncated[running] | given_up
+        finished = batch.over[running] | given_up
         if on_finished is not None:
             on_finished(int(finished.sum()))
         running = running[~finished]
@@ -96,7 +96,7 @@ def places(game: Game, states: np.ndarray, forfeited: np.ndarray | None = None) 
 
     A seat that gave a game up (`Finished`) is last; the others are ranked by the position at that time.
     """
-    standings = _by_seat(loops.standings_rows, game, states).astype(np.int64)
+    standings = loops.by_seat(loops.standings_rows, game, states).astype(np.int64)
     if forfeited is not None:
         rows = np.flatnonzero(forfeited >= 0)
         standings[rows, forfeited[rows]] = standings[rows].min(axis=1) - 1
@@ -111,13 +111,7 @@ def shares_of(placed: np.ndarray) -> np.ndarray:
 
 def scores(game: Game, states: np.ndarray) -> np.ndarray:
     """Return int (G, num_players): the points of finished games."""
-    return _by_seat(loops.points_rows, game, states)
-
-
-def _by_seat(kernel: Callable[..., None], game: Game, states: np.ndarray) -> np.ndarray:
-    out = np.zeros((len(states), game.max_players), np.int32)
-    kernel(states, game.params, out)
-    return out[:, : game.num_players]
+    return loops.by_seat(loops.points_rows, game, states)
 
 
 def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:

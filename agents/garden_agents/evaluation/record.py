@@ -141,8 +141,7 @@ def main(arguments: Arguments) -> Dataset:
         parts, stopped = _record(a, game)
         if not parts:
             raise SystemExit(f"{stopped}; no game is finished, and no file is written")
-        games = Record(*map(np.concatenate, zip(*parts, strict=True)))
-        dataset = Dataset(game, a.agents, games, a.seed)
+        dataset = Dataset(game, a.agents, Record(*map(np.concatenate, zip(*parts, strict=True))), a.seed)
         dataset.save(a.output)
     print(_summary(dataset))
     if stopped:
@@ -169,7 +168,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     play_one = functools.partial(
         play_job, game, names, seed=arguments.seed, allow_other_options=arguments.allow_other_options
     )
-    parts: dict[Job, Record] = {}
+    parts = {}
     size, stopped = 0, ""
     try:
         with (

@@ -19,7 +19,7 @@ from garden_agents.evaluation import report_files, report_games
 from garden_agents.evaluation.page_parts import section, words
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.progress import progress_bar
-from garden_core.checks import as_integer, one_line, short
+from garden_core.checks import as_integer, one_line
 from garden_core.files.disk import is_folder, write_atomically
 
 TEMPLATE = Path(__file__).with_name("report.html")
@@ -49,8 +49,7 @@ def page(
         ValueError: if the folder's config.toml is missing or damaged, or `games` is not 0 to 10,000.
     """
     folder = Path(folder)
-    if not 0 <= as_integer(games, "games", f"0 to {MOST_GAMES:,}") <= MOST_GAMES:
-        raise ValueError(f"games must be 0 to {MOST_GAMES:,}, not {short(games)}")
+    as_integer(games, "games", f"0 to {MOST_GAMES:,}", 0, MOST_GAMES)
     if not is_folder(folder):
         raise ValueError(f"{one_line(folder)} is no folder of a training run")
     config = read_config(folder / CONFIG)

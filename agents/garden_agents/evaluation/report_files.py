@@ -119,7 +119,7 @@ def _results(path: Path, limit: int) -> _Results | None:
 
 
 def _whole(value: object, low: int, high: int) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
+    return value if type(value) is int and low <= value <= high else None
 
 
 def state(found: Recorded) -> str:

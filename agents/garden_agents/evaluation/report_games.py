@@ -21,7 +21,7 @@ from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
 from garden_core.files.data import DataFile
 from garden_core.files.disk import is_file
-from garden_core.files.replay import Replay, record
+from garden_core.files.replay import record
 from garden_core.game import Game
 from garden_core.render import film
 
@@ -44,7 +44,10 @@ def sections(
     If that cannot be done, there is one section that says why. Arguments as those of `report.page`.
     """
     try:
-        game, agent = _loaded(folder, config, code)
+        game = _game(config, code, folder / CONFIG)
+        if not is_file(folder / NETWORK):
+            raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
+        agent = NetworkAgent.load(folder, game, SEED, sampled=True)
         played = noted(game, [agent], games, SEED, on_finished)
     except (ValueError, TypeError) as error:
         return [section(HEADING, quiet(f"No games were played: {error}."))]
@@ -53,18 +56,6 @@ def sections(
         section("Values and outcomes", _calibration(game, agent, played)),
         section("Sample games", _samples(game, agent, dark)),
     ]
-
-
-def _loaded(folder: Path, config: Config, code: str | None) -> tuple[Game, NetworkAgent]:
-    """Return a run's game, and its best network, which draws its actions.
-
-    Raises:
-        ValueError, TypeError: if there is no such network yet, or as `_game`.
-    """
-    game = _game(config, code, folder / CONFIG)
-    if not is_file(folder / NETWORK):
-        raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
-    return game, NetworkAgent.load(folder, game, SEED, sampled=True)
 
 
 def _game(config: Config, code: str | None, path: Path) -> Game:
@@ -82,9 +73,9 @@ def _game(config: Config, code: str | None, path: Path) -> Game:
         raise ValueError(f"the game is code, {one_line(name, 100)}; to run it, name it with --game")
     files = {key: DataFile(f"{one_line(key, 60)} in {path}", text) for key, text in config.data_files.items()}
     game = make_game(name, players, options, files)
-    cap = next(option.default for option in game.options if option.name == "max_decisions")
+    cap = game.defaults["max_decisions"]
     if game.option_values["max_decisions"] > cap:  # a stranger's game might go on for hours
-        game = type(game)(**{**game.arguments, "max_decisions": cap})
+        game = game.with_options(max_decisions=cap)
     return game
 
 
@@ -226,16 +217,13 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
         return quiet(f"{error}.")
 
 
-def _estimates(game: Game, agent: NetworkAgent, replay: Replay) -> list[list[float]] | None:
-    return chances(agent, replay) if agent.value_target == "seats" and game.num_players > 1 else None
-
-
 def _sample(
     game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int, dark: bool
 ) -> str:
     """Return a game of these policies, to be opened: a page of its own, which reaches nothing of this one."""
     replay = record(game, seats, seed)
-    page = film.page(replay, estimates=_estimates(game, agent, replay), dark=dark)
+    values_seats = agent.value_target == "seats" and game.num_players > 1
+    page = film.page(replay, estimates=chances(agent, replay) if values_seats else None, dark=dark)
     about = f"{name}: {' : '.join(map(str, replay.scores))} after {len(replay.actions)} decisions"
     frame = f'<iframe sandbox="allow-scripts" title="{about}" data-page="{html.escape(page)}"></iframe>'
     return f"<details><summary>{about}</summary>{frame}</details>"

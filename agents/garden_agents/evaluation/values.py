@@ -56,7 +56,7 @@ def noted(
     batch = Batch(game, games, autoreset=False)
     batch.reset(seed)
     steps = []
-    while len(rows := np.flatnonzero(~(batch.terminated | batch.truncated))):
+    while len(rows := np.flatnonzero(~batch.over)):
         seen, masks = batch.observation[rows], batch.action_mask[rows]
         chosen, own = agents[0].decide(batch, rows)
         expected = [own, *(agent.evaluate(seen, masks)[1] for agent in agents[1:])]
@@ -68,7 +68,7 @@ def noted(
         )
         batch.step(chosen, rows)
         if on_finished is not None:
-            on_finished(int((batch.terminated[rows] | batch.truncated[rows]).sum()))
+            on_finished(int(batch.over[rows].sum()))
     rows, *arrays = (np.concatenate(parts) for parts in zip(*steps, strict=True))
     order, ends = np.argsort(rows, kind="stable"), np.cumsum(np.bincount(rows, minlength=games))
     by_game = zip(*(np.split(array[order], ends[:-1]) for array in arrays), strict=True)
@@ -140,11 +140,10 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
     """Return a network's estimate in each position of a game: every seat's chance of the first place, to three digits.
 
-    Raises:
-        ValueError: if the network does not value every seat.
+    Args:
+        agent: a network that values every seat.
+        replay: the game.
     """
-    if agent.value_target != "seats":
-        raise ValueError("the network must be one that values every seat")
     game, states = replay.game, list(replay.states())
     batch = Batch(game, len(states), autoreset=False)
     batch.reset(0)

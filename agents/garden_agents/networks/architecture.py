@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -51,11 +50,8 @@ def empty_network(
     Raises:
         ValueError: for the kind "board" with a game that has no board, or separate values on a board.
     """
-    size, values = (
-        math.prod(game.observation_shape),
-        num_values(value_target, num_players or game.num_players),
-    )
-    hints = hints_of(game)
+    size, hints = game.observation_size, hints_of(game)
+    values = num_values(value_target, num_players or game.num_players)
     kind, board = architecture.kind, hints.board(game)
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")

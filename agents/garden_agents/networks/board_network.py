@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from garden_agents.games import Board
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal, relu_backward
+from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, relu_backward
 from garden_core.jit import compiled
 
 
@@ -84,12 +83,6 @@ class BoardNetwork(Network):
         }
         super().__init__(layers, num_actions, num_values)
 
-    def initialize(self, rng: np.random.Generator) -> None:
-        for name, weight in self.weights.items():
-            if name.endswith("weight"):
-                gain = 0.01 if "logits" in name else 1.0 if name == "values.weight" else math.sqrt(2)
-                weight[:] = orthogonal(rng, weight.shape, gain)
-
     def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
         flat = observation.reshape(len(observation), -1)
         return cell_features(self.board, flat), flat[:, self.split :] * np.float32(SCALE)
@@ -97,7 +90,7 @@ class BoardNetwork(Network):
     def memory(self, rows: int) -> _Memory:
         c, hidden, cells = self.channels, self.hidden, (rows, self.cells)
         width = self.layers["whole"][1]
-        shapes: dict[str, tuple[int, ...]] = {
+        shapes = {
             "first": (*cells, c),
             "second": (*cells, c),
             "shift": (rows, c),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from garden_agents.games import Features
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, orthogonal, relu_backward
+from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, relu_backward
 
 
 def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
@@ -52,12 +50,6 @@ class FlatNetwork(Network):
             layers |= {first: (hidden, size), second: (hidden, hidden)}
         layers |= {"logits": (num_actions, hidden), "values": (num_values, hidden)}
         super().__init__(layers, num_actions, num_values)
-
-    def initialize(self, rng: np.random.Generator) -> None:
-        for name in self.layers:
-            weight = self.weights[f"{name}.weight"]
-            gain = {"logits": 0.01, "values": 1.0}.get(name, math.sqrt(2))
-            weight[:] = orthogonal(rng, weight.shape, gain)
 
     def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
         return (flat_features(self.features, observation.reshape(len(observation), -1)),)

@@ -96,16 +96,20 @@ def _highest(logits, mask):
 
 
 @compiled
+def exponentials(logits, mask, out):
+    """Fill `out` with exp(logit - highest) of the legal actions, 0 for others; return the highest logit and the sum."""
+    highest, total = _highest(logits, mask), np.float32(0)
+    for action in range(mask.shape[0]):
+        out[action] = np.exp(logits[action] - highest) if mask[action] else np.float32(0)
+        total += out[action]
+    return highest, total
+
+
+@compiled
 def fill_probabilities(logits, masks, out):
     """Fill `out` with the softmax of each row's logits over its legal actions."""
     for i in range(logits.shape[0]):
-        highest, total = _highest(logits[i], masks[i]), np.float32(0)
-        for action in range(masks.shape[1]):
-            weight = np.float32(0)
-            if masks[i, action]:
-                weight = np.exp(logits[i, action] - highest)
-            out[i, action] = weight
-            total += weight
+        _, total = exponentials(logits[i], masks[i], out[i])
         if total > 0:
             for action in range(masks.shape[1]):
                 out[i, action] /= total

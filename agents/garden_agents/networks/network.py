@@ -91,9 +91,12 @@ class Network(ABC):
         for name, array in weights.items():
             self.weights[name][:] = array
 
-    @abstractmethod
     def initialize(self, rng: np.random.Generator) -> None:
         """Draw random weights; the first policy is close to uniform."""
+        for name in self.layers:
+            weight = self.weights[f"{name}.weight"]
+            gain = 0.01 if "logits" in name else 1.0 if name == "values" else math.sqrt(2)
+            weight[:] = orthogonal(rng, weight.shape, gain)
 
     @abstractmethod
     def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -26,7 +26,7 @@ from garden_agents.networks.heads import (
 from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
 from garden_core.batch.batch import Batch
-from garden_core.batch.policies import NETWORK_STREAM, Streams
+from garden_core.batch.policies import NETWORK_STREAM, Reseeded, Streams
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.array_files import read, write
 from garden_core.files.disk import is_folder
@@ -52,7 +52,7 @@ class _Description(msgspec.Struct):
     origin: dict[str, Any] = {}
 
 
-class NetworkAgent:
+class NetworkAgent(Reseeded):
     """A network as a policy for a batch.
 
     Args:
@@ -60,7 +60,6 @@ class NetworkAgent:
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         sampled: draw actions by their probabilities; without it the most likely action is played.
         seed: seed of these draws; row i draws from the generator of (seed, i).
-        config: metadata of the network's file; {} for a network that is being trained.
     """
 
     def __init__(
@@ -69,11 +68,11 @@ class NetworkAgent:
         value_target: str,
         sampled: bool = False,
         seed: int = 0,
-        config: dict[str, Any] | None = None,
     ) -> None:
         self.network, self.value_target, self.sampled = network, value_target, sampled
         self.seed = int(as_seed(seed))
-        self.config = config or {}
+        self.config: dict[str, Any] = {}
+        """Metadata of the network's file; {} for a network that is being trained."""
         self.path: Path | None = None
         """The network's file; None for a network that is being trained."""
         self._streams = Streams(NETWORK_STREAM, self.seed)
@@ -115,8 +114,8 @@ class NetworkAgent:
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
         network.set_weights(weights)
-        agent = cls(network, made.value_target, sampled, seed, config)
-        agent.path = path
+        agent = cls(network, made.value_target, sampled, seed)
+        agent.config, agent.path = config, path
         return agent
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
@@ -126,10 +125,6 @@ class NetworkAgent:
             ValueError: if the weights are so large that the logits are not finite.
         """
         return self._chosen(self._outputs(batch.flat[rows])[0], batch, rows)
-
-    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `garden_core.batch.policies.Streams.reseed`."""
-        self._streams.reseed(rows, seeds)
 
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return actions as a call does, and the values of the same positions as `evaluate` does, asking the network once."""
@@ -193,7 +188,7 @@ def _check_options(path: Path, made: _Description, game: Game) -> None:
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
     # a network may be older than an option, which then had its default
-    played = {option.name: option.default for option in game.options} | made.options
+    played = game.defaults | made.options
     other = {name: played[name] for name in names if played[name] != game.option_values[name]}
     unknown = sorted(made.options.keys() - game.option_values.keys())
     reasons = [f"{name}={short(value)}" for name, value in other.items()]

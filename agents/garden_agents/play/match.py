@@ -6,8 +6,9 @@ depends on nothing that is hidden from this person.
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
+from garden_agents.evaluation import matches
 from garden_agents.games import hints_of
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
@@ -22,7 +24,6 @@ from garden_core.batch.policies import FORFEIT, Policy, ask
 from garden_core.checks import as_seed
 from garden_core.files.replay import Replay
 from garden_core.game import Game
-from garden_core.jit import kernels
 from garden_core.jit.rng import game_seed
 from garden_core.registry import game_class
 
@@ -72,12 +73,14 @@ class Move(NamedTuple):
         seat: who took it.
         action: the action.
         estimate: what the agent thought of the position; "" if it says nothing.
+        told: by seat, None for an onlooker, the action's description as far as it was asked for.
     """
 
     before: np.void
     seat: int
     action: int
     estimate: str
+    told: dict[int | None, str]
 
 
 class Advice(NamedTuple):
@@ -144,11 +147,8 @@ class Match:
         self.state = self.batch.states[0]
         self.moves: list[Move] = []
         self.forfeited = -1
-        self._told: dict[tuple[int, int | None], str] = {}
-        self._adviser: tuple[str, Any] | None = None
-        index = {label: action for action, label in enumerate(self.game.labels)}
         for label in replay.actions:
-            self.act(index[label])
+            self.act(self.game.labels.index(label))
 
     @property
     def over(self) -> bool:
@@ -173,7 +173,7 @@ class Match:
         """
         if self.over:
             raise ValueError("the game is over")
-        move = Move(self.state.copy(), self.seat, action, estimate)
+        move = Move(self.state.copy(), self.seat, action, estimate, {})
         self.batch.step([action])
         self.moves.append(move)
 
@@ -213,12 +213,10 @@ class Match:
         """
         if not self.can_undo:
             raise ValueError("there is no decision to take back, or several people play")
-        while self.moves:
+        move = self.moves.pop()
+        while move.seat != self.people[0]:
             move = self.moves.pop()
-            if move.seat == self.people[0]:
-                break
         self.forfeited = -1
-        self._told = {key: told for key, told in self._told.items() if key[0] < len(self.moves)}
         self.batch.states[0] = move.before
         self.batch.refresh()
         self.batch.rewards[:], self.batch.terminated[:], self.batch.truncated[:] = 0, False, False
@@ -233,22 +231,28 @@ class Match:
         """
         if self.over:
             raise ValueError("the game is over")
-        name, agent = self._adviser = self._adviser or _adviser_of(self.game)
+        name, agent = self._adviser
         found = agent.search(self.batch, np.zeros(1, np.int64))
         value = float(found.values[0, 0]) if len(self.legal) > 1 else None
         return Advice(name, int(found.actions[0]), found.shares[0], value)
 
+    @functools.cached_property
+    def _adviser(self) -> tuple[str, Any]:
+        """The name of the agent that gives hints, and the agent."""
+        try:
+            return ADVISER, load_agent(ADVISER, self.game)
+        except ValueError:  # no network is shipped with the game, or not with these options
+            return OTHER_ADVISER, load_agent(OTHER_ADVISER, self.game)
+
     def told(self, number: int, seats: Sequence[int | None]) -> str:
         """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
-        label = self.game.labels[self.moves[number].action]
-        told = {self._description(number, seat) for seat in (*seats, None)}
+        move = self.moves[number]
+        label, those = self.game.labels[move.action], (*seats, None)
+        for seat in those:
+            if seat not in move.told:
+                move.told[seat] = self.game.describe_to(move.before, move.action, seat)
+        told = {move.told[seat] for seat in those}
         return label if label in told else sentence(label, told.pop())
-
-    def _description(self, number: int, seat: int | None) -> str:
-        if (number, seat) not in self._told:
-            move = self.moves[number]
-            self._told[number, seat] = self.game.describe_to(move.before, move.action, seat)
-        return self._told[number, seat]
 
     def choices(self) -> list[tuple[int, str]]:
         """Return the legal actions: their numbers and descriptions."""
@@ -256,46 +260,26 @@ class Match:
 
     def points(self) -> list[int]:
         """Return every seat's points so far, by what all can see; its score when the game is over."""
-        return self._by_seat(kernels.points if self.over else kernels.public_points)
+        return self.game.scores(self.state, None if self.over else self.seat)
 
     def places(self) -> list[Place]:
         """Return the seats' results so far, the first place first; a seat that has forfeited is last."""
-        scores, standings = self._by_seat(kernels.points), self._by_seat(kernels.standings)
-        if self.forfeited >= 0:
-            standings[self.forfeited] = min(standings) - 1
+        ahead = matches.places(self.game, self.batch.states, np.array([self.forfeited]))[0].tolist()
+        scores = self.game.scores(self.state)
         sheets = self.game.score_sheet(self.game.snapshot(self.state))
         return [
-            Place(
-                seat,
-                1 + sum(other > standings[seat] for other in standings),
-                standings.count(standings[seat]) > 1,
-                scores[seat],
-                sheets[seat],
-            )
-            for seat in sorted(range(len(standings)), key=lambda seat: -standings[seat])
+            Place(seat, 1 + ahead[seat], ahead.count(ahead[seat]) > 1, scores[seat], sheets[seat])
+            for seat in sorted(range(len(ahead)), key=lambda seat: ahead[seat])
         ]
 
     def replay(self) -> Replay:
         """Return the game so far as a replay."""
         return Replay.of(self.game, self.seed, [self.game.labels[move.action] for move in self.moves])
 
-    def _by_seat(self, kernel: Callable[..., None]) -> list[int]:
-        out = np.zeros(self.game.max_players, np.int32)
-        kernel(self.state, self.game.params[0], out)
-        return out[: self.game.num_players].tolist()
-
 
 def sentence(label: str, description: str) -> str:
     """Return an action's label and description as one sentence."""
     return description if description.startswith(label) else f"{label}: {description}"
-
-
-def _adviser_of(game: Game) -> tuple[str, Any]:
-    """Return the name of the agent that gives hints, and the agent."""
-    try:
-        return ADVISER, load_agent(ADVISER, game)
-    except ValueError:  # no network is shipped with the game, or not with these options
-        return OTHER_ADVISER, load_agent(OTHER_ADVISER, game)
 
 
 def agents_of(
@@ -321,8 +305,8 @@ def new_replay(game: Game, seed: int) -> Replay:
     return Replay.of(game, int(game_seed(as_seed(seed), 0, 0)), [])
 
 
-def set_up(arguments: Arguments) -> tuple[Match, int]:
-    """Return the new game that the arguments describe, or the one to continue, and the seed.
+def set_up(arguments: Arguments) -> Match:
+    """Return the new game that the arguments describe, or the one to continue.
 
     Raises:
         SystemExit: for arguments that are not valid.
@@ -346,4 +330,4 @@ def set_up(arguments: Arguments) -> tuple[Match, int]:
     except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
         raise SystemExit(str(error)) from error
     print(f"{game.title}, seed {seed}: {', '.join(names)}; compiling on first use", flush=True)
-    return Match(replay or new_replay(game, seed), names, agents, a.show_estimate), seed
+    return Match(replay or new_replay(game, seed), names, agents, a.show_estimate)

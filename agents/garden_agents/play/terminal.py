@@ -113,8 +113,7 @@ class Table:
         actions, described = zip(*match.choices(), strict=True)
         labels = [self.game.labels[action] for action in actions]
         text, _, _ = self.game.text(match.state, seat).partition("\n\nlegal: ")  # they are listed below
-        by_name = zip(match.names, match.points(), strict=True)
-        points = ", ".join(f"{name} {own}" for name, own in by_name)
+        points = ", ".join(f"{name} {own}" for name, own in zip(match.names, match.points(), strict=True))
         perfect = self.game.information == "perfect"
         what = "points so far" if perfect else "points on the table, which all can see"
         print("", "-" * 79, text, "", wrapped(f"{what}: {points}", indent=4), "", sep="\n")
@@ -283,10 +282,9 @@ def table(arguments: Arguments) -> Table:
     Raises:
         SystemExit: for arguments that are not valid.
     """
-    match, _ = set_up(arguments)
     path = arguments.save or arguments.resume
     words = [arguments.game, "--seats", *arguments.seats, "--resume", str(path)]
-    return Table(match, path, f"garden play {shlex.join(words)}")
+    return Table(set_up(arguments), path, f"garden play {shlex.join(words)}")
 
 
 def main(arguments: Arguments) -> None:

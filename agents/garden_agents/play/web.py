@@ -23,6 +23,8 @@ import msgspec
 from markdown_it import MarkdownIt
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -30,7 +32,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_replay, set_up
 from garden_agents.registry import is_built_in
-from garden_agents.serve import HEADERS, LOCAL, OWN_SCRIPTS, announce, application, holds, listen, runner
+from garden_agents.serve import HEADERS, LOCAL, OWN_SCRIPTS, announce, holds, listen, runner
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.replay import Replay
 from garden_core.game import Game
@@ -283,7 +285,6 @@ class Server:
     Args:
         match: the first game.
         arguments: of the command: agents that they name may be named by pages too.
-        seed: the first game's, from which later ones' are counted.
     """
 
     def __init__(self, match: Match, arguments: Arguments) -> None:
@@ -292,8 +293,10 @@ class Server:
         self.rooms: dict[str, Room] = {}
         """By key the room that it is a link to."""
         self.first = match
-        self.app = application(
-            [
+        # served for this machine alone, it answers to no other name, whoever resolves it here
+        names = [*LOCAL] if arguments.host in LOCAL else ["*"]
+        self.app = Starlette(
+            routes=[
                 Route("/", self._page),
                 Route("/page.js", self._file),
                 Route("/page.css", self._file),
@@ -302,7 +305,7 @@ class Server:
                 Route("/replay.html", self._replay),
                 WebSocketRoute("/socket", self._socket),
             ],
-            arguments.host,
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)],
             lifespan=self._lifespan,
         )
 
@@ -475,9 +478,16 @@ class Server:
             raise _RefusedError("hints are for whoever is to move")
         advice = await run_in_threadpool(match.advise)
         shares = {str(action): round(float(advice.shares[action]), 3) for action in match.legal}
-        hint = {"type": "hint", "at": page.room.changes, "by": advice.by, "action": advice.action}
-        value = None if advice.value is None else round(advice.value, 2)
-        page.send(hint | {"shares": shares, "value": value})
+        page.send(
+            {
+                "type": "hint",
+                "at": page.room.changes,
+                "by": advice.by,
+                "action": advice.action,
+                "shares": shares,
+                "value": None if advice.value is None else round(advice.value, 2),
+            }
+        )
 
     async def _begin(self, page: _Page, message: New) -> None:
         """Open a new game, and send its link to the page."""
@@ -569,8 +579,8 @@ def main(arguments: Arguments) -> None:
         SystemExit: for arguments that are not valid, or an address that cannot be had.
     """
     with listen(arguments.host, arguments.port) as listening:
-        server = Server(set_up(arguments)[0], arguments)
-        announce("play", arguments.host, listening, server.token, arguments.open)
+        server = Server(set_up(arguments), arguments)
+        announce(arguments.host, listening, server.token, arguments.open)
         print("Ctrl-C ends the server and its games", flush=True)
         if arguments.host not in LOCAL:
             print(

@@ -18,7 +18,7 @@ from garden_agents.search.simulation import Rollouts, simulate
 from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
-from garden_core.batch.policies import SEARCH_STREAM, Streams
+from garden_core.batch.policies import SEARCH_STREAM, Reseeded, Streams
 from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
@@ -49,10 +49,6 @@ class Searched(NamedTuple):
         shape = (rows, game.num_actions)
         values = np.zeros((rows, game.num_players))
         return cls(np.zeros(shape, np.int32), values, np.zeros(shape, np.float32), np.zeros(rows, np.int64))
-
-    def at(self, rows: np.ndarray | slice) -> Searched:
-        """Return the part of the given rows; with a slice, it shares memory."""
-        return Searched(*(part[rows] for part in self))
 
 
 class _Memory:
@@ -95,7 +91,7 @@ class _Memory:
         self.trees = self.trees._replace(nodes=nodes, path=path)
 
 
-class MCTSAgent:
+class MCTSAgent(Reseeded):
     """Tree search as a policy for a batch.
 
     Args:
@@ -167,10 +163,6 @@ class MCTSAgent:
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """Shares and value of the last search, by row."""
 
-    def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See `garden_core.batch.policies.Streams.reseed`."""
-        self._streams.reseed(rows, seeds)
-
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the best action, int64 (len(rows),), for the player to move in each of `rows`."""
         found = self.search(batch, rows)
@@ -194,7 +186,9 @@ class MCTSAgent:
         Returns:
             What was found. Where only one action is legal there is no search, but one visit and values 0.
         """
-        self.check(batch, noise)
+        if noise is not None and not self.considered:
+            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
+        require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
         found = Searched.empty(batch.game, len(rows))
@@ -212,19 +206,15 @@ class MCTSAgent:
                     whole[part] = these
         return found
 
-    def check(self, batch: Batch, noise: object) -> None:
-        """Raise ValueError for noise without sequential halving, and RuntimeError before the batch's first reset."""
-        if noise is not None and not self.considered:
-            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
-        require_reset(batch.dealt, "a policy")
-
     def _search_in_threads(
         self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, noise: np.ndarray, found: Searched
     ) -> None:
         """Search without a network in rows[open_rows], in `threads` threads; fill those rows of `found`."""
 
         def search(i: int) -> int:
-            return self._search_row(batch, rows[i : i + 1], noise[i : i + 1], found.at(slice(i, i + 1)))
+            return self._search_row(
+                batch, rows[i : i + 1], noise[i : i + 1], Searched(*(part[i : i + 1] for part in found))
+            )
 
         if self.threads == 1 or len(open_rows) < 2:
             self.decisions += sum(map(search, open_rows))
@@ -303,19 +293,16 @@ class MCTSAgent:
         assert self.network is not None
         n, params, trees = len(rows) * group, batch.game.params, memory.trees
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
-        observations, masks = leaves.observations, leaves.masks
-        where = batch.states, params, rows, self.exploration, self._streams.on(batch)
-        descend_rows(trees, memory.scratch, leaves, *where)
-        probabilities, values = self.network.evaluate(observations, masks)
+        rng_states, masks = self._streams.on(batch), leaves.masks
+        descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
+        probabilities, values = self.network.evaluate(leaves.observations, masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
         if probabilities.shape != masks.shape or values.shape != wanted:
             raise ValueError(
                 f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
             )
-        estimates = values.reshape(n, -1)
-        back_up_rows(
-            trees, leaves, group, params, (probabilities, estimates), memory.values, memory.scratch.points
-        )
+        judged = probabilities, values.reshape(n, -1)
+        back_up_rows(trees, leaves, group, params, judged, memory.values, memory.scratch.points)
         self.decisions += int(leaves.lengths.sum())
 
     def _read(self, batch: Batch, rows: np.ndarray, memory: _Memory, found: Searched) -> None:

@@ -27,9 +27,6 @@ def fill_priors(node, kind, state, params, legal, scratch, rng_state):
     )  # the mean, for actions that are legal only in other determinizations
     node.expanded = 1
     if kind != GREEDY:
-        for action in range(masks.shape[1]):
-            if masks[2, action]:
-                node.priors[action] = 1.0 / legal
         return
     greedy_action_values(state, params, next_uint64(rng_state), scratch)
     unit = SHARPNESS / (params.reward_divisor * params.num_players)

@@ -146,10 +146,8 @@ def _read(nodes, considered, player, n, choice, scale, scores, found):
 def read_rows(trees, roots, params, scale, scores, found):
     """Read the results of searches: see `_read`. Also fills `found.actions` with the best ones."""
     for i in range(found.actions.shape[0]):
-        player, choice = (
-            np.int64(roots.states[roots.rows[i]].current_player),
-            (roots.masks[i], roots.noise[i]),
-        )
+        player = np.int64(roots.states[roots.rows[i]].current_player)
+        choice = roots.masks[i], roots.noise[i]
         result = found.visits[i], found.values[i], found.shares[i]
         found.actions[i] = _read(
             trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, result

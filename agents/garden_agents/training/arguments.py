@@ -166,10 +166,11 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
-        limits = {name: getattr(arguments, name) for name in LIMITS if hasattr(arguments, name)}
+        given = vars(arguments)
+        limits = {name: given[name] for name in LIMITS if name in given}
         if not any(value is not None for value in limits.values()):
             limits = {}
-        places = {name: getattr(arguments, name) for name in PLACES if hasattr(arguments, name)}
+        places = {name: given[name] for name in PLACES if name in given}
         if places.get("workers", 0) is None:
             del places["workers"]
         _check_kept(stored, arguments)
@@ -180,7 +181,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     defaults = type(arguments).for_game(arguments.game)
-    game = type(game)(**{**game.arguments, "reward": "margin"})
+    game = game.with_options(reward="margin")
     garden, train, *choices = arguments.command.split()
     words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
@@ -203,7 +204,7 @@ def in_words(game: Game) -> str:
     The reward is left out, as each trainer makes what it maximises from the margin.
     """
     values = {option.name: game.shown_options[option.name] for option in game.options}
-    defaults = {option.name: option.default for option in game.options} | {"num_players": game.num_players}
+    defaults = game.defaults | {"num_players": game.num_players}
     chosen = [f"{name} {value}" for name, value in values.items() if value != defaults[name]]
     return ", ".join([game.title, f"{game.num_players} player{'s' * (game.num_players > 1)}", *chosen])
 

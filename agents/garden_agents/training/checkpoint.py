@@ -122,15 +122,14 @@ def _read(path: Path, game: Game) -> tuple[dict[str, np.ndarray], Progress]:
 
 
 def load(
-    path: Path, game: Game, shapes: Shapes, past_shapes: Shapes, optimizer: torch.optim.Optimizer
+    path: Path, game: Game, shapes: Shapes, optimizer: torch.optim.Optimizer
 ) -> tuple[Progress, dict[str, np.ndarray], list[dict[str, np.ndarray]]]:
     """Restore the optimizer from a checkpoint; return progress, the network's weights, the weights of past selves.
 
     Args:
         path: the file.
         game: the game that the network learns.
-        shapes: shapes of the network's weights by name.
-        past_shapes: the same of a past self.
+        shapes: shapes of the network's weights by name, and of a past self's.
         optimizer: the network's optimizer.
 
     Raises:
@@ -142,7 +141,7 @@ def load(
         check_weights(weights, shapes)
         past = [_part(arrays, f"past.{i}") for i in range(_num_past(arrays))]
         for other in past:
-            check_weights(other, past_shapes)
+            check_weights(other, shapes)
         state = _optimizer_state(moments, optimizer)
         if sum(map(len, (weights, moments, *past))) != len(arrays):
             raise ValueError("it holds arrays that belong to nothing")

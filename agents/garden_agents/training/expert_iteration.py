@@ -134,8 +134,14 @@ class Training(Loop):
                 self.bar.set_postfix_str(
                     f"{self.decisions:,} decisions, policy {policy:.3f}, value {value:.3f}"
                 )
-                counts = {"decisions": self.decisions, "seconds": self.run.seconds}
-                self.run.log(counts | {"policy_loss": policy, "value_loss": value})
+                self.run.log(
+                    {
+                        "decisions": self.decisions,
+                        "seconds": self.run.seconds,
+                        "policy_loss": policy,
+                        "value_loss": value,
+                    }
+                )
             if self.run.is_due(now / limit):
                 self.run.evaluate(self.network, self.decisions, self.target)
                 self.run.report("training")

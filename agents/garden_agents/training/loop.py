@@ -82,13 +82,12 @@ class Loop(ABC):
         Raises:
             SystemExit: after Ctrl-C.
         """
-        a = self.arguments
         with progress_bar(**self.bar_settings, desc="compiling") as self.bar:
             self.run.report = self.bar.set_description
             with self.cluster():
                 source = self.source()
                 self.run.warm_up(self.network, self.target)
-                with self.run.interruptible(self.save, a.command):
+                with self.run.interruptible(self.save, self.arguments.command):
                     self.learn_from(source)
 
     def save(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from garden_agents.networks.heads import exponentials
 from garden_core.jit import compiled
 
 NAMES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
@@ -46,14 +47,7 @@ def policy_loss(
     num_actions = logits.shape[1]
     for i in range(logits.shape[0]):
         row = rows[i]
-        highest = np.float32(-np.inf)
-        for k in range(num_actions):
-            if masks[row, k]:
-                highest = max(highest, logits[i, k])
-        total = np.float32(0)
-        for k in range(num_actions):
-            d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[row, k] else np.float32(0)
-            total += d_logits[i, k]
+        highest, total = exponentials(logits[i], masks[row], d_logits[i])
         log_total, entropy = np.log(total), np.float32(0)
         for k in range(num_actions):
             d_logits[i, k] /= total  # the probability
@@ -90,13 +84,9 @@ def search_loss(logits, rows, masks, shares, size, d_logits, sums):
     num_actions = logits.shape[1]
     for i in range(logits.shape[0]):
         row = rows[i]
-        highest, total, learned = np.float32(-np.inf), np.float32(0), np.float32(0)
+        highest, total = exponentials(logits[i], masks[row], d_logits[i])
+        learned = np.float32(0)
         for k in range(num_actions):
-            if masks[row, k]:
-                highest = max(highest, logits[i, k])
-        for k in range(num_actions):
-            d_logits[i, k] = np.exp(logits[i, k] - highest) if masks[row, k] else np.float32(0)
-            total += d_logits[i, k]
             learned += shares[row, k]
         for k in range(num_actions):
             if shares[row, k] > 0:

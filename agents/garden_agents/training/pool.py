@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from garden_agents.evaluation.matches import scores
 from garden_agents.networks.heads import sample
 from garden_agents.networks.network import Network
 from garden_core.batch.batch import Batch
@@ -25,7 +26,7 @@ class PastSelf:
     """A frozen copy of a network as an opponent.
 
     Attributes:
-        network: the copy; None until `freeze`.
+        network: the copy; None until there is one.
         seed: seed of the sampled actions.
     """
 
@@ -33,10 +34,6 @@ class PastSelf:
         self.network: Network | None = None
         self.seed = seed
         self._streams = Streams(NETWORK_STREAM, seed)
-
-    def freeze(self, network: Network) -> None:
-        """Replace this past self by a copy of `network` in its present state."""
-        self.network = network.copy()
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
@@ -89,7 +86,7 @@ class OpponentPool:
             place = int(self.ahead[self.first_self :].argmax())
         else:
             self.frozen += 1
-        self.selves[place].freeze(network)
+        self.selves[place].network = network.copy()
         index = self.first_self + place
         self.ahead[index], self.met[index] = 0.5, False  # unfinished games go on against the new one
 
@@ -194,9 +191,7 @@ class SelfPlayVecEnv(GardenVecEnv):
         self.pool = pool
         self.outcome_share = 0.0
         """Share of the outcome in the reward; the rest is the margin."""
-        seats = game.max_players
-        self._standings = np.zeros((num_envs, seats), np.int32)
-        self._outcome = np.zeros(seats, np.float32)
+        self._outcome = np.zeros(game.num_players, np.float32)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the actions; return observations, rewards, dones and infos."""
@@ -210,13 +205,11 @@ class SelfPlayVecEnv(GardenVecEnv):
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Record the finished games of `rows` in the pool; return the learner's outcome in each, float32."""
         learner, game = self.learner, self.game
-        states, standings = learner.batch.last_states[rows], self._standings[: len(rows)]
-        outcomes = np.zeros(len(rows), np.float32)
+        states = learner.batch.last_states[rows]
         if game.cooperative:
-            points = standings  # the same memory
-            loops.points_rows(states, game.params, points)
-            return points[:, : game.num_players].min(1) / np.float32(game.reward_divisor)
-        loops.standings_rows(states, game.params, standings)
+            return scores(game, states).min(1) / np.float32(game.reward_divisor)
+        standings = loops.by_seat(loops.standings_rows, game, states)
+        outcomes = np.zeros(len(rows), np.float32)
         for i, row in enumerate(rows):
             seat = learner.final_seats[row]
             rewards.outcome(standings[i], game.num_players, self._outcome)

@@ -28,7 +28,7 @@ from garden_agents.training.loop import Loop, carry_out
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_update import Schedule, Update
 from garden_agents.training.run_folder import Run
-from garden_agents.training.self_play import SelfPlay, Source
+from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import Policy
@@ -36,6 +36,8 @@ from garden_core.game import Game
 
 Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")
+Source = SelfPlay | TensorSelfPlay
+"""Where rollouts come from, on the CPU or on a GPU."""
 
 
 class Training(Loop):
@@ -73,13 +75,9 @@ class Training(Loop):
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; that of PPO's loss is the rest."""
         share = self.arguments.imitation
-        if self.arguments.values_only:
+        if self.arguments.values_only or not share:
             return 0.0
-        return (
-            max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
-            if share
-            else 0.0
-        )
+        return max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
 
     def _between(self, first: float, last: float) -> float:
         """Return what is interpolated linearly over the training."""
@@ -89,11 +87,9 @@ class Training(Loop):
     def schedule(self) -> Schedule:
         """The settings as they are now."""
         a = self.arguments
-        outcome, entropy = (
-            self._between(a.outcome, 1.0),
-            self._between(a.entropy, ppo_arguments.FINAL_ENTROPY),
-        )
-        return Schedule(outcome, entropy, self.imitation, self._between(*a.learning_rates))
+        entropy = self._between(a.entropy, ppo_arguments.FINAL_ENTROPY)
+        rate = self._between(*a.learning_rates)
+        return Schedule(self._between(a.outcome, 1.0), entropy, self.imitation, rate)
 
     def source(self) -> Source:
         a, seed = self.arguments, self.arguments.seed + self.decisions

@@ -7,7 +7,6 @@ learner takes what comes. A worker that dies, or whose node leaves the cluster, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,58 +23,6 @@ from garden_core.game import Game
 SEED_STEP = 1_000_003  # between the seeds of two workers
 REPLACED_AT_ONCE = 3  # times that a worker is replaced for one answer, before the training gives up
 MOVES = 8  # decisions in each game of a worker of expert iteration, before it is sent new weights
-
-
-class _Actors:
-    """Workers in processes of the cluster; those that die, or whose node leaves, are replaced.
-
-    Args:
-        number: how many.
-        kind: the class of the workers, whose last argument is a seed.
-        made_of: its other arguments.
-        seed: seed of the first worker; the others' follow from it.
-
-    Attributes:
-        all: the actors.
-        replaced: number of those that were replaced so far.
-    """
-
-    def __init__(self, number: int, kind: type, made_of: tuple[Any, ...], seed: int) -> None:
-        self.kind, self.made_of, self.seed = kind, made_of, seed
-        self.replaced = self._made = 0
-        self.all = [self._new() for _ in range(number)]
-        ray.wait([actor.__ray_ready__.remote() for actor in self.all], num_returns=number)
-
-    def _new(self) -> Any:
-        """Start a worker, with a seed that none has had."""
-        seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
-        return ray.remote(num_cpus=1)(self.kind).remote(*self.made_of, seed)
-
-    def result(self, i: int, reference: Any, ask: Callable[[int], Any]) -> Any:
-        """Return what worker `i` answers.
-
-        Args:
-            i: its place.
-            reference: the answer to come.
-            ask: asks worker `i` again, once it has been replaced.
-
-        Raises:
-            RuntimeError: if it dies again and again.
-        """
-        deaths = 0
-        while True:
-            try:
-                return ray.get(reference)
-            except RayTaskError:  # an error of the worker's code, which would come again
-                raise
-            except RayActorError as error:
-                deaths += 1
-                if deaths > REPLACED_AT_ONCE:
-                    raise RuntimeError(f"worker {i} died {deaths} times in a row: {error}") from error
-            warnings.warn(f"worker {i} died and is replaced; its games in flight are lost", stacklevel=2)
-            self.replaced += 1
-            self.all[i] = self._new()
-            reference = ask(i)
 
 
 class SearchWorker:
@@ -103,19 +50,32 @@ class SearchWorker:
 class SearchWorkers:
     """Workers on the cluster, as a source of positions from search; each plays on while others are learned from.
 
+    Those that die, or whose node leaves, are replaced.
+
     Args:
         game: the game with the reward "margin".
         network: the network; a worker plays with its weights as they are when it is asked.
         arguments: the training's arguments.
         seed: seed of the first worker's games; the others' follow from it.
+
+    Attributes:
+        actors: the workers, in processes of the cluster.
+        replaced: number of those that were replaced so far.
     """
 
     def __init__(self, game: Game, network: Network, arguments: Arguments, seed: int) -> None:
-        self.network = network
-        made_of = game, arguments, network.parameters.copy()
-        self.actors = _Actors(arguments.workers or 2, SearchWorker, made_of, seed)
+        self.network, self.seed = network, seed
+        self._made_of = game, arguments, network.parameters.copy()
+        self.replaced = self._made = 0
+        self.actors = [self._new() for _ in range(arguments.workers or 2)]
+        ray.wait([actor.__ray_ready__.remote() for actor in self.actors], num_returns=len(self.actors))
         self._asked: dict[Any, int] = {}
         self._received: list[Played] = []
+
+    def _new(self) -> Any:
+        """Start a worker, with a seed that none has had."""
+        seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
+        return ray.remote(num_cpus=1)(SearchWorker).remote(*self._made_of, seed)
 
     def play(self, guided: bool) -> Played:
         """Return what some worker has played meanwhile, and let it play on with the network as it is now.
@@ -124,17 +84,30 @@ class SearchWorkers:
             RuntimeError: if workers die again and again.
         """
         if not self._received:
-            self._received = self._from_any(guided)
+            if not self._asked:
+                self._asked = {self._ask(i, guided): i for i in range(len(self.actors))}
+            (done, *_), _ = ray.wait(list(self._asked), num_returns=1)
+            i = self._asked.pop(done)
+            self._received = self._answer(i, done, guided)
+            self._asked[self._ask(i, guided)] = i
         return self._received.pop(0)
 
-    def _from_any(self, guided: bool) -> list[Played]:
-        def ask(i: int) -> Any:
-            return self.actors.all[i].play.remote(self.network.parameters, guided)
+    def _ask(self, i: int, guided: bool) -> Any:
+        return self.actors[i].play.remote(self.network.parameters, guided)
 
-        if not self._asked:
-            self._asked = {ask(i): i for i in range(len(self.actors.all))}
-        (done, *_), _ = ray.wait(list(self._asked), num_returns=1)
-        i = self._asked.pop(done)
-        found = self.actors.result(i, done, ask)
-        self._asked[ask(i)] = i
-        return found
+    def _answer(self, i: int, reference: Any, guided: bool) -> list[Played]:
+        """Return what worker `i` answers; where it dies, what the one that replaces it does."""
+        deaths = 0
+        while True:
+            try:
+                return ray.get(reference)
+            except RayTaskError:  # an error of the worker's code, which would come again
+                raise
+            except RayActorError as error:
+                deaths += 1
+                if deaths > REPLACED_AT_ONCE:
+                    raise RuntimeError(f"worker {i} died {deaths} times in a row: {error}") from error
+            warnings.warn(f"worker {i} died and is replaced; its games in flight are lost", stacklevel=2)
+            self.replaced += 1
+            self.actors[i] = self._new()
+            reference = self._ask(i, guided)

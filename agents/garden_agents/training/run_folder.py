@@ -6,7 +6,6 @@ import contextlib
 import csv
 import dataclasses
 import io
-import json
 import math
 import platform
 import signal
@@ -15,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import Self
 
 import numpy as np
@@ -47,7 +45,7 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, load, named,
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, Policy, ask
-from garden_core.files.disk import write_atomically
+from garden_core.files.disk import write_atomically, write_json
 from garden_core.files.replay import record
 from garden_core.game import Game
 
@@ -56,34 +54,6 @@ PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C was pressed, and the training has reached a point where it can be saved."""
-
-
-class Interruption:
-    """Context manager that delays Ctrl-C until the next `check`, where the training can be saved.
-
-    A second Ctrl-C stops at once.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-
-    def __enter__(self) -> Self:
-        self._previous = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
-
-    def check(self) -> None:
-        """Raise Interrupted if Ctrl-C was pressed."""
-        if self.requested:
-            raise Interrupted
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-        tqdm.write("stopping; press Ctrl-C again to stop at once without saving", sys.stderr)
 
 
 class Run:
@@ -177,15 +147,33 @@ class Run:
     def interruptible(self, save: Callable[[], int], command: str) -> Iterator[None]:
         """Context manager of a training: in the end or after Ctrl-C, `save` writes the checkpoint and returns the decisions.
 
+        Ctrl-C takes effect at the next `check`, where the training can be saved. A second Ctrl-C stops at once.
+
         Raises:
             SystemExit: after Ctrl-C.
         """
-        with Interruption() as interruption:
-            self.check = interruption.check
+        requested = False
+
+        def note(*_: object) -> None:
+            nonlocal requested
+            if requested:
+                raise KeyboardInterrupt
+            requested = True
+            tqdm.write("stopping; press Ctrl-C again to stop at once without saving", sys.stderr)
+
+        def check() -> None:
+            if requested:
+                raise Interrupted
+
+        self.check = check
+        before = signal.signal(signal.SIGINT, note)
+        try:
             with contextlib.suppress(Interrupted):
                 yield
             decisions = save()
-        if interruption.requested:
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if requested:
             raise SystemExit(
                 f"stopped at {decisions:,} decisions; continue with: {command} --resume {self.folder}"
             )
@@ -220,8 +208,8 @@ class Run:
         Returns:
             The number of decisions.
         """
-        path, shapes = self.folder / CHECKPOINT, network.shapes
-        progress, weights, past = load(path, self.game, shapes, shapes, optimizer)
+        path = self.folder / CHECKPOINT
+        progress, weights, past = load(path, self.game, network.shapes, optimizer)
         if pool is not None:
             with named(path):
                 pool.restore(progress.ahead, progress.met, past, network)
@@ -235,12 +223,12 @@ class Run:
         now = 0.0 if self._start is None else time.monotonic() - self._start - self._idle
         return self.seconds_before + now
 
-    def rewind(self, decisions: int, seconds: float | None = None) -> None:
+    def rewind(self, decisions: int, seconds: float) -> None:
         """Remove the metrics and evaluations after a checkpoint.
 
         Args:
             decisions: decisions at the checkpoint.
-            seconds: seconds of training at the checkpoint; read from the metrics if None.
+            seconds: seconds of training at the checkpoint.
         """
         for name in (METRICS, EVALUATIONS):
             needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
@@ -253,14 +241,11 @@ class Run:
                 writer.writeheader()
                 writer.writerows(rows)
                 write_atomically(self.folder / name, text.getvalue().encode())
-                if name == METRICS:
-                    self.seconds_before = float(rows[-1]["seconds"])
-                else:
+                if name == EVALUATIONS:
                     self.past = [{key: float(value) for key, value in row.items()} for row in rows]
             else:
                 (self.folder / name).unlink(missing_ok=True)
-        if seconds is not None:
-            self.seconds_before = seconds
+        self.seconds_before = seconds
 
     def write_config(self, arguments: TrainingArguments) -> None:
         """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
@@ -387,13 +372,13 @@ class Run:
         if games > 0 and not self.game.cooperative:
             with progress_bar(total=2 * games, unit="game", desc="evaluation") as bar:
                 for number, name in enumerate(("random", "greedy")):
-                    opponent: Policy = load_agent(name, self.game, self.seed + number)
+                    opponent = load_agent(name, self.game, self.seed + number)
                     seed = self.seed + 1_000_000 + number
                     results.append(
                         meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
                     )
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
-        write_atomically(self.folder / RESULTS, json.dumps(report, indent=1).encode())
+        write_json(self.folder / RESULTS, report)
         seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
         record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
         if results:

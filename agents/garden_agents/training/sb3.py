@@ -133,6 +133,8 @@ def load_checkpoint(run: Run, model: MaskablePPO, pool: OpponentPool) -> None:
 class _Progress(BaseCallback):
     """Everything besides PPO itself: schedules, progress bar, metrics, past selves, evaluations, checkpoints."""
 
+    model: MaskablePPO
+
     def __init__(self, arguments: Arguments, run: Run, env: SelfPlayVecEnv) -> None:
         super().__init__()
         self.arguments, self.run, self.env, self.pool = arguments, run, env, env.pool
@@ -142,14 +144,9 @@ class _Progress(BaseCallback):
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
 
     @property
-    def _ppo(self) -> MaskablePPO:
-        assert isinstance(self.model, MaskablePPO)
-        return self.model
-
-    @property
     def network(self) -> Network:
         """A copy of the network in its present state."""
-        return policy_of(self._ppo).exported()
+        return policy_of(self.model).exported()
 
     @property
     def time_is_up(self) -> bool:
@@ -207,11 +204,11 @@ class _Progress(BaseCallback):
         self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:
             self.next_checkpoint = self._next(self.arguments.checkpoint_every)
-            save_checkpoint(self.run, self._ppo, self.pool)
+            save_checkpoint(self.run, self.model, self.pool)
         self._log(ahead)
         if self.run.is_due(self._progress()):
             self.run.evaluate(self.network, self.num_timesteps, self.value_target)
-            save_checkpoint(self.run, self._ppo, self.pool)
+            save_checkpoint(self.run, self.model, self.pool)
             self.run.report("training")
 
     def _set_schedules(self) -> None:
@@ -219,8 +216,8 @@ class _Progress(BaseCallback):
         a = self.arguments
         self.env.outcome_share = self.outcome_share
         rate = self._between(a.learning_rate, a.learning_rate / 10)
-        self._ppo.lr_schedule = lambda _: rate
-        self._ppo.ent_coef = self._between(a.entropy, FINAL_ENTROPY)
+        self.model.lr_schedule = lambda _: rate
+        self.model.ent_coef = self._between(a.entropy, FINAL_ENTROPY)
 
     def _log(self, ahead: dict[str, float]) -> None:
         losses = self.model.logger.name_to_value
@@ -232,8 +229,8 @@ class _Progress(BaseCallback):
                 **ahead,
                 **{key: float(losses.get(f"train/{key}", "nan")) for key in _LOSSES},
                 "outcome_share": self.env.outcome_share,
-                "learning_rate": self._ppo.lr_schedule(1),
-                "entropy_weight": self._ppo.ent_coef,
+                "learning_rate": self.model.lr_schedule(1),
+                "entropy_weight": self.model.ent_coef,
             }
         )
 
@@ -259,12 +256,11 @@ def train(arguments: Arguments) -> Path:
     torch.set_num_threads(arguments.threads)
     pool = OpponentPool(POOL_SHARES, PAST_SELVES)
     env = SelfPlayVecEnv(game, arguments.envs, pool)
-    architecture = arguments.architecture
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, game, empty_network(game, architecture, "outcome").shapes)
+        check(folder / CHECKPOINT, game, empty_network(game, arguments.architecture, "outcome").shapes)
     model = new_model(game, env, arguments)
     if arguments.resume is None and arguments.start is not None:
-        _set_initial_weights(arguments.start, model, game, architecture)
+        _set_initial_weights(arguments.start, model, game, arguments.architecture)
     run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
@@ -281,12 +277,8 @@ def train(arguments: Arguments) -> Path:
     rest = progress.steps - model.num_timesteps
     if rest > 0 and not progress.time_is_up:
         _learn(model, rest, progress)
-    run.finish(
-        arguments.eval_games,
-        policy_of(model).exported(),
-        model.num_timesteps,
-        progress.value_target,
-    )
+    network = policy_of(model).exported()
+    run.finish(arguments.eval_games, network, model.num_timesteps, progress.value_target)
     return folder
 
 

@@ -122,11 +122,8 @@ class Games:
         full, fast = self.network_searches if guided else self.rollout_searches
         masks, players = batch.action_mask.copy(), batch.current_player.copy()
         thorough = self.rng.random(a.envs) < a.full_share
-        actions, shares, values = (
-            masks.argmax(1),
-            np.zeros(masks.shape, np.float32),
-            np.zeros((a.envs, self.game.num_players)),
-        )
+        actions, shares = masks.argmax(1), np.zeros(masks.shape, np.float32)
+        values = np.zeros((a.envs, self.game.num_players))
         for search, rows in ((full, np.flatnonzero(thorough)), (fast, np.flatnonzero(~thorough))):
             noise = self.rng.gumbel(size=masks[rows].shape)
             found = search.search(batch, rows, noise)
@@ -140,7 +137,7 @@ class Games:
             self.trajectories[row].append(decision)
         batch.step(actions)
         self.paid += batch.rewards
-        ended = np.flatnonzero(batch.terminated | batch.truncated)
+        ended = np.flatnonzero(batch.over)
         return Played(a.envs, joined([room(self.game, 0), *(self._finish(int(row)) for row in ended)]))
 
     def _finish(self, row: int) -> Positions:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from garden_agents.networks.heads import chances_and_margins, sample
@@ -24,14 +22,6 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.policies import GreedyPolicy, ask
 from garden_core.game import Game
 from garden_core.jit import loops
-
-
-class Source(Protocol):
-    """Where rollouts come from: `SelfPlay`, or `TensorSelfPlay` on a GPU."""
-
-    def rollout(self, with_greedy: bool) -> Rollout:
-        """Play with the network as it is now; return what there is to learn from, also what greedy play would do."""
-        ...
 
 
 class SelfPlay:
@@ -70,7 +60,7 @@ class SelfPlay:
         """The last decision in each game."""
         self.opponents = np.full((envs, n), -1)
         """The opponent in each seat, an index into the pool; -1 for the current network."""
-        self._standings = np.zeros((envs, game.max_players), np.int32)
+        self._standings = np.zeros((envs, n), np.int32)
         self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
         self._seat_opponents(np.arange(envs))
 
@@ -135,17 +125,12 @@ class SelfPlay:
     def _pay(self) -> None:
         """Pay the open decisions for the last step; seat opponents anew where a game ended."""
         batch, d = self.batch, self.decisions
-        over = batch.terminated | batch.truncated
-        ended = np.flatnonzero(over)
-        if len(ended):
-            standings = np.zeros((len(ended), self.game.max_players), np.int32)
-            loops.standings_rows(batch.last_states[ended], self.game.params, standings)
-            self._standings[ended] = standings
+        ended = np.flatnonzero(batch.over)
+        self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, batch.last_states[ended])
         chains = self.latest, self.last, d.next, d.after, d.deciders
-        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
-        if len(ended):
-            self._count_results(ended)
-            self._seat_opponents(ended)
+        pay(*chains, d.rewards, d.paid, batch.rewards, batch.over, self._standings)
+        self._count_results(ended)
+        self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
         """Draw who plays the new games of `rows`."""

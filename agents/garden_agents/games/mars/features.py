@@ -40,17 +40,20 @@ def with_one_gardener(observation, scratch, features):
         scratch: int16 (NUM_ROWS, 91), overwritten.
         features: what `garden_agents.games.Board` describes; the group sizes are read.
     """
-    for i in range(observation.shape[0]):
-        _fill(observation[i], scratch, features[i], np.int64(1))
-        fill_look_ahead(observation[i], scratch, features[i], np.int64(1), _GROUPS, _FIRST + _NUM_OWN)
+    _fill_rows(observation, scratch, features, np.int64(1))
 
 
 @compiled
 def with_two_gardeners(observation, scratch, features):
     """`with_one_gardener` for two gardeners of each player."""
+    _fill_rows(observation, scratch, features, np.int64(2))
+
+
+@compiled
+def _fill_rows(observation, scratch, features, each):
     for i in range(observation.shape[0]):
-        _fill(observation[i], scratch, features[i], np.int64(2))
-        fill_look_ahead(observation[i], scratch, features[i], np.int64(2), _GROUPS, _FIRST + _NUM_OWN)
+        _fill(observation[i], scratch, features[i], each)
+        fill_look_ahead(observation[i], scratch, features[i], each, _GROUPS, _FIRST + _NUM_OWN)
 
 
 @compiled
