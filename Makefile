@@ -8,20 +8,26 @@ MINUTES ?= 2
 endif
 INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt $(MORE) --editable
 
-.PHONY: install train test test-all test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
+.PHONY: install train test test-all test-long test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 test: .venv/test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not thorough and not long"
 
+# The rest, and only the rest.
 test-all: .venv/test
-	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "thorough and not long"
+
+# What takes minutes each, and 10,000 cases of each fuzzer.
+test-long: .venv/test
+	$(BIN)/python -m pytest -n 2 -m long
+	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 tests/fuzz
 
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
 test-clients: .venv/clients
-	$(BIN)/python -m pytest -n 2 -m "not slow" -k clients tests/clients tests/test_docs.py
+	$(BIN)/python -m pytest -n 2 -m "not long" -k clients tests/clients tests/test_docs.py
 
 # Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, games on it are held against the CPU's.
 test-cuda: .venv/test .venv/cuda
@@ -42,7 +48,7 @@ site: .venv/docs
 
 # Builds the site, follows its links, and runs the notebooks.
 test-site: .venv/docs
-	$(BIN)/python -m pytest -n 2 --dist=load -m "not slow" tests/site
+	$(BIN)/python -m pytest -n 2 --dist=load -m "not long" tests/site
 
 # RLlib pins Gymnasium, so it has an environment of its own; pip would take very long to find versions that go together.
 test-ray: .venv-ray/bin/ray
@@ -57,19 +63,18 @@ test-ray: .venv-ray/bin/ray
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-lowest.txt --editable . hypothesis pytest pytest-xdist tomli-w
-	.venv-lowest/bin/python -m pytest -n 2 -m "not slow" tests/core tests/interfaces tests/games
+	.venv-lowest/bin/python -m pytest -n 2 -m "not long" tests/core tests/interfaces tests/games
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+check: lint test
 
 # Plain Python, line by line: what Numba compiles is counted too.
 coverage: .venv/test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow and not many_games" --cov --cov-report=term-missing:skip-covered tests/core tests/interfaces tests/games
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not long and not many_games" --cov --cov-report=term-missing:skip-covered tests/core tests/interfaces tests/games
 
 mutants: .venv/mutants
 	$(BIN)/python -m tests.mutants

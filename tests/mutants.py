@@ -49,7 +49,7 @@ LATE = (
     "drawing",
     "descriptions",
 )  # take long
-QUICK, ALL = "not slow and not many_games", "not slow"  # tests in plain Python, and compiled
+QUICK, ALL = "not long and not many_games", "not long"  # tests in plain Python, and compiled
 EXCLUDED = {"core/RemoveDecorator"}  # without Numba the decorator does next to nothing
 
 

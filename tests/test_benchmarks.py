@@ -142,7 +142,7 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
     assert (tmp_path / "results" / "learning-cacti-0.02.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_learning_compares(tmp_path, monkeypatch):
     from docs.report import learning
 
@@ -155,7 +155,7 @@ def test_learning_compares(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exploit(tmp_path):
     arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
     measurements = quick("exploit", tmp_path / "results", *arguments, result="exploit-cacti")
@@ -164,7 +164,7 @@ def test_exploit(tmp_path):
         assert [result["opponent"] for result in found["results"]] == [found["agent"]] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_variants(tmp_path):
     from docs.report import variants
 
@@ -175,7 +175,7 @@ def test_variants(tmp_path):
     assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in found}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ladder(tmp_path):
     from docs.report import ladder
 

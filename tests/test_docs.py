@@ -27,7 +27,12 @@ ON_A_GPU = ("gpu.md",)
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in ON_A_GPU], ids=lambda page: page.name
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.quick] * (page.name == "README.md"))
+        for page in PAGES
+        if page.name not in ON_A_GPU
+    ],
 )
 def test_snippets_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -130,7 +130,7 @@ def test_baselines_and_networks_are_entered_and_every_agent_loads(name, monkeypa
 
 
 @pytest.mark.parametrize(
-    "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.slow)]
+    "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.long)]
 )
 @pytest.mark.parametrize("name", TABLES)
 def test_kept_games_are_what_the_agents_play(name, agents, monkeypatch):

@@ -337,7 +337,7 @@ def test_a_team_plays_against_no_pool(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_training_learns_to_beat_greedy(tmp_path):
     folder = ppo.train(ppo.Arguments("cacti", run=tmp_path / "run", steps=600_000, eval_games=400))
     result = json.loads((folder / "evaluation.json").read_text())["results"][1]

@@ -429,7 +429,7 @@ def test_beats_random_play_at_tables_of_three():
     assert results.interval[0] > 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "bar"), [("mars", 0.9), ("cacti", 0.62), ("botanicus", 0.8)])
 def test_beats_greedy(name, bar):
     game = make(name)

@@ -62,6 +62,7 @@ def small_run(run_by) -> Path:
 # --- training ---
 
 
+@pytest.mark.quick
 @each_trainer
 def test_a_run_leaves_everything(trainer, run_by):
     folder = run_by(trainer)
@@ -210,7 +211,7 @@ def test_same_seed_same_training(trainer, pool, tmp_path):
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_training_learns_to_beat_random(tmp_path):
     folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, eval_games=600))
     result = json.loads((folder / "evaluation.json").read_text())["results"][0]

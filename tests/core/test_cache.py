@@ -124,7 +124,7 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_next_process_finds_everything(place):
     code = "import pig; value = [points(pig.Pig()), first_game(pig.Pig(goal=20)), batch_of(pig.Pig(), 3)]"
     first = place.run(code)
@@ -297,7 +297,7 @@ def scores(*bonuses):
     return [f"out[p] = state.score[p]{f' + {bonus}' if bonus else ''}\n" for bonus in bonuses]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_old_builds_are_pruned(place):
     for number in range(5):
         assert place.run(POINTS)["value"] == [3 + number] * 2
@@ -312,7 +312,7 @@ def test_old_builds_are_pruned(place):
     assert result["compiled"] == 0, "the build before is still there"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bounds_check_finds_an_overrun_though_unchecked_code_is_in_the_cache(place):
     start = "import pig; game, value = pig.Pig(), 0; states, out = game.new_states(1), np.zeros((2, 10), np.int8); "
     direct = start + "kernels.observe(states[0], game.params[0], 0, out[0])"
@@ -395,7 +395,7 @@ print(digest.hexdigest())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_that_start_at_once_on_an_empty_cache_folder_agree(tmp_path):
     """Eight processes compile, and each plays 100 games of every kind; one that finds the cache filled agrees too."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}

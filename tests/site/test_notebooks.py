@@ -22,7 +22,7 @@ def _commands_of_this_environment(monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
-QUICK = [pytest.param(path, marks=pytest.mark.slow if path.stem == "train" else ()) for path in NOTEBOOKS]
+QUICK = [pytest.param(path, marks=pytest.mark.long if path.stem == "train" else ()) for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", QUICK, ids=lambda path: path.stem)
@@ -47,7 +47,7 @@ def wheels(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_in_a_fresh_environment(path, wheels, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)

@@ -4,5 +4,5 @@ import pytest
 
 
 def seeds(count, *quick):
-    """Return the seeds 0 … count - 1 for parametrize; all but those named are for `make test-all`."""
-    return [seed if seed in quick else pytest.param(seed, marks=pytest.mark.slow) for seed in range(count)]
+    """Return the seeds 0 … count - 1 for parametrize; all but those named are for `make test-long`."""
+    return [seed if seed in quick else pytest.param(seed, marks=pytest.mark.long) for seed in range(count)]

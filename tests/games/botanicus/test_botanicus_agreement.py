@@ -145,7 +145,7 @@ def test_reference_and_kernels_agree(tmp_path, part):
     play_many(tmp_path, part, PARTS, games=24, files=8, met=Counter(), seats_every=8)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_reference_and_kernels_agree_over_many_games(tmp_path, part):
     met = Counter()

@@ -132,7 +132,7 @@ def test_reference_and_kernels_agree(tmp_path):
     assert [event for event in EVENTS[:-1] if not met[event]] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_reference_and_kernels_agree_over_many_games(tmp_path, part):
     met = Counter()

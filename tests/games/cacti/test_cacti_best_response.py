@@ -69,7 +69,7 @@ def test_a_best_response_knows_the_agent():
     assert best > random.win_rate + 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_garden_exploit_comes_near_the_best_response(tmp_path):
     """Within 0.02 of what the best response wins; both by going through all deals."""
     training = pytest.importorskip("garden_agents.training.exploit")
@@ -88,7 +88,7 @@ def test_garden_exploit_comes_near_the_best_response(tmp_path):
     assert best - 0.02 < found < best
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_the_docs_say_of_the_best_response():
     exact = [best_response(data_of(), by_checksum, seat) for seat in (0, 1)]
     assert exact == pytest.approx([0.9248, 0.8819], abs=5e-5)

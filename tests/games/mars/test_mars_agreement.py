@@ -173,7 +173,7 @@ def test_reference_and_kernels_agree(part):
         play(options, seed, policy, Counter(), seats_every=3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_reference_and_kernels_agree_in_every_combination_of_options(part):
     met = Counter()
