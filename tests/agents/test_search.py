@@ -49,6 +49,7 @@ def searched(batch, *simulations, noise=None, **settings) -> Searched:
 
 
 @each_table
+@pytest.mark.thorough
 def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
     game = shortened(name, 40, **options)
     lineups = np.zeros((2, game.num_players), int)
@@ -401,6 +402,7 @@ def test_a_time_limit_replaces_the_number_of_simulations(network):
     assert searched(batch, 1, seconds=0.2, network=network).visits.sum() > 100
 
 
+@pytest.mark.thorough
 def test_threads_find_the_same():
     batch = started("botanicus", rows=7, decisions=5)
     one, three = MCTSAgent(30), MCTSAgent(30, threads=3)

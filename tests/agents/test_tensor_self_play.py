@@ -1,7 +1,6 @@
 """Self-play in tensors, here on the CPU, held against that in arrays: the same games, paid and valued alike."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -154,17 +153,6 @@ def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(("ray", "kind"), [(None, TensorSelfPlay), ("local", SelfPlay)])
-def test_games_of_workers_are_not_played_on_the_gpu(ray, kind):
-    game, network = small_network()
-    network.by_torch = True
-    arguments = ppo.Arguments("cacti", envs=2, rollout=2, device="cuda", ray=ray)
-    training = SimpleNamespace(game=game, torch_network=network, arguments=arguments)
-    assert isinstance(ppo.Training._games(training, arguments.pool(), 0), kind)
-
-
 def test_further_agents_of_the_pool_need_the_cpu():
-    shares = {"pool_share": 0.5}
     with pytest.raises(ValueError, match="on a GPU the pool has no further agents"):
-        ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",))
-    ppo.Arguments("cacti", device="cuda", **shares, pool_agents=("greedy",), ray="local")
+        ppo.Arguments("cacti", device="cuda", pool_share=0.5, pool_agents=("greedy",))

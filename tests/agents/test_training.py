@@ -167,7 +167,7 @@ def still(trainer):
     return zero | {"final_learning_rate": 0.0} if trainer == "expert iteration" else zero
 
 
-@each_trainer
+@pytest.mark.parametrize("trainer", ["ppo", "expert"])
 def test_training_begins_with_a_network(trainer, run_by, tmp_path):
     start = run_by(trainer) / "network.safetensors"
     folder = trained(trainer, run=tmp_path / "run", start=start, **still(trainer))
@@ -179,15 +179,14 @@ def test_training_begins_with_a_network(trainer, run_by, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize(("trainer", "players"), [("sb3", 3), ("ppo", 4)])
-def test_training_begins_with_a_network_of_another_table(trainer, players, run_by, tmp_path):
-    """With all but the values, if those are of other seats."""
-    given = NetworkAgent.load(run_by(trainer), Mars()).network.weights
-    start = {"start": run_by(trainer) / "network.safetensors", "num_players": players}
-    folder = trained(trainer, run=tmp_path / "run", **start, **still(trainer))
-    found = NetworkAgent.load(folder, Mars(num_players=players)).network.weights
+def test_training_begins_with_a_network_of_another_table(run_by, tmp_path):
+    """With all but the values, which are of other seats."""
+    given = NetworkAgent.load(run_by("ppo"), Mars()).network.weights
+    start = {"start": run_by("ppo") / "network.safetensors", "num_players": 4}
+    folder = trained("ppo", run=tmp_path / "run", **start, **still("ppo"))
+    found = NetworkAgent.load(folder, Mars(num_players=4)).network.weights
     for name in given:
-        if trainer == "sb3" or "values" not in name:
+        if "values" not in name:
             np.testing.assert_array_equal(found[name], given[name])
 
 

@@ -26,6 +26,7 @@ MODES = list(AutoresetMode)
 
 
 @pytest.mark.parametrize("name", garden_core.list_games())
+@pytest.mark.thorough
 def test_checks_of_gymnasium_and_stable_baselines(name, monkeypatch):
     monkeypatch.setitem(gymnasium_env._METADATA, "render_fps", 1000)
     env = gymnasium.make(

@@ -15,9 +15,8 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from garden_agents.networks.architecture import Architecture, empty_network, new_network
+from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.network import Network
-from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.progress import progress_bar
 from garden_agents.training.arguments import TrainingArguments, in_words, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, check
@@ -61,9 +60,6 @@ class Arguments(TrainingArguments):
     """lambda of generalised advantage estimation"""
     entropy: float = 0.01
     """initial weight of the entropy bonus, which falls linearly to 0.002"""
-
-    start: Path | None = None
-    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
 
     checkpoint_every: int = 200_000
     """decisions of the learner between two checkpoints; a past self joins the pool four times as often"""
@@ -259,8 +255,6 @@ def train(arguments: Arguments) -> Path:
     if arguments.resume is not None:  # before memory is allocated for the widths in the config
         check(folder / CHECKPOINT, game, empty_network(game, arguments.architecture, "outcome").shapes)
     model = new_model(game, env, arguments)
-    if arguments.resume is None and arguments.start is not None:
-        _set_initial_weights(arguments.start, model, game, arguments.architecture)
     run = Run.of(folder, game, arguments, command)
     if arguments.resume is not None:
         load_checkpoint(run, model, pool)
@@ -280,15 +274,6 @@ def train(arguments: Arguments) -> Path:
     network = policy_of(model).exported()
     run.finish(arguments.eval_games, network, model.num_timesteps, progress.value_target)
     return folder
-
-
-def _set_initial_weights(path: Path, model: MaskablePPO, game: Game, architecture: Architecture) -> None:
-    """Set the model's weights to those of a network's file."""
-    first = NetworkAgent.load(path, game, allow_other_options=True)
-    if first.network.shapes != policy_of(model).exported().shapes:
-        found = f"{first.config['network']} and {first.network.num_values} values"
-        raise ValueError(f"{path} has the architecture {found}, not {architecture} and one value")
-    policy_of(model).set_weights(first.network)
 
 
 def _learn(model: MaskablePPO, steps: int, progress: _Progress) -> None:

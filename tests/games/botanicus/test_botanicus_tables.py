@@ -102,6 +102,7 @@ def test_there_are_two_to_four_players(value):
 
 
 @pytest.mark.many_games
+@pytest.mark.thorough
 def test_games_with_other_tables_keep_the_contract(tmp_path):
     for seed in range(2):
         folder = tmp_path / str(seed)

@@ -117,6 +117,7 @@ def test_there_are_always_two_players(value):
 
 
 @pytest.mark.many_games
+@pytest.mark.thorough
 def test_games_with_other_cards_keep_the_contract(tmp_path):
     for seed in range(4):
         folder = tmp_path / str(seed)
