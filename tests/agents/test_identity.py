@@ -85,7 +85,7 @@ def test_files_that_an_agent_reads(folder, how, where):
 
 def test_what_is_read_once_in_a_process_counts_each_time(folder):
     (folder / "weights").write_text("1")
-    reading = "__import__('functools').cache(lambda: open('weights').read())"
+    reading = "__import__('functools').cache(lambda: __import__('pathlib').Path('weights').read_text())"
     (folder / "mine.py").write_text(f"read = {reading}" + MAKE.format(body="read()"))
     first = identity_of("mine:make", GAME).digest
     assert first == identity_of("mine:make", GAME).digest
@@ -177,7 +177,9 @@ def test_a_module_that_was_imported_before_may_have_read_files_then(folder):
 
 def test_an_agent_vouches_by_its_digest(folder):
     mine = folder / "mine.py"
-    text = "import subprocess" + MAKE.format(body="open('weights').read()").replace(FIRST, "policy")
+    text = "import subprocess" + MAKE.format(
+        body="__import__('pathlib').Path('weights').read_text()"
+    ).replace(FIRST, "policy")
     text = text.replace("    return", f"    policy = {FIRST}\n    policy.digest = 'version 1'\n    return")
     (folder / "weights").write_text("1")
     mine.write_text(text)
@@ -201,7 +203,7 @@ def test_agents_of_this_project_are_known(name, folder):
 
 
 def test_search_that_a_module_guides(folder):
-    text = MAKE.format(body="open('weights').read()").replace(
+    text = MAKE.format(body="__import__('pathlib').Path('weights').read_text()").replace(
         FIRST, "__import__('garden_agents').load('cacti')"
     )
     (folder / "mine.py").write_text(text)

@@ -432,7 +432,7 @@ def test_no_network_comes_for_that_many_players():
         ("mcts:0", "simulations must be at least 1"),
         ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
-        ("own_agents:last_legal", "the module has no 'last_legal'"),
+        ("own_agents:missing", "the module has no 'missing'"),
         ("runs/nothere", "'runs/nothere': there is no such file or folder"),
         ("bc.pt", r"'bc\.pt': there is no such file or folder; .* module:attribute"),
         ("there/weights.pt", "that is no run's folder or network; .* module:attribute"),

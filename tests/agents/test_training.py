@@ -164,7 +164,7 @@ def test_the_command_can_be_given_again(separate, tmp_path):
 def still(trainer):
     """Arguments with which nothing is learned."""
     zero = {"learning_rate": 0.0, "eval_games": 0}
-    return zero | {"final_learning_rate": 0.0} if trainer == "expert iteration" else zero
+    return zero | {"final_learning_rate": 0.0} if trainer == "expert" else zero
 
 
 @pytest.mark.parametrize("trainer", ["ppo", "expert"])

@@ -49,7 +49,7 @@ def kernels(monkeypatch):
         monkeypatch.setattr(module, "launch", compile_only)
         monkeypatch.setattr(module, "put", np.asarray)
     monkeypatch.setattr(gpu, "view", view)
-    monkeypatch.setattr(gpu, "empty", np.empty)
+    monkeypatch.setattr(gpu.cuda, "device_array", np.empty)
     monkeypatch.setattr(gpu, "clear", lambda array: array.fill(0))
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
     monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)

@@ -25,7 +25,7 @@ AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 @pytest.fixture
 def lines(tmp_path) -> list[Any]:
     """The lines of a file with two jobs."""
-    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS)
+    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
     (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
     job = {
         "job": ["random", "greedy", 0, 4],
@@ -39,7 +39,9 @@ def lines(tmp_path) -> list[Any]:
 def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    found, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, AGENTS), ValueError, names=path.name)
+    found, error = fuzzing.outcome(
+        lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name
+    )
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
@@ -70,7 +72,7 @@ def test_no_file_and_pickles(tmp_path):
     for path in fuzzing.special_paths(tmp_path):
         if path.name not in made:
             with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
-                arena._kept(path, GAME, 0, AGENTS)
+                arena._kept(path, GAME, 0, AGENTS, ())
             fuzzing.check_message(raised.value)
     for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "arena.games.jsonl").write_bytes(content)

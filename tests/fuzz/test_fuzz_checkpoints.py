@@ -62,7 +62,7 @@ def load(training) -> fuzzing.Load:
     def loaded(path: Path) -> Any:
         before, shapes = training.contents(), training.network.shapes
         found, error = fuzzing.outcome(
-            lambda: load_checkpoint(path, MARS, shapes, shapes, training.optimizer),
+            lambda: load_checkpoint(path, MARS, shapes, training.optimizer),
             ValueError,
             names=path.name,
         )
