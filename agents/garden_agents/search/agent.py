@@ -226,6 +226,10 @@ class MCTSAgent(Reseeded):
         """Search without a network in one row, int (1,); return the number of simulated decisions."""
         memory = self._take_memory(batch.game, 1)
         memory.noise[:1] = noise
+        at = int(row[0])
+        leaf, root = (memory.leaves.states, memory.values), batch.states[at : at + 1]
+        selection = Selection(int(batch.current_player[at]), self.prior, self.exploration)
+        settings, rng_state = (selection, Rollouts(self.rollout, self.depth)), self._streams.on(batch)[at]
         start, done, decisions = time.perf_counter(), 0, 0
         while not done or self._share(start, done, 1) < 1:
             count = CLOCK if done else 1  # the first simulation gives the priors
@@ -236,10 +240,6 @@ class MCTSAgent(Reseeded):
             if memory.trees.used[0, 0] + count >= memory.shape[1]:
                 memory.grow()
             tree = Tree(*(part[0] for part in memory.trees))
-            leaf, root = (memory.leaves.states, memory.values), batch.states[row]
-            selection = Selection(int(batch.current_player[row[0]]), self.prior, self.exploration)
-            settings = selection, Rollouts(self.rollout, self.depth)
-            rng_state = self._streams.on(batch)[row[0]]
             decisions += simulate(
                 tree, memory.scratch, leaf, root, batch.game.params, settings, count, rng_state
             )

@@ -84,7 +84,7 @@ def descend(state, params, tree, selection, scratch, rng_state):
         used[0] = 1
     mask = scratch.masks[2]
     path[0] = 0
-    node, length, added = np.int64(0), 0, False
+    node, length, added = path[0], 0, False
     while not added and not (state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
         if not nodes[node].expanded:
