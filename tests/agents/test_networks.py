@@ -407,6 +407,10 @@ def all_shipped() -> list[tuple[str, int]]:
     return [(name, players) for name in list_games() for players in network_agent.shipped(make(name))]
 
 
+def test_networks_come_with_the_games():
+    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= set(all_shipped())
+
+
 @pytest.mark.parametrize(("name", "players"), all_shipped())
 def test_a_network_that_comes_with_a_game_plays(name, players):
     agent = garden_agents.load(name, players)

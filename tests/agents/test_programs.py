@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from garden_agents import programs
+from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play
 from garden_agents.programs import ProgramAgent
 from garden_agents.registry import is_built_in, load_agent
@@ -262,3 +263,9 @@ def test_an_arena_that_is_stopped_leaves_no_process(number, processes, tmp_path)
     while left := [pid for pid in pids if alive(pid)]:
         assert time.monotonic() < deadline, f"{left} of {pids} still run"
         time.sleep(0.1)
+
+
+def test_programs_in_the_arena():
+    names = (f"program:{sys.executable} {BOT}", "random")
+    results, _ = round_robin(GAME, names, 20, processes=2)
+    assert results[0].games == 20

@@ -367,6 +367,11 @@ def resample__keeps_what_no_snapshot_shows(state, params, player, seed):
     resample_hands(state, params, player, seed)
 
 
+@faulty_rule("observe for seat 1 is no longer the same", base=Cards)
+def resample__for_the_mover(state, params, player, seed):
+    cards_resample(state, params, state.current_player, seed)
+
+
 def fill_state__checked(self, state, snapshot):
     require(len({*snapshot["hands"]}) == 3, "hands: a card is there twice")
     state["hand"], state["next_card"] = snapshot["hands"], DECK - len(snapshot["deck"])
@@ -443,6 +448,14 @@ add_fault(
     Cards,
     own_svg=draws,
     svg=lambda self, state, seat=None, **look: draws(self, self.snapshot(state), None, None),
+)
+add_fault(
+    "own_snapshot_forgets_truncated",
+    "the snapshot says 'change'",
+    Cards,
+    own_snapshot=lambda self, state: (
+        Cards.own_snapshot(self, state) | {"asked": "over" if state["terminated"] else "change"}
+    ),
 )
 add_fault(
     "own_snapshot_of_other_scores",

@@ -342,3 +342,9 @@ def test_games_are_played_in_blocks_that_fit_together(games, monkeypatch):
     again = Dataset(games.game, games.agents, games.record)
     assert np.array_equal(again.scores, games.scores)
     assert all(map(np.array_equal, again.expand(), games.expand()))
+
+
+def test_arrays_are_read_only(games):
+    for array in (*games.record, games.scores, games.returns):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0

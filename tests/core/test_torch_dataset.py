@@ -69,6 +69,17 @@ def test_shuffling_follows_torchs_generator(games, workers, persistent):
     assert len(set(order[0])) > 10  # of thirty: the decisions of many games are mixed
 
 
+def test_the_order_depends_on_nothing_but_the_seed(games):
+    """Not on what was iterated before, nor on another dataset."""
+    dataset = TorchDataset(games, 64)
+    orders = []
+    for _ in range(3):
+        torch.manual_seed(5)
+        orders.append(rows(dataset))
+    torch.manual_seed(5)
+    assert orders[0] == orders[1] == orders[2] == rows(TorchDataset(games, 64))
+
+
 @FORKED
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_generator_draws_the_order(games, workers):

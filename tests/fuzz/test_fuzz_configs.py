@@ -86,6 +86,10 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "a wide network": {"hidden": 10**9},
     "many threads": {"threads": 10**9},
     "many games": {"envs": 10**9},
+    "many channels": {"channels": 10**9},
+    "long rollouts": {"rollout": 10**12},
+    "no number": {"learning_rate": float("nan")},
+    "an option of many digits": {"options": {"max_decisions": "9" * 5000}},
     "no end": {"minutes": float("inf")},
     "an unknown argument": {"\x1b[2J" * 1000: 1},
     "a seed": {"seed": 2**63, "steps": 2**63 - 1},
@@ -93,7 +97,8 @@ CLAIMS: dict[str, dict[str, Any]] = {
 EXPERT_CLAIMS: dict[str, dict[str, Any]] = {
     "many positions": {"positions": 10**12},
     "many games of an expert": {"envs": 10**9},
-    "noise that is none": {"noise": float("nan")},
+    "many simulations": {"simulations": 10**9},
+    "a scale that is no number": {"scale": float("nan")},
 }
 
 

@@ -187,15 +187,38 @@ def test_records_with_changed_fields_are_refused_or_play_on_as_they_are_shown(na
         check_plays_on(game, batch.states[0])
 
 
+def changed_value(value: Any, rng: random.Random) -> Any:
+    """Return a plain value with something in it changed: another number, an entry more, twice or less."""
+    if isinstance(value, dict):
+        key = rng.choice(sorted(value))
+        return value | {key: changed_value(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.75:
+        place = rng.randrange(len(value))
+        return [*value[:place], changed_value(value[place], rng), *value[place + 1 :]]
+    if isinstance(value, list):
+        return rng.choice(
+            [[*value, []], [*value, 0], [*value, *value], value[:-1], [["shovel", 2], ["money", 1]]]
+        )
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return rng.choice([value - 1, value + 1, *EXTREMES])
+    return rng.choice(
+        [None, 7, "over", "start", "neutral", "choose", "track", "shovel", ["shovel", 2], ["water", 0]]
+    )
+
+
 @each_variant
-@pytest.mark.parametrize("numbers", fuzzing.blocks(fuzzing.CASES // 4), ids=str)
+@pytest.mark.parametrize("numbers", fuzzing.blocks(fuzzing.CASES // 8), ids=str)
 def test_changed_positions_are_refused_or_play_on(name, options, numbers):
     game = make(name, **options)
     snapshots = [game.snapshot(state) for state in positions_of(game, 8)]
     refused = 0
     for number in numbers:
         rng = random.Random(number)
-        snapshot = fuzzing.mutated(rng.choice(snapshots), rng)
+        snapshot = rng.choice(snapshots)
+        for _ in range(rng.randint(1, 2)):
+            snapshot = changed_value(snapshot, rng)
         state, error = fuzzing.outcome(
             lambda snapshot=snapshot: game.from_snapshot(snapshot, 1), PositionError
         )
@@ -204,6 +227,22 @@ def test_changed_positions_are_refused_or_play_on(name, options, numbers):
             assert game.snapshot(state) == snapshot
             check_plays_on(game, state)
     assert refused
+
+
+@each_variant
+@pytest.mark.parametrize("numbers", fuzzing.blocks(fuzzing.CASES // 8), ids=str)
+def test_positions_of_other_shapes_are_refused_or_play_on(name, options, numbers):
+    game = make(name, **options)
+    snapshots = [game.snapshot(state) for state in positions_of(game, 8)]
+    for number in numbers:
+        rng = random.Random(number)
+        snapshot = fuzzing.mutated(rng.choice(snapshots), rng)
+        state, error = fuzzing.outcome(
+            lambda snapshot=snapshot: game.from_snapshot(snapshot, 1), PositionError
+        )
+        if error is None:
+            assert game.snapshot(state) == snapshot
+            check_plays_on(game, state)
 
 
 @pytest.mark.parametrize("mark", ["depth", "group_size", "num_flowers", "started", "pile_left"])

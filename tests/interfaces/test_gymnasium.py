@@ -231,3 +231,11 @@ def test_stable_baselines_time_limit():
         assert dones.all() == last
     assert all(info["TimeLimit.truncated"] and info["episode"]["l"] == 2 for info in infos)
     assert all(0 < info["terminal_action_mask"].sum() < 20 for info in infos)
+
+
+def test_opponents_are_drawn_by_their_weights():
+    env = gymnasium.make("garden/Cacti-v0", opponents=["random", "greedy"], weights=[0, 1], seat=0)
+    vector = gymnasium.make_vec("garden/Cacti-v0", 8, opponents=["random", "greedy"], weights=[0, 1], seat=0)
+    for each in (env, vector):
+        each.reset(seed=0)
+        assert (each.unwrapped.learner.drawn == 1).all()

@@ -193,3 +193,10 @@ def test_pettingzoo_render(name, options):
 def test_a_module_of_another_version_is_refused():
     with pytest.raises(ValueError, match="mars_v1 must end with _v0, the version of Mars"):
         module_env(Mars, "mars_env.mars_v1")
+
+
+def test_truncated_environment():
+    env = pig_env(max_decisions=2)
+    play_env(env)
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())

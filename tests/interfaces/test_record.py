@@ -9,6 +9,7 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import TimeLimit
 from variants import each_table, shortened
 
 from cacti_env import Cacti
@@ -356,3 +357,18 @@ def test_positions_that_are_put_in_are_left_out(tmp_path):
         with pytest.warns(UserWarning, match="not recorded") if seed == 2 else warnings.catch_warnings():
             env.reset()
     assert not replays(tmp_path)
+
+
+def test_an_episode_that_is_cut_short_is_recorded_as_far_as_it_went(tmp_path):
+    limited = TimeLimit(Env(Mars, seat=0, record=tmp_path), 3)
+    for _ in range(2):
+        _, info = limited.reset(seed=5)
+        truncated = False
+        while not truncated:
+            _, _, _, truncated, info = limited.step(int(info["action_mask"].argmax()))
+    limited.close()
+    first, second = replays(tmp_path)
+    assert first == second
+    assert first.ended == "running"
+    own = [last for _, last in first.decisions() if last and last[0] == 0]
+    assert len(own) == 3
