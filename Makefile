@@ -16,13 +16,13 @@ train: .venv/train
 test: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "not thorough and not long"
 
-# The rest, and only the rest.
+# The tests that `make test` leaves out, except those of `make test-long`.
 test-all: .venv/test
 	$(BIN)/python -m pytest -n 2 -m "thorough and not long"
 
 # What takes minutes each, and 10,000 cases of each fuzzer.
 test-long: .venv/test
-	$(BIN)/python -m pytest -n 2 -m long
+	$(BIN)/python -m pytest -n 2 -m long --ignore=tests/fuzz
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 tests/fuzz
 
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.

@@ -5,7 +5,7 @@ parts of a training are measured one by one (games, learning), and a model puts 
 learner learns from what comes, `decisions per second = the least of W * rate of a worker, 1 / learn`.
 
 On a machine with fewer cores than busy processes these share it; how much faster two processes are than one is measured
-too. The model is then compared with trainings with one and with two workers, and asked for larger numbers, each worker with
+too. The model is then compared with trainings with one and with two workers, and used to predict larger numbers, each worker with
 a core of its own. `make test-ray` installs Ray.
 """
 

@@ -24,7 +24,7 @@ def parsed(snapshot: Any, form: type[T]) -> T:
     """
     try:
         return msgspec.convert(snapshot, form)
-    except (ValueError, RecursionError) as error:  # UnicodeError for half a character
+    except (ValueError, RecursionError) as error:  # UnicodeError for a lone surrogate
         raise PositionError(f"this is no snapshot: {one_line(error)}") from None
 
 

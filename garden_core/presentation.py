@@ -155,7 +155,8 @@ class Presentation(ABC):
 
         Raises:
             ValueError: for a position that cannot be, with the reason: keys or values that do not fit, cards or pieces
-                that are missing or there twice, values that do not follow from the others, or no legal action in a game that is not over.
+                that are missing or there twice, values that do not follow from the others, or no legal action although
+                the game is not over.
         """
         if not isinstance(snapshot, dict):
             raise PositionError(f"a snapshot is a dict, not {short(snapshot)}")

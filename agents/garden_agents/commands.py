@@ -77,7 +77,9 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        handler = signal.getsignal(signal.SIGINT)  # SIGINT itself is ignored in a script's background
+        handler = signal.getsignal(
+            signal.SIGINT
+        )  # shells start background commands of scripts with SIGINT ignored
         (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
     before = signal.signal(signal.SIGTERM, interrupt)

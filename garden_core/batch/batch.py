@@ -173,7 +173,7 @@ class Batch:
 
     @property
     def over(self) -> np.ndarray:
-        """Whether the last step ended the game, bool (N,); on a CPU."""
+        """Terminated or truncated in the last step, bool (N,); batches on a CPU only."""
         return self.terminated | self.truncated
 
     @property

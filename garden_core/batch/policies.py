@@ -80,8 +80,8 @@ class Streams:
         return vars(self) | {"_held": held}
 
 
-class Reseeded:
-    """A policy whose random choices come from `Streams`."""
+class Reseedable:
+    """Base of policies whose random generators can be reseeded."""
 
     _streams: Streams
 
@@ -90,7 +90,7 @@ class Reseeded:
         self._streams.reseed(rows, seeds)
 
 
-class _BuiltIn(Reseeded):
+class _BuiltIn(Reseedable):
     """A built-in policy as a callable on a batch; row i draws from a generator of its own."""
 
     kind: int

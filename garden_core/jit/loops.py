@@ -207,10 +207,10 @@ def points_rows(states, params, out):
         kernels.points(states[i], params[0], out[i])
 
 
-def by_seat(count, game, states):
-    """Return what `standings_rows` or `points_rows` counts for the seats of a game's states, int32 (N, players)."""
+def by_seat(kernel, game, states):
+    """Run `standings_rows` or `points_rows` on a game's states; return int32 (N, num_players)."""
     out = np.zeros((len(states), game.max_players), np.int32)
-    count(states, game.params, out)
+    kernel(states, game.params, out)
     return out[:, : game.num_players]
 
 

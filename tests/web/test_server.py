@@ -177,7 +177,7 @@ def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(name):
         match.act(rng.choice(match.legal))
         move = match.moves[-1]
         for seat in set(range(game.num_players)) - {move.seat}:
-            told = match.told(len(match.moves) - 1, [seat])
+            told = match.in_words(len(match.moves) - 1, [seat])
             described = game.describe(move.before, move.action)
             assert told.startswith(game.labels[move.action]) or told in described
     assert hidden > 0

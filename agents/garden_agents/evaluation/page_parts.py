@@ -1,4 +1,4 @@
-"""Parts of a page: texts, tables, figures and sections, as HTML. What strangers may have written goes through `words`."""
+"""Parts of a page: texts, tables and sections, as HTML. What strangers may have written goes through `words`."""
 
 from __future__ import annotations
 

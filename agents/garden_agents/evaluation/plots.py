@@ -18,7 +18,7 @@ from garden_core.files.disk import write_atomically
 
 COLOURS = ("#b5452c", "#2f6f8f", "#6b8e23", "#8a5a9e", "#c58a1b", "#5f6b73")
 GREY = "#8a8f94"
-"""Of texts and axes; on a page, the colour of its text."""
+"""Of texts and axes; `svg_plot` replaces it by the page's text colour."""
 
 
 @contextlib.contextmanager
@@ -66,7 +66,7 @@ def svg_plot(draw: Callable[..., None], **subplots: Any) -> str:
     style = dict.fromkeys(colours, GREY) | {
         "svg.fonttype": "none",
         "svg.hashsalt": "garden",
-        "grid.color": "#8a8f9440",
+        "grid.color": f"{GREY}40",
     }
     with _axes(2, (9, 3.6), style, **subplots) as axes, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # characters that the font lacks: the browser has others
@@ -85,26 +85,28 @@ def learning_curves(
     Args:
         left, right: the axes, which share y.
         columns: float (K,): "decisions" learned from, "seconds" of training, and by agent the rates against it.
-        games: games of each rate, for 95 % intervals; none are drawn if None.
-        chance: win rate among equal players; None for a team.
+        games: number of games behind each win rate, for 95 % intervals; None for a team's scores, or if unknown.
+        chance: win rate among equal players; None for a team, or if unknown.
     """
     decisions, minutes = columns["decisions"], columns["seconds"] / 60
     names = [name for name in columns if name not in ("decisions", "seconds")]
-    for name, colour in zip(names, itertools.cycle(COLOURS), strict=False):
+    looks = itertools.product(("-", "--"), COLOURS)
+    for name, (line, colour) in zip(names, looks, strict=False):
+        rates = columns[name]
+        finite = np.isfinite(rates)
         for axes, x in ((left, decisions), (right, minutes)):
-            rates = columns[name]
-            axes.plot(x, rates, "o-", color=colour, label=f"against {one_line(name, 60)}")
-            if games and chance:
+            axes.plot(x, rates, f"o{line}", color=colour, label=f"against {one_line(name, 60)}")
+            if games:
                 low, high = np.array([wilson(rate * games, games) for rate in rates]).T
-                axes.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
-    left.set(xlabel="decisions learned from", ylabel="win rate" if chance else "team score")
+                axes.fill_between(x, low, high, where=finite, color=colour, alpha=0.14, linewidth=0)
+    left.set(xlabel="decisions learned from", ylabel="win rate" if games or chance else "team score")
     right.set(xlabel="minutes of training")
+    if games or chance:
+        left.set(ylim=(0, 1.02))
     for axes in (left, right):
         axes.set_xlim(left=0)
         axes.locator_params(axis="x", nbins=6)
-    if chance:
-        left.set(ylim=(0, 1.02))
-        for axes in (left, right):
+        if chance:
             axes.axhline(chance, color=GREY, linestyle=":", label=f"chance, {chance:.0%}")
-        if names:
-            left.legend()
+    if names:
+        left.legend()

@@ -1,4 +1,4 @@
-"""Sections of a report from the files of a training run: its settings, the final evaluation, the others."""
+"""Sections of a report from the files of a training run: its settings, the final evaluation, those during the training."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def settings(found: Recorded) -> str:
         of = f" of {duration(60 * limit)}" if isinstance(limit, int | float) and 0 < limit <= 1e7 else ""
         named["training time"] = f"{duration(found.metrics['seconds'][-1])}{of}"
     elif METRICS in found.errors:
-        named["training time"] = words(found.errors[METRICS], 600)
+        named[METRICS] = words(found.errors[METRICS], 600)
     if found.decisions:
         named["decisions"] = f"{found.decisions:,.0f}"
     if found.best is not None:
@@ -195,10 +195,10 @@ def evaluations(found: Recorded) -> str:
         columns[name] = rates if team else np.where((rates >= 0) & (rates <= 1), rates, np.nan)
         for row, text in zip(rows, _in_words(columns[name], games, team), strict=True):
             row.append(text)
-    chance = None if team else 1 / (players or 2)
+    chance = 1 / players if players and players > 1 and not team else None
 
     def draw(left: Any, right: Any) -> None:
-        learning_curves(left, right, columns, games, chance)
+        learning_curves(left, right, columns, None if team else games, chance)
 
     names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in found.panel]
     about = f"ach evaluation plays the same {f'{games:,} ' if games else ''}deals"
@@ -216,6 +216,6 @@ def _in_words(rates: np.ndarray, games: int | None, team: bool) -> list[str]:
         return texts
     intervals = (wilson(rate * games, games) for rate in rates)
     return [
-        f"{text} ({low:.0%} … {high:.0%})" if np.isfinite(low) else text
-        for text, (low, high) in zip(texts, intervals, strict=True)
+        f"{text} ({low:.0%} … {high:.0%})" if np.isfinite(rate) else text
+        for text, rate, (low, high) in zip(texts, rates, intervals, strict=True)
     ]

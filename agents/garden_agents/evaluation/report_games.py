@@ -191,7 +191,7 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
     return (
         f"<p class=\"quiet\">At each decision the network's value for the player to move, and at the end that player's "
         f"outcome: {scale}. Decisions of one game share their outcome, so few games say little. "
-        f"On the dashed line values mean what they say.</p>{svg_plot(draw)}"
+        f"On the dashed line the mean outcome equals the value.</p>{svg_plot(draw)}"
         f"<h3>By fifths of the game</h3>{table(('', 'all', *PARTS), rows)}"
     )
 

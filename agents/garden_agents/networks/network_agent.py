@@ -26,7 +26,7 @@ from garden_agents.networks.heads import (
 from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
 from garden_core.batch.batch import Batch
-from garden_core.batch.policies import NETWORK_STREAM, Reseeded, Streams
+from garden_core.batch.policies import NETWORK_STREAM, Reseedable, Streams
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.array_files import read, write
 from garden_core.files.disk import is_folder
@@ -52,7 +52,7 @@ class _Description(msgspec.Struct):
     origin: dict[str, Any] = {}
 
 
-class NetworkAgent(Reseeded):
+class NetworkAgent(Reseedable):
     """A network as a policy for a batch.
 
     Args:

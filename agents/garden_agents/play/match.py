@@ -73,14 +73,14 @@ class Move(NamedTuple):
         seat: who took it.
         action: the action.
         estimate: what the agent thought of the position; "" if it says nothing.
-        told: by seat, None for an onlooker, the action's description as far as it was asked for.
+        descriptions: by seat (None: an onlooker) what the action does, filled on demand.
     """
 
     before: np.void
     seat: int
     action: int
     estimate: str
-    told: dict[int | None, str]
+    descriptions: dict[int | None, str]
 
 
 class Advice(NamedTuple):
@@ -244,15 +244,15 @@ class Match:
         except ValueError:  # no network is shipped with the game, or not with these options
             return OTHER_ADVISER, load_agent(OTHER_ADVISER, self.game)
 
-    def told(self, number: int, seats: Sequence[int | None]) -> str:
+    def in_words(self, number: int, seats: Sequence[int | None]) -> str:
         """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
         move = self.moves[number]
-        label, those = self.game.labels[move.action], (*seats, None)
-        for seat in those:
-            if seat not in move.told:
-                move.told[seat] = self.game.describe_to(move.before, move.action, seat)
-        told = {move.told[seat] for seat in those}
-        return label if label in told else sentence(label, told.pop())
+        label, viewers = self.game.labels[move.action], (*seats, None)
+        for seat in viewers:
+            if seat not in move.descriptions:
+                move.descriptions[seat] = self.game.describe_to(move.before, move.action, seat)
+        found = {move.descriptions[seat] for seat in viewers}
+        return label if label in found else sentence(label, found.pop())
 
     def choices(self) -> list[tuple[int, str]]:
         """Return the legal actions: their numbers and descriptions."""

@@ -75,13 +75,13 @@ def main(arguments: Arguments) -> None:
         _step(replay, states, a.seat)
     elif a.position is None:
         for number, (before, label) in enumerate(zip(states, replay.actions, strict=False), 1):
-            print(f"{number:>4} {_told(replay, before, label, a.seat)}")
+            print(f"{number:>4} {_in_words(replay, before, label, a.seat)}")
     else:
         print(game.text(state, a.seat))
     print(f"scores: {', '.join(map(str, game.scores(states[-1], a.seat)))}")
 
 
-def _told(replay: Replay, before: Any, label: str, seat: int | None) -> str:
+def _in_words(replay: Replay, before: Any, label: str, seat: int | None) -> str:
     """Return a decision in words, as much as `seat` may know (None: all)."""
     words = sentence(label, replay.game.describe_to(before, replay.game.labels.index(label), seat))
     return f"player_{before['current_player']}: {words}"
@@ -91,7 +91,7 @@ def _step(replay: Replay, states: list[Any], seat: int | None) -> None:
     """Show position after position, until the end or the end of the input."""
     for number, state in enumerate(states):
         if number:
-            print(f"\n{number:>4} {_told(replay, states[number - 1], replay.actions[number - 1], seat)}")
+            print(f"\n{number:>4} {_in_words(replay, states[number - 1], replay.actions[number - 1], seat)}")
         print(replay.game.text(state, seat))
         if number < len(states) - 1:
             try:

@@ -95,13 +95,13 @@ class Table:
             print(f"{match.names[seat]} loses the game", flush=True)
             return
         self.seen[seat] = len(match.moves)
-        print(self._told(len(match.moves) - 1), flush=True)
+        print(self._in_words(len(match.moves) - 1), flush=True)
 
-    def _told(self, number: int) -> str:
+    def _in_words(self, number: int) -> str:
         """Return a move in words, as much as all people may know."""
         move = self.match.moves[number]
         line = wrapped(
-            f"{self.match.names[move.seat]}: {self.match.told(number, self.match.people)}", indent=4
+            f"{self.match.names[move.seat]}: {self.match.in_words(number, self.match.people)}", indent=4
         )
         return line + ("\n" + textwrap.indent(move.estimate, "    ") if move.estimate else "")
 
@@ -151,7 +151,7 @@ class Table:
         typed(f"{self.match.names[seat]}, take the keyboard and press Enter: ")
         self.at_keyboard = seat
         if self.seen[seat] < len(self.match.moves):
-            since = map(self._told, range(self.seen[seat], len(self.match.moves)))
+            since = map(self._in_words, range(self.seen[seat], len(self.match.moves)))
             print("since your last move:", *since, sep="\n")
 
     def _help(self) -> str:

@@ -234,7 +234,7 @@ class Room:
             svg = ""
         first, page.moves = page.moves, len(match.moves)
         moves = [
-            {"seat": move.seat, "text": match.told(number, [seat]), "estimate": move.estimate}
+            {"seat": move.seat, "text": match.in_words(number, [seat]), "estimate": move.estimate}
             for number, move in enumerate(match.moves[first:], first)
         ]
         return {
@@ -293,7 +293,7 @@ class Server:
         self.rooms: dict[str, Room] = {}
         """By key the room that it is a link to."""
         self.first = match
-        # served for this machine alone, it answers to no other name, whoever resolves it here
+        # at a local address only local host names are accepted, against DNS rebinding
         names = [*LOCAL] if arguments.host in LOCAL else ["*"]
         self.app = Starlette(
             routes=[

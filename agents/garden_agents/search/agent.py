@@ -18,7 +18,7 @@ from garden_agents.search.simulation import Rollouts, simulate
 from garden_agents.search.tree import PRIORS, Leaves, Tree, node_type
 from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, scratch
-from garden_core.batch.policies import SEARCH_STREAM, Reseeded, Streams
+from garden_core.batch.policies import SEARCH_STREAM, Reseedable, Streams
 from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
@@ -91,7 +91,7 @@ class _Memory:
         self.trees = self.trees._replace(nodes=nodes, path=path)
 
 
-class MCTSAgent(Reseeded):
+class MCTSAgent(Reseedable):
     """Tree search as a policy for a batch.
 
     Args:

@@ -18,7 +18,7 @@ class Selection(NamedTuple):
 
     Attributes:
         player: seat that searches.
-        prior: where priors come from, one of the codes above.
+        prior: where priors come from, EQUAL, GREEDY or NETWORK of `tree`.
         exploration: weight of the priors in PUCT.
     """
 
@@ -134,7 +134,7 @@ def look_row(state, params, observation, mask):
 
 @compiled
 def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_states):
-    """Descend the tree of each of `rows`, as often for each, to the leaves that the network must evaluate."""
+    """Descend the tree of each of `rows`, the same number of times, to the leaves that the network must evaluate."""
     group = leaves.lengths.shape[0] // rows.shape[0]
     for i in range(leaves.lengths.shape[0]):
         search = i // group
@@ -147,6 +147,7 @@ def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_
             kernels.copy_record(leaves.states, i, states[row])
             kernels.resample(leaves.states[i], params[0], player, next_uint64(rng_state))
         tree = Tree(trees.nodes[search], trees.used[search], trees.path[i], trees.considered[search])
+        # np.int64, so that `descend` is compiled once
         selection = Selection(player, np.int64(NETWORK), exploration)
         leaves.lengths[i] = descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
         look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])

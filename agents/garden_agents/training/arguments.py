@@ -193,7 +193,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             values = itertools.chain(*value.items()) if isinstance(value, dict) else value
             words += [f"--{option}"]
             words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    if getattr(arguments, "ray", None) is not None:  # any cluster gives the same results
+    if getattr(arguments, "ray", None) is not None:  # not its address; a local cluster does as well
         words += ["--ray", LOCAL]
     return folder, arguments, game, shlex.join(words)
 

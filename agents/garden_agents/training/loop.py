@@ -73,7 +73,7 @@ class Loop(ABC):
         """Play and learn until the training is done."""
 
     def cluster(self) -> contextlib.AbstractContextManager[None]:
-        """Connect to a cluster while `source` is used; to none unless a subclass does."""
+        """Return the context in which `source` is used; subclasses connect to a cluster in it."""
         return contextlib.nullcontext()
 
     def go(self) -> None:

@@ -80,7 +80,7 @@ class Training(Loop):
         return max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
 
     def _between(self, first: float, last: float) -> float:
-        """Return what is interpolated linearly over the training."""
+        """Interpolate linearly from `first` to `last` over the training."""
         return first + (last - first) * self.done
 
     @property

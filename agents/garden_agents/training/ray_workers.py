@@ -1,7 +1,7 @@
 """Games of expert iteration from workers on a Ray cluster: `garden train mars --method expert-iteration --ray local`.
 
-Each worker plays its own games by search with the network that it is sent, and sends back what there is to learn from; the
-learner takes what comes. A worker that dies, or whose node leaves the cluster, is replaced; its games in flight are lost.
+Each worker plays its own games by search with the weights that it receives, and returns training positions; the learner
+uses them as they arrive. A worker that dies, or whose node leaves the cluster, is replaced; its games in flight are lost.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class SearchWorkers:
         self._received: list[Played] = []
 
     def _new(self) -> Any:
-        """Start a worker, with a seed that none has had."""
+        """Start a worker, with an unused seed."""
         seed, self._made = self.seed + SEED_STEP * self._made, self._made + 1
         return ray.remote(num_cpus=1)(SearchWorker).remote(*self._made_of, seed)
 
@@ -96,7 +96,7 @@ class SearchWorkers:
         return self.actors[i].play.remote(self.network.parameters, guided)
 
     def _answer(self, i: int, reference: Any, guided: bool) -> list[Played]:
-        """Return what worker `i` answers; where it dies, what the one that replaces it does."""
+        """Return the answer of worker `i`; one that died is replaced and asked again."""
         deaths = 0
         while True:
             try:

@@ -391,7 +391,7 @@ class Run:
         columns = {
             name: np.array([row[name] for row in self.past]) for name in ("decisions", "seconds", *self.panel)
         }
-        n = self.game.num_players
-        chance = None if self.game.cooperative else 1 / n
+        n, team = self.game.num_players, self.game.cooperative
+        games = None if team else -(-self.panel_games // n) * n
         with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
-            learning_curves(left, right, columns, -(-self.panel_games // n) * n, chance)
+            learning_curves(left, right, columns, games, None if team else 1 / n)

@@ -75,11 +75,6 @@ class Arguments(TrainingArguments):
         if left or rows < 2:
             raise ValueError("envs x rollout must be a multiple of minibatches, twice as much or more")
 
-    @property
-    def snapshot_every(self) -> int:
-        """Decisions of the learner between two new past selves."""
-        return max(1, self.checkpoint_every // 4)
-
 
 def new_model(game: Game, env: GardenVecEnv, arguments: Arguments) -> MaskablePPO:
     """Return an untrained model that learns from the games of `env`."""
@@ -138,6 +133,7 @@ class _Progress(BaseCallback):
         default = 2_000_000 if arguments.minutes is None else 10**12
         self.steps: int = default if arguments.steps is None else arguments.steps
         self.limit = math.inf if arguments.minutes is None else arguments.minutes * 60
+        self.snapshot_every = max(1, arguments.checkpoint_every // 4)
 
     @property
     def network(self) -> Network:
@@ -167,13 +163,13 @@ class _Progress(BaseCallback):
         return min(1.0, max(by_decisions, self.run.seconds / self.limit))
 
     def _between(self, first: float, last: float) -> float:
-        """Return what is interpolated linearly over the training."""
+        """Interpolate linearly from `first` to `last` over the training."""
         return first + (last - first) * self._progress()
 
     def _on_training_start(self) -> None:
         # here, as the first reset, before it, may have compiled
         self.run.begin(self._progress(), self.arguments.evaluation_count(self.arguments.minutes))
-        self.next_freeze = self._next(self.arguments.snapshot_every)
+        self.next_freeze = self._next(self.snapshot_every)
         self.next_checkpoint = self._next(self.arguments.checkpoint_every)
         self.bar.reset(None if self.arguments.minutes else self.steps)
         self.bar.update(self.num_timesteps)
@@ -195,7 +191,7 @@ class _Progress(BaseCallback):
         ahead = self.pool.report(self.bar, ("random", "greedy", "self"))
         self._set_schedules()
         if self.num_timesteps >= self.next_freeze:
-            self.next_freeze = self._next(self.arguments.snapshot_every)
+            self.next_freeze = self._next(self.snapshot_every)
             self.pool.freeze(self.network)
         self.env.learner.set_weights(self.pool.weights)
         if self.num_timesteps >= self.next_checkpoint:

@@ -125,12 +125,15 @@ class SelfPlay:
     def _pay(self) -> None:
         """Pay the open decisions for the last step; seat opponents anew where a game ended."""
         batch, d = self.batch, self.decisions
-        ended = np.flatnonzero(batch.over)
-        self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, batch.last_states[ended])
+        over = batch.over
+        ended = np.flatnonzero(over)
+        if len(ended):
+            self._standings[ended] = loops.by_seat(loops.standings_rows, self.game, batch.last_states[ended])
         chains = self.latest, self.last, d.next, d.after, d.deciders
-        pay(*chains, d.rewards, d.paid, batch.rewards, batch.over, self._standings)
-        self._count_results(ended)
-        self._seat_opponents(ended)
+        pay(*chains, d.rewards, d.paid, batch.rewards, over, self._standings)
+        if len(ended):
+            self._count_results(ended)
+            self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
         """Draw who plays the new games of `rows`."""
