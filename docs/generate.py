@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pictures
 import results
+import strength
+import tyro
 from results import ROOT, own_games, table
 
 from garden_core import Game, make
@@ -19,6 +23,9 @@ from garden_core.options import REWARD
 RESULT_TABLES = (
     results.speed,
     results.speed_in_short,
+    results.rates,
+    results.same_games,
+    results.first_step,
     results.threads,
     results.gpu,
     results.datasets,
@@ -27,23 +34,27 @@ RESULT_TABLES = (
     results.peers,
     results.peers_start,
     results.bots,
-    results.scaling,
-    results.scaling_parts,
-    results.trainers,
-    results.networks,
-    results.curves,
-    results.compared,
-    results.calibration,
-    results.strength,
-    results.ratings,
-    results.pairs,
-    results.tried,
-    results.best_responses,
-    results.ladder,
-    results.ladder_pairs,
+    strength.scaling,
+    strength.scaling_parts,
+    strength.trainers,
+    strength.networks,
+    strength.network_commands,
+    strength.curves,
+    strength.compared,
+    strength.calibration,
+    strength.strength,
+    strength.ratings,
+    strength.pairs,
+    strength.tried,
+    strength.best_responses,
+    strength.ladder,
+    strength.ladder_pairs,
     results.soak,
     results.mutants,
 )
+
+OTHER_SEAT = re.compile(r"(seat \d+ after it): ")
+"""Begins the meaning of a part that repeats a part of the own seat."""
 
 
 def card(game: Game) -> str:
@@ -86,8 +97,18 @@ def actions(game: Game) -> str:
 
 def observation(game: Game, first: int = 0) -> str:
     """Return the table of the parts of an observation, from part number `first`."""
-    parts = _indexed(game.observation_parts)[first:]
-    rows = [(indexes, part.values, part.meaning) for _, indexes, part in parts]
+    rows, others = [], []
+    for start, indexes, part in _indexed(game.observation_parts)[first:]:
+        if seat := OTHER_SEAT.match(part.meaning):
+            if not others or others[-1][0] != seat[1]:
+                others.append((seat[1], start))
+            last = start + part.size - 1
+        else:
+            if others:
+                firsts = ", ".join(f"{each} from {at}" for each, at in others)
+                rows.append((f"{others[0][1]} … {last}", "", f"the same for the other seats: {firsts}"))
+                others = []
+            rows.append((indexes, part.values, part.meaning))
     return table(("entries", "values", "meaning"), rows)
 
 
@@ -106,17 +127,49 @@ def _indexed(parts: Sequence[Part]) -> list[tuple[int, str, Part]]:
     return indexed
 
 
+def commands() -> str:
+    """Return the tables of the options of every command."""
+    from garden_agents.commands import MODULES
+
+    common: dict[str, str] = {}
+    sections = []
+    modules = {"train": "training.ppo", "exploit": "training.exploit"} | MODULES
+    for name, module in modules.items():
+        arguments = importlib.import_module(f"garden_agents.{module}").Arguments
+        known = dict(common)
+        rows = []
+        for option, text in _options_of(arguments):
+            if known.get(option) != text:
+                rows.append((option, text))
+            common.setdefault(option, text)
+        summary = arguments.__doc__.strip().split("\n")[0]
+        sections.append(f"## `garden {name}`\n\n{summary}\n\n{table(('option', 'meaning'), rows)}")
+    return "\n\n".join(sections)
+
+
+def _options_of(arguments: type) -> list[tuple[str, str]]:
+    """Return each option of a command and its help text."""
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        parser = tyro.extras.get_parser(arguments)
+    rows = []
+    for action in parser._actions:
+        if "--help" not in action.option_strings:
+            text = re.sub(r" \(default: (None|False|''|)\)$", "", " ".join(action.help.split()))
+            if "if not given" in text:  # and what then is said there, as it can depend on the machine
+                text = re.sub(r" \(default: .*\)$", "", text)
+            rows.append((f"`{(action.option_strings or [str(action.dest).upper()])[0]}`", text))
+    return rows
+
+
 def generated() -> dict[str, Callable[[], str]]:
     """Return every generated part by name."""
     parts = {function.__name__.replace("_", " "): function for function in RESULT_TABLES}
-    parts["peers in Python"] = results.peers_in_python
+    parts |= {"peers in Python": results.peers_in_python, "commands": commands}
     for game in map(make, own_games()):
         for what in (card, options, actions, observation):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
         if "memory" in game.option_values:
             parts[f"{game.name} memory"] = functools.partial(memory, game)
-        if game.summary:
-            parts[f"{game.name} summary"] = game.summary.strip
         for name, (head, rows) in game.data_tables.items():
             parts[f"{game.name} {name}"] = functools.partial(table, head, rows)
     return parts
@@ -138,14 +191,18 @@ def rules() -> dict[Path, str]:
     for game in map(make, own_games()):
         if game.rules_text != game.summary:
             note = "<!-- A copy of rules.md in the game's package: python docs/generate.py -->"
-            made[ROOT / "docs" / "rules" / f"{game.name}.md"] = f"{note}\n\n{game.rules_text}"
+            title, _, text = game.rules_text.partition("\n")
+            made[ROOT / "docs" / "rules" / f"{game.name}.md"] = (
+                f"{note}\n\n{title}\n\n## In short\n\n{game.summary.strip()}\n{text}"
+            )
     return made
 
 
 def pages() -> list[Path]:
-    """Return the pages for people: at the top of the project and in docs."""
-    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    return [*top, *sorted((ROOT / "docs").glob("*.md"))]
+    """Return the pages for people: at the top of the project, in docs, and the report."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md")]
+    docs = ROOT / "docs"
+    return [*top, *sorted(docs.glob("*.md")), *sorted((docs / "report").glob("*.md"))]
 
 
 if __name__ == "__main__":

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
-
-from garden_core import list_games
+from garden_core import list_games, make
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -24,8 +21,8 @@ PEER_GAMES = {
     "cacti": "Cacti / gin rummy",
     "botanicus": "Botanicus / backgammon",
 }
-PAIR = ("agent", "against", "games", "win rate", "95 % interval")
-TRAINED = ("training", "decisions", "against greedy", "against mcts:50", "against the default's network")
+FIGURE = re.compile(r"([-+]?[\d.,]+ ?(k|M|%|s|ms|µs|MB|MiB|kB)?( ± \d+| \(.*\)| … .*%)?|–|)")
+"""A cell that is a figure with its unit and range."""
 
 
 def own_games() -> list[str]:
@@ -37,46 +34,49 @@ def own_games() -> list[str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a Markdown table."""
-    lines = (f"| {' | '.join(map(str, row))} |" for row in (head, *rows))
-    return "\n".join([next(lines), "|" + "---|" * len(head), *lines])
+    """Return a Markdown table; columns of figures are aligned right."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    sides = (
+        "---:|" if any(column) and all(map(FIGURE.fullmatch, column)) else "---|"
+        for column in zip(*rows, strict=True)
+    )
+    lines = (f"| {' | '.join(row)} |" for row in (head, *rows))
+    return "\n".join([next(lines), "|" + "".join(sides), *lines])
 
 
-def _result(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     return json.loads((folder / f"{name}.json").read_text("utf-8"))
 
 
-def _measurements(*names: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
-    return [measured for name in names for measured in _result(name, folder)["measurements"]]
+def read_measurements(*names: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
+    return [measured for name in names for measured in load(name, folder)["measurements"]]
 
 
-def _of_games(name: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
+def read_all(name: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
     """Return the measurements of a benchmark that has a result file for each game."""
-    return _measurements(*sorted(path.stem for path in folder.glob(f"{name}-*.json")), folder=folder)
+    return read_measurements(*sorted(path.stem for path in folder.glob(f"{name}-*.json")), folder=folder)
 
 
 def _machine(facts: dict[str, Any]) -> str:
     return f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
 
 
-def _short(number: float) -> str:
-    if number >= 1e6:
-        return f"{number / 1e6:.2f} million"
-    return f"{number / 1e3:,.0f} thousand" if number >= 1e4 else f"{number:,.0f}"
+def short(number: float) -> str:
+    """Return a number with three digits or fewer, and k for thousands or M for millions."""
+    for unit, sign in ((1e6, " M"), (1e3, " k")):
+        if number >= unit:
+            return f"{number / unit:,.{max(0, 2 - len(str(int(number / unit))))}f}{sign}"
+    return f"{number:,.0f}"
 
 
-def _rate(measured: dict[str, Any], key: str = "decisions_per_second") -> str:
-    return _short(measured[key]["median"])
+def median_rate(measured: dict[str, Any], key: str = "decisions_per_second") -> str:
+    return short(measured[key]["median"])
 
 
-def _win_rate(result: dict[str, Any], to: str = "…") -> tuple[str, str]:
+def win_rate_cells(result: dict[str, Any], to: str = "…") -> tuple[str, str]:
     """Return a win rate and its interval."""
     low, high = result["interval"]
     return f"{result['win_rate']:.1%}", f"{low:.1%} {to} {high:.1%}"
-
-
-def _mean_and_range(rates: Sequence[float]) -> str:
-    return f"{sum(rates) / len(rates):.0%} ({min(rates):.0%} to {max(rates):.0%})"
 
 
 # --- speed ---
@@ -85,7 +85,7 @@ def _mean_and_range(rates: Sequence[float]) -> str:
 def speed() -> str:
     """Return the table of all speeds."""
     rows: list[tuple[Any, ...]] = []
-    throughput = _result("throughput")
+    throughput = load("throughput")
     for measured in throughput["measurements"]:
         if measured["num_envs"] in (1, 64, 1024) and measured["num_players"] == 2:
             what, n = measured["what"], measured["num_envs"]
@@ -96,15 +96,17 @@ def speed() -> str:
                 "Batch.step": f"`Batch.step` from Python, {games}",
                 "env()": "PettingZoo `env()`, the loop in Python",
             }[what]
-            rows.append((measured["game"], text, f"{_rate(measured)} decisions/s"))
+            rows.append((measured["game"], text, f"{median_rate(measured)} decisions/s"))
             if what == "env()" and "beside" in measured:
                 other = measured["beside"]
                 text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
-                rows.append(("", text, f"{_rate(other)} decisions/s"))
-    for measured in _measurements("training"):
+                rows.append(("", text, f"{median_rate(other)} decisions/s"))
+    for measured in read_measurements("training"):
         if measured["threads"] == 1:
-            rows.append((measured["game"], "PPO, decisions learned from", f"{_rate(measured)} decisions/s"))
-    for measured in _measurements("startup"):
+            rows.append(
+                (measured["game"], "PPO, decisions learned from", f"{median_rate(measured)} decisions/s")
+            )
+    for measured in read_measurements("startup"):
         if measured["interface"] == "env()":
             game, cache, seconds = (measured[key] for key in ("game", "cache", "seconds"))
             if cache == "warm":
@@ -115,11 +117,42 @@ def speed() -> str:
     return f"On {_machine(throughput['facts'])}, one thread:\n\n{table(head, rows)}"
 
 
+def rates() -> str:
+    """Return the table of the speed of each game: compiled, batched and alone."""
+    whats, result = ("random play, observed", "Batch.step", "env()"), load("throughput")
+    found = {
+        (each["game"], each["what"]): median_rate(each)
+        for each in result["measurements"]
+        if each["num_players"] == 2 and each["num_envs"] in (1024, *(1,) * (each["what"] == "env()"))
+    }
+    rows = [(make(game).title, *(found[game, what] for what in whats)) for game in own_games()]
+    facts = result["facts"]
+    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(('game', 'compiled', '`Batch.step`', '`env()`'), rows)}"
+
+
+def first_step() -> str:
+    """Return the table of the time to the first step of a new process."""
+    rows = []
+    for game in own_games():
+        row = {}
+        for each in read_measurements("startup"):
+            if (each["game"], each["interface"]) == (game, "env()"):
+                row[each["cache"]] = {part: each["seconds"][part]["median"] for part in each["seconds"]}
+        first = (sum(row[cache][part] for part in ("make", "reset", "step")) for cache in ("empty", "warm"))
+        rows.append(
+            (make(game).title, f"{row['warm']['import']:.1f} s", *(f"{seconds:.1f} s" for seconds in first))
+        )
+    head = ("game", "import", "first game and step, empty cache", "warm cache")
+    return table(head, rows)
+
+
 def threads() -> str:
     """Return the table of the speed-up by a second thread in `Batch.step`."""
-    result, rows = _result("threads"), []
+    result, rows = load("threads"), []
     for measured in result["measurements"]:
-        rates = (_rate(measured, key) for key in ("one_thread", "decisions_per_second"))
+        if measured["num_envs"] not in (1024, 8192):
+            continue
+        rates = (median_rate(measured, key) for key in ("one_thread", "decisions_per_second"))
         ratio = "{median:.2f} ({min:.2f} to {max:.2f})".format(**measured["ratio"])
         rows.append((measured["game"], f"{measured['num_envs']:,}", *rates, ratio))
     head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
@@ -129,10 +162,10 @@ def threads() -> str:
 def gpu() -> str:
     """Return the table of decisions per second on a GPU."""
     ways = ("kernel", "Batch.step", "pgx")
-    rows, results = [], [_result(f"cuda-{name}") for name in ("connect_four", *own_games())]
+    rows, results = [], [load(f"cuda-{name}") for name in ("connect_four", *own_games())]
     for result in results:
         measurements = [each for each in result["measurements"] if each["what"] in ways]
-        rates = {(each["what"], each["num_envs"]): _rate(each) for each in measurements}
+        rates = {(each["what"], each["num_envs"]): median_rate(each) for each in measurements}
         game = measurements[0]["game"].partition(":")[0]
         for size in sorted(size for way, size in rates if way == "kernel"):
             rows.append((game, f"{size:,}", *(rates.get((way, size), "–") for way in ways)))
@@ -142,12 +175,12 @@ def gpu() -> str:
 
 def datasets() -> str:
     """Return the table of the datasets' sizes and speeds."""
-    result = _result("datasets")
+    result = load("datasets")
     rows = [
         (
             measured["game"],
             f"{measured['bytes'] / measured['decisions']:.2f}",
-            *(_rate(measured, way) for way in ("loading", "expanding", "DataLoader")),
+            *(median_rate(measured, way) for way in ("loading", "expanding", "DataLoader")),
         )
         for measured in result["measurements"]
     ]
@@ -157,7 +190,10 @@ def datasets() -> str:
 
 def search() -> str:
     """Return the table of speeds of tree search."""
-    rows = [(measured["game"], measured["search"], _rate(measured)) for measured in _measurements("search")]
+    rows = [
+        (measured["game"], measured["search"], median_rate(measured))
+        for measured in read_measurements("search")
+    ]
     return table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
 
 
@@ -165,14 +201,14 @@ def answers() -> str:
     """Return the table of the response times of `garden play --web`."""
     head = ("game", "case", "answers", "median, ms", "99 of 100 within, ms")
     keys = ("game", "case", "answers", "median_ms", "p99_ms")
-    return table(head, [[measured[key] for key in keys] for measured in _measurements("web")])
+    return table(head, [[measured[key] for key in keys] for measured in read_measurements("web")])
 
 
 # --- other libraries ---
 
 
 def _peers(name: str) -> list[dict[str, Any]]:
-    return _measurements(*(f"{name}-{game.partition(':')[0]}" for game in PEER_GAMES))
+    return read_measurements(*(f"{name}-{game.partition(':')[0]}" for game in PEER_GAMES))
 
 
 def _rates(columns: Sequence[str], size: int | None = None) -> dict[tuple[str, int], dict[str, dict]]:
@@ -185,21 +221,34 @@ def _rates(columns: Sequence[str], size: int | None = None) -> dict[tuple[str, i
 
 
 def speed_in_short() -> str:
-    """Return the table of speeds of each game and of the most similar games of other libraries."""
+    """Return a sentence on Connect Four in each library, and on our games."""
     columns = ("Batch.step", "pgx", "EnvPool", "OpenSpiel, C++")
-    rows = [
-        (PEER_GAMES[game], *(_rate(rates[what]) if what in rates else "" for what in columns), "")
-        for (game, _), rates in _rates(columns, 1024).items()
-    ]
-    loops = _rates(("env()", "PettingZoo"), 1)["connect_four:ConnectFour", 1]
-    own, other = _rate(loops["env()"]), _rate(loops["PettingZoo"])
-    rows.append(("Connect Four, one game, a loop in Python", f"`env()`: {own}", "", "", "", other))
-    machine = _machine(_result("peers-connect_four")["facts"])
+    rates = {
+        game: {what: median_rate(each) for what, each in row.items()}
+        for (game, _), row in _rates(columns, 1024).items()
+    }
+    four = rates["connect_four:ConnectFour"]
+    own = ", ".join(f"{make(game).title} {rates[game]['Batch.step']}" for game in own_games())
+    facts = load("peers-connect_four")["facts"]
     return (
-        f"Decisions per second on one core ({machine}), 1,024 games at once, with masks and observations; OpenSpiel plays\n"
-        "one game at a time, without observations. Where a line names two games, the second is the nearest one in the other\n"
-        f"libraries.\n\n{table(('game', '`Batch.step`', *columns[1:], 'PettingZoo'), rows)}"
+        f"On one core ({facts['processor']}, {facts['date']}), 1,024 games of Connect Four at once, with masks and observations:\n"
+        f"{four['Batch.step']} decisions per second; pgx {four['pgx']}, EnvPool {four['EnvPool']}; OpenSpiel in C++, one game at a time\n"
+        f"without observations, {four['OpenSpiel, C++']}. {own}. [Speed](docs/speed.md)"
     )
+
+
+def same_games() -> str:
+    """Return the table of games that several libraries have."""
+    columns = ("Batch.step", "compiled", "pgx", "EnvPool", "OpenSpiel, C++")
+    loops, rows = _rates(("env()", "PettingZoo"), 1), []
+    for (game, _), rates in _rates(columns, 1024).items():
+        if ":" in game:  # our version of another library's game
+            one = loops[game, 1]
+            pettingzoo = f"{median_rate(one['PettingZoo'])} ({median_rate(one['env()'])})"
+            rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
+    facts = load("peers-connect_four")["facts"]
+    head = ("game", "`Batch.step`", "compiled", *columns[2:], "PettingZoo (`env()`)")
+    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(head, rows)}"
 
 
 def _compared(columns: Sequence[str], size: int | None = None) -> str:
@@ -210,7 +259,7 @@ def _compared(columns: Sequence[str], size: int | None = None) -> str:
             return ""
         ratio = measured["compiled_to_this"]["median"]
         share = f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
-        return _rate(measured) + ("" if measured["what"] == "compiled" else share)
+        return median_rate(measured) + ("" if measured["what"] == "compiled" else share)
 
     rows = [
         (PEER_GAMES[game], f"{n:,}", *(cell(rates.get(what)) for what in columns))
@@ -221,7 +270,7 @@ def _compared(columns: Sequence[str], size: int | None = None) -> str:
 
 def peers() -> str:
     """Return the table of compiled loops and other libraries' games."""
-    result = _result("peers-connect_four")
+    result = load("peers-connect_four")
     names = {"jax": "JAX", "pgx": "pgx", "envpool": "EnvPool", "open_spiel": "OpenSpiel"}
     versions = ", ".join(f"{name} {result['settings'][key]}" for key, name in names.items())
     text = f"On {_machine(result['facts'])}, {versions}, one core, decisions per second:\n\n"
@@ -250,207 +299,12 @@ def peers_start() -> str:
 def bots() -> str:
     """Return the table of OpenSpiel's IS-MCTS against ours."""
     rows = []
-    for measured in _of_games("search-peers"):
+    for measured in read_all("search-peers"):
         (result,) = measured["results"]
         seconds = (measured["seconds_a_move"][result[side]] for side in ("agent", "opponent"))
         times = (f"{1000 * each:.1f} ms" for each in seconds)
-        rows.append((measured["game"], result["games"], *_win_rate(result), *times))
+        rows.append((measured["game"], result["games"], *win_rate_cells(result), *times))
     return table(("game", "games", "ours wins", "95 % interval", "ours, time a move", "OpenSpiel's"), rows)
-
-
-# --- training ---
-
-
-def scaling() -> str:
-    """Return the table of trainings with workers: measured, and predicted by the model."""
-    rows = []
-    for measured in _of_games("scaling"):
-        for row in measured["workers"]:
-            rates = (_short(row[key]) if key in row else "" for key in ("sampled", "trained"))
-            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if "trained" in row else ""
-            rows.append((measured["game"], row["workers"], *rates, _short(row["predicted"]), off))
-    return table(("game", "workers", "sampled/s", "trained/s", "by the model", "off by"), rows)
-
-
-def scaling_parts() -> str:
-    """Return the table of the measured parts of trainings with workers."""
-    rows = []
-    for measured in _of_games("scaling"):
-        parts = measured["parts"]
-        micro = (f"{1e6 * parts[part]:.1f}" for part in ("play", "learn"))
-        sizes = f"{parts['bytes_of_a_decision']:,.0f}", f"{parts['bytes_of_the_weights'] / 1000:,.0f}"
-        rows.append((measured["game"], f"{parts['decisions']:,.0f}", *micro, *sizes))
-    head = ("game", "decisions per call", "play, µs per decision", "learn", "bytes per decision")
-    return table((*head, "kB of weights"), rows)
-
-
-def trainers() -> str:
-    """Return the table of the trainers' speeds, and of where our trainer's time goes."""
-    rows = []
-    for measured in _measurements("training"):
-        sb3, shares = measured["sb3"], measured["shares_of_time"].items()
-        rates = _rate(measured), _rate(sb3), f"{sb3['ratio']['median']:.1f}"
-        time = ", ".join(f"{part} {share:.0%}" for part, share in shares)
-        rows.append((measured["game"], measured["threads"], *rates, time))
-    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "where our trainer's time goes")
-    return table(head, rows)
-
-
-def networks() -> str:
-    """Return the table of shipped networks, and below it the commands that trained each."""
-    rows, commands = [], []
-    for path in sorted(ROOT.glob("agents/garden_agents/games/*/networks/*.safetensors")):
-        with safe_open(path, "np") as file:
-            config = json.loads(file.metadata()["config"])
-        game, origin, players = config["game"], config["origin"], config["options"]["num_players"]
-        arena = f"arena-{game}-{players}.json"
-        made = f"{origin['decisions'] / 1000:,.0f} thousand decisions in {origin['seconds'] / 60:.0f} minutes"
-        size, result = f"{path.stat().st_size / 1e6:.2f} MB", f"[{arena}](../benchmarks/results/{arena})"
-        rows.append((f"{game}, {players}", size, origin["seed"], made, result))
-        steps = "\n".join(map(_wrapped, origin["command"].split(" && ")))
-        commands.append(f"`{path.relative_to(ROOT)}`:\n\n```bash\n{steps}\n```")
-    head = ("game, players", "size", "seed", "kept after, in the last command", "result file")
-    return "\n\n".join([table(head, rows), *commands])
-
-
-def _wrapped(command: str) -> str:
-    """Return a command in lines of about 90 characters, broken before options."""
-    unbroken = re.sub(r" (?!--)", "\0", command)
-    lines = textwrap.wrap(unbroken, 84, break_long_words=False, break_on_hyphens=False)
-    return " \\\n    ".join(lines).replace("\0", " ")
-
-
-def _trained(name: str, *keys: str) -> str:
-    """Return the table of the runs of each command, after equal times: means and ranges over the seeds."""
-    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for measured in _of_games(name, REPORT):
-        about = (f"{measured['minutes']:g}",) if "minutes" in keys else ()
-        runs[measured["game"], *about, f"`{measured['way']}`"].append(measured)
-    rows = []
-    for about, measurements in runs.items():
-        ends = [
-            {key: values[-1] for key, values in measured["evaluations"].items()} for measured in measurements
-        ]
-        decisions = sum(end["decisions"] for end in ends) / len(ends)
-        rates = (_mean_and_range([end[name] for end in ends]) for name in ("greedy", "mcts:50"))
-        duels = [measured["against_default"] for measured in measurements if "against_default" in measured]
-        against = _mean_and_range(duels) if duels else ""
-        rows.append((*about, f"{decisions / 1000:,.0f} thousand", *rates, against))
-    return table(("game", *keys, *TRAINED), rows)
-
-
-def curves() -> str:
-    """Return the table of the learning curves' ends."""
-    return _trained("learning", "minutes")
-
-
-def compared() -> str:
-    """Return the table of training settings."""
-    return _trained("compared")
-
-
-def calibration() -> str:
-    """Return the table of values and outcomes: means, and correlation by fifths of the game."""
-    rows = []
-    for measured in _measurements("calibration", folder=REPORT):
-        (value, *values), (outcome, *outcomes) = measured["mean_value"], measured["mean_outcome"]
-        apart = max((v - o for v, o in zip(values, outcomes, strict=True)), key=abs)
-        means = (f"{mean:+.3f}" for mean in (value, outcome, apart))
-        fifths = (f"{correlation:.2f}" for correlation in measured["correlation"][1:])
-        about = f"{measured['game']}, {measured['num_players']}", measured["values_by"]
-        rows.append((*about, *means, *fifths))
-    head = ("game, players", "values by", "mean value", "mean outcome", "farthest apart in a fifth")
-    return table((*head, "correlation: 1st fifth", "2nd", "3rd", "4th", "5th"), rows)
-
-
-# --- playing strength ---
-
-
-def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
-    """Return game, number of players and content of every arena's result file."""
-    arenas = [_result(path.stem) for path in sorted(RESULTS.glob("arena-*.json"))]
-    return [(arena["game"], arena["options"]["num_players"], arena) for arena in arenas]
-
-
-def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the columns PAIR of a result."""
-    return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], *_win_rate(result)
-
-
-def strength() -> str:
-    """Return the table of the shipped networks' win rates."""
-    rows = []
-    for game, players, arena in _arenas():
-        for r in arena["results"]:
-            if r["opponent"] == "network" and players == 2:  # a pair is listed once, in either order
-                low, high = r["interval"]
-                r = {
-                    "agent": "network",
-                    "opponent": r["agent"],
-                    "win_rate": 1 - r["win_rate"],
-                    "interval": (1 - high, 1 - low),
-                }
-            if r["agent"] == "network" and r["opponent"] != "random":
-                opponents = f"`{r['opponent']}`" if players == 2 else f"{players - 1} of `{r['opponent']}`"
-                rows.append((game, opponents, *_win_rate(r)))
-    return table(("game", "the network against", "wins", "95 % interval"), rows)
-
-
-def ratings() -> str:
-    """Return the table of ratings of all arenas."""
-    rows = [
-        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
-        for game, players, arena in _arenas()
-        for r in arena["ratings"]
-    ]
-    return table(("game", "players", "agent", "rating ± 2 sigma"), rows)
-
-
-def pairs() -> str:
-    """Return the table of win rates of all pairs in all arenas."""
-    rows = [
-        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
-        for game, players, arena in _arenas()
-        for r in arena["results"]
-    ]
-    return table(("game", "players", *PAIR, "mean scores"), rows)
-
-
-def tried() -> str:
-    """Return the table of pairs of agents that docs/training.md compares in Cacti."""
-    return table(PAIR, map(_pair, _result("tried-cacti-2", REPORT)["results"]))
-
-
-def best_responses() -> str:
-    """Return the table of win rates of best responses, and of search, against networks.
-
-    Search does not depend on what the best response begins with, and is listed once for each network.
-    """
-    rows, previous = [], ()
-    for measured in _of_games("exploit", REPORT):
-        about = measured["game"], measured["num_players"], measured["agent"]
-        response, search = ("{} ({})".format(*_win_rate(r, "to")) for r in measured["results"])
-        rows.append((*about, measured["way"], response, "" if about == previous else search))
-        previous = about
-    head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
-    return table(head, rows)
-
-
-def ladder() -> str:
-    """Return the table of ratings and times per move of the agents of each game's ladder."""
-    rows = []
-    for measured in _of_games("ladder", REPORT):
-        for agent, (rating, uncertainty) in sorted(measured["ratings"].items(), key=lambda each: each[1][0]):
-            seconds = measured["seconds_a_move"].get(agent)
-            time = "" if seconds is None else f"{1000 * seconds:.3g}"
-            rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
-
-
-def ladder_pairs() -> str:
-    """Return the table of win rates of the pairs of each game's ladder."""
-    ladders = _of_games("ladder", REPORT)
-    return table(("game", *PAIR), [(each["game"], *_pair(r)) for each in ladders for r in each["results"]])
 
 
 # --- tests ---
@@ -466,7 +320,7 @@ def soak() -> str:
             f"{measured['positions']:,}",
             f"{measured['growth_mib']:g} MiB",
         )
-        for measured in _measurements("soak")
+        for measured in read_measurements("soak")
     ]
     return table(("game", "played through", "decisions", "positions checked", "memory grew by"), rows)
 
@@ -475,6 +329,6 @@ def mutants() -> str:
     """Return the table of results of `make mutants`."""
     rows = [
         (f"`{measured['file']}`", measured["mutants"], measured["mutants"] - len(measured["survivors"]))
-        for measured in _measurements("mutants")
+        for measured in read_measurements("mutants")
     ]
     return table(("file", "mutants tried", "noticed by a test"), rows)
