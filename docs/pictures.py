@@ -1,7 +1,7 @@
 """Make the pictures and films that README and docs show, of games between the trained agents: `python docs/pictures.py`.
 
-For each game there are, in docs/pictures: the recorded game (.json), a position of it as a picture, light and dark (.svg), and
-a film of it (.gif). `python docs/generate.py` draws the pictures anew, of the games as they are recorded.
+For each game there are, in docs/pictures: the recorded game (.json), a position of it as a picture (.svg), and a film of
+it (.gif). `python docs/generate.py` draws the pictures anew, of the games as they are recorded.
 """
 
 from __future__ import annotations
@@ -53,20 +53,18 @@ def played(name: str) -> Replay:
 
 
 def stills() -> dict[Path, str]:
-    """Return, by file, the pictures of the recorded games: light and dark."""
+    """Return, by file, a picture of a position of each recorded game."""
     made = {}
     for name, shown in SHOWN.items():
         replay = Replay.load(FOLDER / f"{name}.json")
         state, last = list(replay.decisions())[shown.position]
-        for file, dark in ((f"{name}.svg", False), (f"{name}-dark.svg", True)):
-            made[FOLDER / file] = replay.game.svg(state, legal=True, last=last, dark=dark)
+        made[FOLDER / f"{name}.svg"] = replay.game.svg(state, legal=True, last=last)
     return made
 
 
 def files() -> set[Path]:
     """Return every file that is in the folder."""
-    kinds = (".json", ".svg", "-dark.svg", ".gif")
-    return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in kinds}
+    return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in (".json", ".svg", ".gif")}
 
 
 if __name__ == "__main__":

@@ -223,17 +223,19 @@ def _rates(columns: Sequence[str], size: int | None = None) -> dict[tuple[str, i
 def speed_in_short() -> str:
     """Return a sentence on Connect Four in each library, and on our games."""
     columns = ("Batch.step", "pgx", "EnvPool", "OpenSpiel, C++")
-    rates = {
-        game: {what: median_rate(each) for what, each in row.items()}
-        for (game, _), row in _rates(columns, 1024).items()
-    }
-    four = rates["connect_four:ConnectFour"]
-    own = ", ".join(f"{make(game).title} {rates[game]['Batch.step']}" for game in own_games())
+    own, pgx, envpool, openspiel = (
+        median_rate(_rates(columns, 1024)["connect_four:ConnectFour", 1024][what]) for what in columns
+    )
+    games = ", ".join(
+        f"{make(each['game']).title} {median_rate(each)}"
+        for each in read_measurements("throughput")
+        if (each["what"], each["num_envs"], each["num_players"]) == ("Batch.step", 1024, 2)
+    )
     facts = load("peers-connect_four")["facts"]
     return (
-        f"On one core ({facts['processor']}, {facts['date']}), 1,024 games of Connect Four at once, with masks and observations:\n"
-        f"{four['Batch.step']} decisions per second; pgx {four['pgx']}, EnvPool {four['EnvPool']}; OpenSpiel in C++, one game at a time\n"
-        f"without observations, {four['OpenSpiel, C++']}. {own}. [Speed](docs/speed.md)"
+        f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
+        f"The same game in several libraries ({facts['date']}): Connect Four {own}; pgx {pgx}; EnvPool {envpool}; OpenSpiel in C++, one game\n"
+        f"at a time without observations, {openspiel}. [Speed](docs/speed.md)"
     )
 
 

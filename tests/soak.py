@@ -1,7 +1,7 @@
 """Play millions of random decisions and see that memory and invariants hold: `python -m tests.soak [GAMES ...]`.
 
 Through compiled random play, `Batch` and the PettingZoo environment; one position in a thousand decisions is checked.
-Writes soak.json among the benchmarks' results, which docs/reliability.md shows.
+Writes soak.json among the benchmarks' results, which docs/testing.md shows.
 """
 
 from __future__ import annotations
