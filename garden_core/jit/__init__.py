@@ -6,8 +6,6 @@ from garden_core.jit.rng import bounded, game_seed, next_float, next_uint64, nth
 from garden_core.jit.rows import JIT, records
 
 __all__ = [
-    "JIT",
-    "OPTIONS",
     "bounded",
     "cache_folder",
     "compiled",
