@@ -263,7 +263,7 @@ WRONG = [
 
 def test_hundreds_of_wrong_messages_change_nothing():
     with against_greedy("cacti") as (server, page):
-        rooms, state = len(server.rooms), first_room(server).match.state.tobytes()
+        count, state = len(server.rooms), first_room(server).match.state.tobytes()
         rng, good = random.Random(0), json.dumps({"type": "act", "at": 0, "action": 3})
         messages = list(WRONG)
         while len(messages) < 300:  # a good message of which a few characters are changed, and never acts
@@ -281,7 +281,7 @@ def test_hundreds_of_wrong_messages_change_nothing():
         for text in messages:
             page.socket.send(text)
             assert page.wait("error")["text"]
-        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (rooms, state)
+        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (count, state)
         page.act(page.now["legal"][0]["action"])
         assert page.now["at"] == 1
 
