@@ -19,14 +19,14 @@ FOLDER = Path(__file__).with_name("pictures")
 
 
 class Shown(NamedTuple):
-    """What is shown of a game.
+    """A game that the docs show.
 
     Attributes:
-        options: of the game.
-        agent: who plays every seat.
-        seed: of the deal; each seat's agent has a seed of its own.
-        position: the picture's, as its number of decisions.
-        every, width, seconds: of the film, as for `save_film`.
+        options: options of the game.
+        agent: agent on every seat.
+        seed: seed of the deal; the seed of each seat's agent is the number of the seat.
+        position: number of decisions before the position in the picture.
+        every, width, seconds: settings of the film, see `save_film`.
     """
 
     options: dict[str, Any]
@@ -46,7 +46,7 @@ SHOWN = {
 
 
 def played(name: str) -> Replay:
-    """Return the game that is shown, played now."""
+    """Play the game that is shown."""
     shown = SHOWN[name]
     game = make(name, **shown.options)
     return record(game, [load_agent(shown.agent, game, seed) for seed in range(game.num_players)], shown.seed)

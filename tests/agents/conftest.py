@@ -10,9 +10,9 @@ def played(monkeypatch) -> list:
 
     jobs = []
 
-    def noted(game, job, seed, play_job=arena.play_job):
+    def noted(game, job, play_job=arena.play_job, **settings):
         jobs.append(job)
-        return play_job(game, job, seed)
+        return play_job(game, job, **settings)
 
     monkeypatch.setattr(arena, "play_job", noted)
     return jobs

@@ -163,10 +163,10 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
     played.clear()
     play_job = arena.play_job
 
-    def interrupted(game, job, seed):
+    def interrupted(game, job, **settings):
         if job.block == 1:
             raise KeyboardInterrupt
-        return play_job(game, job, seed)
+        return play_job(game, job, **settings)
 
     monkeypatch.setattr(arena, "play_job", interrupted)
     kept = tmp_path / "parts.games.jsonl"
@@ -312,7 +312,7 @@ def test_picture_of_many_agents_with_long_names(tmp_path, num_players):
     names = ["random", "greedy", "mcts:4000", "runs/mars-20250101-120000", "company.agents:strong"]
     lineups, placed = field([0.0, 300, 400, 640, -100], num_players, 10)
     pairs = zip(itertools.permutations(names, 2), np.split(placed, 20), strict=True)
-    results = [result_of(pair, part, part + 30) for pair, part in pairs]
+    results = [result_of(pair, part, part + 30, np.full(len(part), -1)) for pair, part in pairs]
     arena.picture(tmp_path / "arena.png", results, rate(names, lineups, placed), "Mars()")
     assert (tmp_path / "arena.png").read_bytes().startswith(b"\x89PNG")
     assert max(map(len, table(results).splitlines())) <= 110

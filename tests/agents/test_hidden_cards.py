@@ -60,9 +60,9 @@ def people(game, state):
 
 
 def web(game, state):
-    web = pytest.importorskip("garden_agents.play.web")
-    room = web.Room(people(game, state))
-    return room.position(web._Page(None, room, 0, False))
+    rooms = pytest.importorskip("garden_agents.play.rooms")
+    room = rooms.Room(people(game, state))
+    return room.position(rooms.Page(None, room, 0, False))
 
 
 def terminal(game, state, capsys):

@@ -183,10 +183,10 @@ def test_numpy_has_one_thread(board):
 
 
 def test_an_interrupted_command_goes_on(board, played, monkeypatch):
-    def interrupted(game, job, seed, play_job=play_job):
+    def interrupted(game, job, play_job=play_job, **settings):
         if job.block == 1:
             raise KeyboardInterrupt
-        return play_job(game, job, seed)
+        return play_job(game, job, **settings)
 
     with monkeypatch.context() as patch:
         patch.setattr("garden_agents.evaluation.arena.play_job", interrupted)
@@ -265,7 +265,7 @@ def test_games_of_another_network_are_played_anew(table, played, search):
     enter(table, "mine", agent, games=2)
     play()
     change_weights(path, make("cacti"))
-    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them anew"
+    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them again"
     assert message in fails("--check")
     played.clear()
     play()

@@ -266,7 +266,7 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
         caps.append(game.option_values["max_decisions"])
         raise ValueError("enough")
 
-    monkeypatch.setattr(report_games, "noted", caught)
+    monkeypatch.setattr(report_games, "self_play", caught)
     for cap in ("2000000000", "9"):
         options = f'[arguments.options]\nmax_decisions = "{cap}"'
         (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options))

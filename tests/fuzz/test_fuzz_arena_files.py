@@ -36,7 +36,7 @@ def lines(tmp_path) -> list[Any]:
     return [json.loads(head), job, job | given_up]
 
 
-def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
+def kept(path: Path) -> dict[arena.Job, arena.JobResults] | None:
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
     found, error = fuzzing.outcome(

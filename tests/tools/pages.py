@@ -9,8 +9,7 @@ import urllib.error
 import urllib.request
 
 from garden_agents.play.match import Arguments, set_up
-from garden_agents.play.web import Server
-from garden_agents.serve import runner
+from garden_agents.play.web import Server, runner
 from websockets.sync.client import connect
 
 

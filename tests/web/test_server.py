@@ -6,10 +6,10 @@ import random
 import threading
 
 import pytest
-from garden_agents.play import web
+from garden_agents.play import rooms, web
 from garden_agents.play.match import Match, agents_of, new_replay
-from garden_agents.play.web import PAGES, Room
-from garden_agents.serve import LONGEST
+from garden_agents.play.rooms import Room
+from garden_agents.play.web import MESSAGE_LIMIT, PAGE_LIMIT
 from pages import Page, address, first_room, get, keys, serving
 from processes import garden_here
 from variants import GAMES, hidden_games
@@ -93,7 +93,7 @@ def test_agents_alone_are_watched_step_by_step():
             page.send(type="go", at=page.now["at"])
             page.wait("position")
             assert page.now["at"] == number + 1
-        assert "to move" in page.now["status"]
+        assert "moves next" in page.now["status"]
         assert page.refused(type="undo", at=page.now["at"])
 
 
@@ -158,11 +158,11 @@ def test_errors_of_the_command(words, message):
 def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(name):
     game, rng = make(name), random.Random(0)
     names = ["human"] * game.num_players
-    room = web.Room(Match(new_replay(game, 1), names, agents_of(names, game, 0)))
+    room = Room(Match(new_replay(game, 1), names, agents_of(names, game, 0)))
     match, hidden = room.match, 0
 
     def sent(seat):
-        viewer = web._Page(None, room, seat, False)
+        viewer = rooms.Page(None, room, seat, False)
         viewer.moves = len(match.moves)  # moves are looked at below
         return room.position(viewer)
 
@@ -195,7 +195,7 @@ def test_a_guest_gets_no_links_and_begins_no_games(cacti):
         assert (guest.welcome["links"], guest.welcome["games"]) == ([], [])
         assert keys(cacti)[0] not in "".join(guest.frames)
         assert cacti.token not in "".join(guest.frames)
-        assert "only whoever started" in guest.refused(**NEW)
+        assert "only the person who started" in guest.refused(**NEW)
 
 
 # --- who may come in ---
@@ -263,7 +263,7 @@ WRONG = [
 
 def test_hundreds_of_wrong_messages_change_nothing():
     with against_greedy("cacti") as (server, page):
-        rooms, state = len(server.rooms), first_room(server).match.state.tobytes()
+        count, state = len(server.rooms), first_room(server).match.state.tobytes()
         rng, good = random.Random(0), json.dumps({"type": "act", "at": 0, "action": 3})
         messages = list(WRONG)
         while len(messages) < 300:  # a good message of which a few characters are changed, and never acts
@@ -272,7 +272,7 @@ def test_hundreds_of_wrong_messages_change_nothing():
                 wrong[rng.randrange(len(wrong))] = chr(rng.choice([*range(32, 127), 0, 0x2603]))
             text = "".join(wrong)
             try:
-                fits = web._decode(text)
+                fits = rooms.decode(text)
             except (ValueError, RecursionError):
                 messages.append(text)
             else:
@@ -281,13 +281,13 @@ def test_hundreds_of_wrong_messages_change_nothing():
         for text in messages:
             page.socket.send(text)
             assert page.wait("error")["text"]
-        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (rooms, state)
+        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (count, state)
         page.act(page.now["legal"][0]["action"])
         assert page.now["at"] == 1
 
 
 def test_bytes_and_too_long_messages_end_the_page_alone(cacti):
-    for message in (b"\x00\xff", "x" * (LONGEST + 1)):
+    for message in (b"\x00\xff", "x" * (MESSAGE_LIMIT + 1)):
         with Page(cacti, 0) as page:
             page.socket.send(message)
             with pytest.raises(ConnectionClosed):
@@ -301,7 +301,7 @@ def test_messages_at_the_wrong_time_are_answered():
         mover, waiting = (page, other) if page.now["mine"] else (other, page)
         action = mover.now["legal"][0]["action"]
         assert "turn" in waiting.refused(type="act", at=0, action=action)
-        assert "whoever is to move" in waiting.refused(type="hint", at=0)
+        assert "for the player to move" in waiting.refused(type="hint", at=0)
         mover.act(action)
         assert "gone on" in mover.refused(type="act", at=0, action=action)
         assert "gone on" in mover.refused(type="hint", at=0)
@@ -338,18 +338,18 @@ def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
 
 def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
     room = first_room(cacti)
-    slow = web._Page(None, room, 0, False)
+    slow = rooms.Page(None, room, 0, False)
     room.pages.add(slow)
-    for _ in range(web.WAITING + 1):
+    for _ in range(rooms.QUEUE_LIMIT + 1):
         slow.send({"type": "position"})
     assert slow not in room.pages
 
 
 def test_many_pages_of_a_seat_leave_the_others_theirs(cacti):
     with contextlib.ExitStack() as opened:
-        for _ in range(PAGES):
+        for _ in range(PAGE_LIMIT):
             opened.enter_context(Page(cacti, 0))
-        for _ in range(PAGES):
+        for _ in range(PAGE_LIMIT):
             with pytest.raises(ConnectionClosed, match="too many pages"):
                 Page(cacti, 0)
         other = opened.enter_context(Page(cacti, 1))
@@ -423,7 +423,7 @@ def test_new_games_saved_games_and_their_films():
 
 
 def test_many_games_and_no_more(monkeypatch):
-    monkeypatch.setattr(web, "ROOMS", 5)
+    monkeypatch.setattr(web, "ROOM_LIMIT", 5)
     with against_greedy("mars") as (server, page):
         for _ in range(4):
             page.send(**NEW)
@@ -432,6 +432,6 @@ def test_many_games_and_no_more(monkeypatch):
         server.free_idle()
         assert len(server.rooms) == 5
         for room in server.rooms.values():
-            room.used -= web.IDLE + 1
+            room.used -= web.IDLE_SECONDS + 1
         server.free_idle()
         assert len(server.rooms) == 1  # the one that is looked at

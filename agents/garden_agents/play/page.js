@@ -1,5 +1,5 @@
 "use strict";
-// One page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
+// A page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
 
 const find = id => document.getElementById(id);
 const query = new URLSearchParams(location.search);
@@ -19,8 +19,8 @@ function connect() {
     ({ welcome, position, hint, opened, error })[message.type](message);
   };
   socket.onclose = event => {
-    if (event.code === 4404) return say("This game is gone: nobody looked at it for long, or the server was started anew.");
-    say("The connection is lost; trying again …");
+    if (event.code === 4404) return say("This game was deleted: no page was open for an hour, or the server was restarted.");
+    say("Connection lost; trying again …");
     setTimeout(connect, waiting);
     waiting = Math.min(2 * waiting, 10000);
   };
@@ -101,7 +101,7 @@ function drawChoices(message) {
 function drawPoints(message) {
   const rows = message.over ? message.places : message.points.map((score, seat) => ({ seat, score, sheet: {} }));
   const mover = message.over ? null : message.mover;
-  find("points").querySelector("caption").textContent = message.over ? "Result" : "Points that all can see";
+  find("points").querySelector("caption").textContent = message.over ? "Result" : "Public points";
   find("points").querySelector("tbody").replaceChildren(...rows.map(({ seat, place, tied, score, sheet }) => {
     const row = document.createElement("tr"), who = document.createElement("th"), points = document.createElement("td");
     who.scope = "row";
@@ -136,7 +136,7 @@ function choose(element) {
   if (now?.mine && element) send({ type: "act", at: now.at, action: +element.dataset.action });
 }
 
-/** Move the focus to the nearest target in a direction, as the eye would. */
+/** Move the focus to the nearest target in a direction. */
 function step(dx, dy) {
   const all = targets(), from = all.includes(document.activeElement) ? document.activeElement : null;
   if (!from) return all[0]?.focus();
@@ -157,7 +157,7 @@ function step(dx, dy) {
 function hint(message) {
   if (!now || message.at !== now.at) return;
   const words = action => now.legal.find(one => one.action === action)?.text ?? "";
-  const expected = message.value === null ? "; there is nothing else to do" : `; it expects ${message.value.toFixed(2)} (from -1, a loss, to 1)`;
+  const expected = message.value === null ? "; it is the only legal action" : `; it expects ${message.value.toFixed(2)} (from -1, a loss, to 1)`;
   find("advice").textContent = `${message.by} would choose ${words(message.action)}${expected}.`;
   find("board").querySelectorAll(".advice").forEach(each => each.remove());
   for (const [action, share] of Object.entries(message.shares)) {
