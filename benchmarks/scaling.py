@@ -27,7 +27,6 @@ import tyro
 from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.training import expert_iteration, search_games
 from garden_agents.training.ray_workers import MOVES, SearchWorker, SearchWorkers
-from garden_agents.training.run_folder import Run
 
 from benchmarks import common
 from garden_core import make
@@ -71,7 +70,7 @@ def training(name: str, folder: Path) -> expert_iteration.Training:
     """Return a training by expert iteration with the game's own defaults."""
     arguments = expert_iteration.Arguments.for_game(name, threads=1, **settings(name, folder))
     game = make(name, reward="margin")
-    return expert_iteration.Training(arguments, Run.of(folder, game, arguments, ""), game)
+    return expert_iteration.Training(folder, arguments, game)
 
 
 def parts_of(name: str, folder: Path, repeats: int) -> dict[str, float]:
@@ -145,7 +144,7 @@ def _play_for(name: str, seconds: float, folder: str, found: Any) -> None:
     """Play without Ray; put the decisions per second on the queue `found`."""
     torch.set_num_threads(1)
     t = training(name, Path(folder))
-    games = search_games.Games(t.game, t.arguments, t.network, 1, 0)
+    games = search_games.SearchGames(t.game, t.arguments, t.network, 1, 0)
     games.compile()
     found.put(rate_of(lambda: games.play(guided=True).decisions, seconds))
 

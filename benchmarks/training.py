@@ -19,10 +19,10 @@ from typing import Any
 
 import torch
 import tyro
+from garden_agents.networks.architecture import new_network
 from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.ppo_arguments import PAST_SELVES
-from garden_agents.training.run_folder import Run
 from garden_agents.training.self_play import SelfPlay
 
 from benchmarks import common
@@ -60,7 +60,7 @@ class Own:
             name, minibatch=MINIBATCH, threads=threads, panel=(), imitation=0.0, run=folder, **EQUAL
         )
         game = make(name, reward="margin")
-        self.training = ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
+        self.training = ppo.Training(folder, arguments, game)
         self.games = SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
         self.spent: defaultdict[str, float] = defaultdict(float)
         for part, (path, function) in PARTS.items():
@@ -109,9 +109,10 @@ class SB3:
         game = make(name, reward="margin")
         pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), PAST_SELVES)
         env = SelfPlayVecEnv(game, ENVS, pool)
-        self.model = sb3.new_model(game, env, arguments)
+        network = new_network(game, arguments.architecture, "outcome")
+        self.model = sb3.new_model(env, arguments, network)
         for _ in range(PAST_SELVES):
-            pool.freeze(sb3.policy_of(self.model).exported())
+            pool.freeze(network)
         env.learner.set_weights(pool.weights)
 
     def __call__(self, rollouts: int) -> tuple[float, float]:

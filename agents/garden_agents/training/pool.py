@@ -51,11 +51,10 @@ class OpponentPool:
     reinforcement learning", 2019).
 
     Args:
-        shares: shares of the draws that go to random, to greedy and to past selves. Until there is a past self, the
-            share of past selves goes to random.
+        shares: weights of random, greedy and past selves in the draws. Until there is a past self, random has its weight too.
         size: largest number of past selves.
         agents: the other agents.
-        agents_share: share of the draws that goes to them.
+        agents_share: weight of the other agents together.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class OpponentPool:
         shares: tuple[float, float, float],
         size: int,
         agents: Sequence[Policy] = (),
-        agents_share: float = 0.0,
+        agents_share: float = 1.0,
     ) -> None:
         self.shares, self.agents_share = shares, agents_share
         self.selves = [PastSelf(seed) for seed in range(size)]
