@@ -88,7 +88,7 @@ def losses(training) -> tuple[float, float]:
         )
         logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
         policy = -(torch.as_tensor(held.shares[:1000]).float() * logs).sum(1).mean()
-        return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000])))
+        return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000]), torch.ones(1000)))
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):

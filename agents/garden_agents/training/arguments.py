@@ -168,7 +168,7 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
             )
     if "reward" in arguments.options:
         raise SystemExit(
-            "training sets the option reward itself: what it maximises are arguments of the training"
+            "training sets the option reward itself: its objective follows from the arguments of the training"
         )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
     return folder, arguments, game.with_options(reward="margin"), _command(arguments)

@@ -91,7 +91,7 @@ class Run:
         self._board = SummaryWriter(str(folder))
 
     def warm_up(self, network: Network, value_target: str) -> None:
-        """Compile what evaluations need, before the clock starts."""
+        """Compile the code of evaluations, before the clock starts."""
         agents: list[Policy] = [load_agent(name, self.game) for name in self._digests]
         for agent in (NetworkAgent(network, value_target), *agents):
             batch = Batch(self.game, 1, autoreset=False)

@@ -135,7 +135,7 @@ class Training(PPOLoop, BaseCallback):
         )
 
     def _set_schedules(self) -> None:
-        """Set what is interpolated over the training: reward, learning rate, entropy bonus."""
+        """Set the interpolated settings: reward, learning rate, entropy bonus."""
         a = self.arguments
         self.env.outcome_share = self.interpolated(a.outcome, 1.0)
         if not self.game.cooperative:  # the value head mostly predicts the larger part of the reward
