@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -81,6 +82,7 @@ class Training(Loop):
     """The training loop: games, updates, evaluations, checkpoints."""
 
     title = "expert iteration on"
+    bar_settings: ClassVar = {"unit": "s"}
     arguments: Arguments
 
     def __init__(self, folder: Path, arguments: Arguments, game: Game, command: str = "") -> None:
@@ -93,7 +95,6 @@ class Training(Loop):
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
         self.limit = (30.0 if arguments.minutes is None else arguments.minutes) * 60
         """Seconds of training in all."""
-        self.bar_settings = {"total": round(self.limit), "unit": "s"}
 
     @property
     def done(self) -> float:
@@ -117,6 +118,7 @@ class Training(Loop):
         self.run.begin(self.done, limit / 60)
         next_log = self.run.seconds
         next_save = self.run.seconds + SAVE_EVERY
+        self.bar.reset(round(limit))
         self.bar.update(round(min(self.run.seconds, limit)))
         self.run.report("training")
         while (now := self.run.seconds) < limit:

@@ -47,7 +47,7 @@ class Loop(ABC):
     """
 
     title: ClassVar[str]
-    bar_settings: dict[str, Any]
+    bar_settings: ClassVar[dict[str, Any]]
     optimizer: torch.optim.Optimizer
     pool: OpponentPool | None = None
 

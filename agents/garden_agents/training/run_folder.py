@@ -92,8 +92,9 @@ class Run:
 
     def warm_up(self, network: Network, value_target: str) -> None:
         """Compile the code of evaluations, before the clock starts."""
-        agents: list[Policy] = [load_agent(name, self.game) for name in self._digests]
-        for agent in (NetworkAgent(network, value_target), *agents):
+        agents: list[Policy] = [NetworkAgent(network, value_target)]
+        agents += [load_agent(name, self.game) for name in self._digests]
+        for agent in agents:
             batch = Batch(self.game, 1, autoreset=False)
             batch.reset(self.arguments.seed)
             batch.step(ask(agent, batch, batch.all_rows))
@@ -356,7 +357,7 @@ class Run:
                     results.append(meet(game, ("network", name), agents, games, start, bar.update))
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
         write_json(self.folder / RESULTS, report)
-        seats = [agent, *(GreedyPolicy(seed) for _ in range(1, game.num_players))]
+        seats: list[Policy] = [agent, *(GreedyPolicy(seed) for _ in range(1, game.num_players))]
         record(game, seats, seed + 2_000_000).save(self.folder / "game.json")
         if results:
             print(table(results))
