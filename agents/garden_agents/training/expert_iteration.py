@@ -32,7 +32,7 @@ Arguments = expert_arguments.Arguments
 SAVE_EVERY = 60.0  # seconds of training between two checkpoints
 
 
-class _Replay:
+class _ReplayBuffer:
     """Replay buffer of positions.
 
     Attributes:
@@ -89,7 +89,7 @@ class Training(Loop):
         super().__init__(folder, arguments, game, command)
         parameters = [self.torch_network.parameters]
         self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
-        self.positions = _Replay(game, arguments.positions)
+        self.positions = _ReplayBuffer(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
