@@ -12,9 +12,8 @@ pytest.importorskip("sb3_contrib")
 import torch
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import search_games
-from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import value_loss
-from small_runs import SMALL, rows_of, tiny_expert
+from small_runs import rows_of, tiny_expert
 
 from garden_core import make
 
@@ -54,8 +53,8 @@ def at_work(folder: Path, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
-    training = expert.Training(arguments, Run(folder, game, SMALL, (), 1, 0), game)
-    return training, search_games.Games(game, arguments, training.network, 1, 0)
+    training = expert.Training(folder, arguments, game)
+    return training, search_games.SearchGames(game, arguments, training.network, 1, 0)
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
@@ -89,7 +88,7 @@ def losses(training) -> tuple[float, float]:
         )
         logs = logits.masked_fill(torch.as_tensor(held.mask[:1000]) == 0, -1e8).log_softmax(1)
         policy = -(torch.as_tensor(held.shares[:1000]).float() * logs).sum(1).mean()
-        return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000])))
+        return float(policy), float(value_loss(raw, torch.as_tensor(held.values[:1000]), torch.ones(1000)))
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):

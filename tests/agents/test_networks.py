@@ -115,9 +115,8 @@ def test_networks_policies_are_those_of_sb3_contrib(name, architecture, options)
     network = strong(new_network(game, architecture, "outcome"))
     sizes = {"network": architecture.kind, "channels": architecture.channels, "hidden": architecture.hidden}
     arguments = Arguments(separate_values=architecture.separate_values, envs=4, rollout=8, **sizes)
-    model = new_model(game, GardenVecEnv(game, 4, seed=0), arguments)
+    model = new_model(GardenVecEnv(game, 4, seed=0), arguments, network.copy())
     policy, observation = model.policy, torch.as_tensor(batch.observation)
-    policy.set_weights(network)
     logits, raw = network.evaluate(batch.observation)
     assert logits.shape == (32, game.num_actions)
     with torch.no_grad():
@@ -132,9 +131,8 @@ def test_networks_policies_are_those_of_sb3_contrib(name, architecture, options)
     for got, should in zip((*again, values, log_probabilities), (*expected, *expected[:2]), strict=True):
         torch.testing.assert_close(got, should, atol=1e-4, rtol=1e-3)
     model.learn(64)
-    assert (policy.exported().parameters != network.parameters).any()
-    policy.set_weights(network)
-    np.testing.assert_array_equal(policy.exported().parameters, network.parameters)
+    assert (policy.network.parameters != network.parameters).any()
+    np.testing.assert_array_equal(policy.network.parameters, policy.weights.detach())
 
 
 def test_actions_are_drawn_by_their_probabilities():

@@ -179,14 +179,14 @@ def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
     )
-    weights = update.Weights(1.0, entropy, imitation)
+    schedule = update.Schedule(0.0, entropy, imitation, 0.0)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
     raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
-    total, means = update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), weights)
+    total, means = update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), schedule)
     total.backward()
     sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
     seen = [tensor.detach().numpy() for tensor in (logits, raw)]
-    update.compiled_loss(about, weights, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
+    update.compiled_loss(about, schedule, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
     np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)

@@ -114,7 +114,7 @@ def test_an_interrupted_evaluation_is_no_training(tmp_path, monkeypatch):
         time.sleep(0.5)
         raise Interrupted
 
-    run = Run(tmp_path, Mars(), SMALL, ("random",), 4, 0)
+    run = Run(tmp_path, tiny(panel=("random",)), Mars())
     monkeypatch.setattr(run, "_rate", interrupted)
     run.begin()
     with pytest.raises(Interrupted):
@@ -275,7 +275,7 @@ def test_schedules_change_evenly(small_run):
         (tiny, {"envs": 1, "rollout": 8, "minibatches": 8}, "twice as much or more"),
         (tiny_ppo, {"gae_lambda": 1.5}, "gae_lambda must be at most 1, not 1.5"),
         (tiny_ppo, {"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
-        (tiny_ppo, {"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
+        (tiny_ppo, {"device": "tpu"}, "device must be one of 'cpu', 'cuda', not 'tpu'"),
         (tiny_ppo, {"values_only": True}, "values_only needs initial weights"),
         (tiny_ppo, {"pool_agents": ("greedy",)}, "pool_agents are not drawn unless"),
         (tiny_expert, {"considered": 1}, "considered must be at least 2, not 1"),
@@ -354,10 +354,10 @@ def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys
     rates = {"random": iter([0.9, 0.5, 0.4]), str(other): iter([0.9, 0.5, 0.4])}
 
     def resumed(decisions):
-        run = Run(tmp_path / "run", Mars(), SMALL, arguments.panel, 4, 0)
+        run = Run(tmp_path / "run", arguments, Mars())
         monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
         run.rewind(decisions, 0.0)
-        run.write_config(arguments)
+        run.write_config()
         run.evaluate(network, decisions + 1, "outcome")
         return NetworkAgent.load(tmp_path / "run", Mars()).config["origin"]["decisions"]
 
@@ -370,7 +370,7 @@ def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys
 
 
 def test_the_best_network_is_kept(tmp_path, monkeypatch):
-    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    run = Run(tmp_path, tiny(), Mars())
     rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
     monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
     network = new_network(Mars(), SMALL, "outcome")
@@ -379,10 +379,10 @@ def test_the_best_network_is_kept(tmp_path, monkeypatch):
         run.evaluate(network, decisions, "outcome")
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
-    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    again = Run(tmp_path, tiny(), Mars())
     again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
-    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
+    again = Run(tmp_path, tiny(panel=()), Mars())
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]

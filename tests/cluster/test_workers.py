@@ -68,7 +68,7 @@ def test_positions_of_one_worker_are_those_of_a_process_without_ray():
     arguments = expert.Arguments(**SEARCHED, workers=1)
     network = new_network(game, arguments.architecture, target_of(game))
     source = SearchWorkers(game, network, arguments, 5)
-    own = search_games.Games(game, arguments, network, 1, 5)
+    own = search_games.SearchGames(game, arguments, network, 1, 5)
     own.compile()
     moves = 3 * MOVES
     far = [source.play(guided=True) for _ in range(moves)]

@@ -38,7 +38,8 @@ def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
     run = object.__new__(Run)
     run.folder, run.game, run.command = folder, game, "garden train cacti"
     run.past, run._digests = [], {}
-    run.write_config(kind("cacti", options={"cards": "cards.toml"}, panel=("random", "mcts:50"), minutes=2.0))
+    run.arguments = kind("cacti", options={"cards": "cards.toml"}, panel=("random", "mcts:50"), minutes=2.0)
+    run.write_config()
     (folder / CHECKPOINT).write_bytes(b"")
     return tomllib.loads((folder / "config.toml").read_text())
 
