@@ -231,14 +231,14 @@ class Match:
             return OTHER_ADVISER, load_agent(OTHER_ADVISER, self.game)
 
     def in_words(self, number: int, seats: Sequence[int | None]) -> str:
-        """Return move `number` in words: its label, and its description if all of `seats` may know it (None: an onlooker)."""
+        """Return what move `number` did, if all of `seats` may know it (None: an onlooker), else its label."""
         move = self.moves[number]
-        label, viewers = self.game.labels[move.action], (*seats, None)
+        viewers = (*seats, None)
         for seat in viewers:
             if seat not in move.descriptions:
                 move.descriptions[seat] = self.game.describe_to(move.before, move.action, seat)
         descriptions = {move.descriptions[seat] for seat in viewers}
-        return label if label in descriptions else sentence(label, descriptions.pop())
+        return descriptions.pop() if len(descriptions) == 1 else self.game.labels[move.action]
 
     def choices(self) -> list[tuple[int, str]]:
         """Return numbers and descriptions of the legal actions."""
