@@ -4,6 +4,7 @@
 const find = id => document.getElementById(id);
 const query = new URLSearchParams(location.search);
 const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-color-scheme: dark)");
+const BUTTONS = 12; // on a narrow screen, where the board can be longer than the screen, so many choices are buttons too
 let socket, game = null, now = null, playing = false, timer = null, waiting = 500, names = false;
 
 // --- the connection ---
@@ -47,6 +48,7 @@ function welcome(message) {
   find("links-button").hidden = message.links.length < 2;
   find("hint").hidden = find("undo").hidden = message.seat === null;
   fillForm();
+  if (message.seat !== null && !localStorage.getItem("guided")) guide(0);
   const list = find("links").querySelector("ul");
   list.replaceChildren(...message.links.map(({ seat, key }) => {
     const item = document.createElement("li"), link = document.createElement("a");
@@ -71,6 +73,7 @@ function position(message) {
   find("film").href = `/replay.html?seat=${query.get("seat")}&dark=${+dark.matches}`;
   find("save").hidden = find("film").hidden = !message.over && game.people.length > 1;
   if (inBoard && message.mine) (target(focused) ?? targets()[0])?.focus({ preventScroll: true });
+  if (message.mine && narrow.matches && message.legal.length > BUTTONS) targets()[0]?.scrollIntoView({ block: "nearest" });
   if (playing) next();
 }
 
@@ -90,7 +93,8 @@ function drawBoard(message) {
 
 function drawChoices(message) {
   const board = find("board");
-  find("choices").replaceChildren(...message.legal.filter(({ action }) => !board.querySelector(`[data-action="${action}"]`)).map(({ action, text }) => {
+  const all = narrow.matches && message.legal.length <= BUTTONS;
+  find("choices").replaceChildren(...message.legal.filter(({ action }) => all || !board.querySelector(`[data-action="${action}"]`)).map(({ action, text }) => {
     const button = document.createElement("button");
     button.dataset.action = action;
     button.textContent = text;
@@ -191,6 +195,26 @@ function mark(element, percent, share, best) {
   svg.append(group);
 }
 
+// --- the guide through a first game ---
+
+const GUIDE = [
+  () => find("rules").querySelector("p")?.textContent ?? "",
+  () => `You are ${game.names[game.seat]}. The line above the board says who must decide, and what.`,
+  () => "An orange edge marks what you can choose: click it, or a button below the board. Pointing at a thing explains it.",
+  () => "A dashed blue edge marks what the last move changed. The list of moves says what each move did.",
+  () => "Hint shows what a strong agent would choose, Undo takes your last decision back, Rules explains everything.",
+];
+let guided = 0;
+
+function guide(step) {
+  guided = step;
+  const over = step >= GUIDE.length;
+  find("guide").hidden = over;
+  if (over) return void localStorage.setItem("guided", "1");
+  find("guide").querySelector("p").textContent = `${step + 1} of ${GUIDE.length}: ${GUIDE[step]()}`;
+  find("guide-next").textContent = step === GUIDE.length - 1 ? "Play" : "Next";
+}
+
 // --- watching ---
 
 function next() {
@@ -280,6 +304,9 @@ find("table").addEventListener("click", event => choose(event.target.closest("[d
 find("hint").onclick = () => send({ type: "hint", at: now.at });
 find("undo").onclick = () => send({ type: "undo", at: now.at });
 find("names").onclick = () => { names = !names; find("names").setAttribute("aria-pressed", String(names)); look(); };
+find("guide-button").onclick = () => guide(0);
+find("guide-next").onclick = () => guide(guided + 1);
+find("guide-close").onclick = () => guide(GUIDE.length);
 find("rules-button").onclick = () => {
   const shown = find("rules").toggleAttribute("hidden");
   find("rules-button").setAttribute("aria-expanded", String(!shown));
