@@ -89,14 +89,9 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
 
 def fingerprint_of(rules: Any) -> str:
     """Hex digest of all that is compiled for a game: its rules, what the core adds to them, the compiler's options."""
-    made = (
-        _make_deal(rules.deal),
-        _make_legal_actions(rules.legal_actions),
-        _make_apply_action(rules.apply_action),
-        _make_resample(rules.resample),
-    )
+    kernels = [complete(getattr(rules, name)) for name, complete in _ADDITIONS.items()]
     options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
-    return fingerprint(*made, *rules) + repr(options)
+    return fingerprint(*kernels, *rules) + repr(options)
 
 
 def _of(state: Any) -> Kernels:
@@ -207,6 +202,15 @@ def _make_resample(rules_resample):
     return resample
 
 
+_ADDITIONS = {
+    "deal": _make_deal,
+    "legal_actions": _make_legal_actions,
+    "apply_action": _make_apply_action,
+    "resample": _make_resample,
+}
+"""By the name of a rule: completes a game's rule by what all games have in common."""
+
+
 # --- the generic functions ---
 #
 # The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, as in a
@@ -276,44 +280,17 @@ def _(to, row, record):
     return copy_record
 
 
-@overload(deal, jit_options=OPTIONS)
-def _(state, params, seed):
-    return _make_deal(_of_type(state).deal)
+def _dispatch_on_state(generic):
+    """Compile each call of a generic function to a call of the rule for the record type of `state`."""
+
+    @overload(generic, jit_options=OPTIONS, strict=False)
+    def _(state, *_):
+        rule, complete = getattr(_of_type(state), generic.__name__), _ADDITIONS.get(generic.__name__)
+        return complete(rule) if complete else rule.py_func
 
 
-@overload(apply_action, jit_options=OPTIONS)
-def _(state, params, action):
-    return _make_apply_action(_of_type(state).apply_action)
-
-
-@overload(legal_actions, jit_options=OPTIONS)
-def _(state, params, mask):
-    return _make_legal_actions(_of_type(state).legal_actions)
-
-
-@overload(observe, jit_options=OPTIONS)
-def _(state, params, player, out):
-    return _of_type(state).observe.py_func
-
-
-@overload(points, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).points.py_func
-
-
-@overload(public_points, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).public_points.py_func
-
-
-@overload(standings, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).standings.py_func
-
-
-@overload(resample, jit_options=OPTIONS)
-def _(state, params, player, seed):
-    return _make_resample(_of_type(state).resample)
+for _generic in (deal, legal_actions, apply_action, observe, points, public_points, standings, resample):
+    _dispatch_on_state(_generic)
 
 
 @compiled

@@ -14,8 +14,8 @@ from garden_core.jit import kernels
 from garden_core.jit.decorator import compiled, inlined
 from garden_core.jit.rng import bounded, game_seed, nth_legal
 
-DEAL = -1
-"""In place of an action: deal the game that the row's numbers name."""
+DEAL = -2
+"""In place of an action: deal the game that the row's numbers name. Agents have -1, `choices.FORFEIT`."""
 
 
 class Rows(NamedTuple):
