@@ -7,7 +7,7 @@ import numpy as np
 from garden_core.game import Game
 from garden_core.jit.rewards import REWARDS
 from garden_core.testing.declarations import (
-    check_card,
+    check_metadata,
     check_observation_parts,
     check_options,
     check_pickle,
@@ -38,7 +38,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
     """
     assert games >= 1, "games must be at least 1"
     params = game.params.tobytes()
-    check_card(game)
+    check_metadata(game)
     check_options(game)
     check_records(game)
     check_pickle(game)
