@@ -1,4 +1,4 @@
-"""Checks of what a game declares: metadata, labels, options, records, parts of its observation."""
+"""Checks of what a game declares: metadata, labels, options, parts of its observation; and of pickling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_metadata(game: Game) -> None:
         f"{game!r}: name, title and labels must be str"
     )
     assert len(set(game.labels)) == len(game.labels), f"{game!r}: labels must be distinct"
-    assert game.num_actions == len(game.labels) >= 1, f"{game!r}: needs a label for each action"
+    assert game.labels, f"{game!r}: needs at least one label"
     assert isinstance(game.version, int), f"{game!r}: version must be an int"
     assert game.version >= 0, f"{game!r}: version must not be negative"
     for what, allowed in (("chance", ("none", "deal", "play")), ("information", ("perfect", "imperfect"))):
@@ -45,7 +45,6 @@ def check_metadata(game: Game) -> None:
     low, high = game.reward_range
     assert low < high, f"{game!r}: reward_range is {game.reward_range}"
     assert game.reward_divisor > 0, f"{game!r}: reward_divisor must be positive"
-    assert game.utility == ("identical" if game.cooperative else "zero-sum"), f"{game!r}: {game.utility=}"
     if JIT:
         for name in kernels.Kernels._fields:
             compiled = hasattr(getattr(game.rules, name), "py_func")
@@ -83,12 +82,6 @@ def _refused(option: Option) -> list[Any]:
     return (
         [*beyond, "1", None, 1.5, True] if beyond else []
     )  # without bounds the option checks in another way
-
-
-def check_records(game: Game) -> None:
-    for dtype in (game.state_dtype, game.params_dtype):
-        packed = np.dtype([(name, dtype[name]) for name in dtype.names or ()]).itemsize
-        assert packed == dtype.itemsize, f"{game!r}: the record {dtype.names} has padding"
 
 
 def check_pickle(game: Game) -> None:

@@ -27,14 +27,14 @@ from garden_core.testing.played import (
 )
 
 _CORE_FIELDS = ("decisions", "current_player", "terminated", "truncated", "rewards", "paid")
-_DEALS = 300  # that redraws are compared with
-_COURSES, _LOOKS = 4, 4  # ways in which these go on, and decisions between two looks at one
+_DEALS = 300  # deals that redraws are compared with
+_COURSES, _LOOKS = 4, 4  # ways in which each is played on, and decisions between two observations
 
 
 def check_chance(game: Game, played: list[Played], choose: np.random.Generator) -> None:
     seeds = {one.states[0]["rng"].tobytes() for one in played}
     assert len(seeds) == len(played), f"{game!r}: deal must seed the generator from the seed"
-    drawn = ""  # where the generator has decided something after the deal
+    drawn = ""  # the first decision whose result depends on the generator
     for one in played:
         for number, action in enumerate(one.actions):
             other = one.states[number].copy()
@@ -46,7 +46,7 @@ def check_chance(game: Game, played: list[Played], choose: np.random.Generator) 
     if game.chance == "none":
         assert same_deal, f"{game!r}: chance is 'none', but deals differ"
     elif len(played) > 1:
-        # Games that are all cut short may end before the first roll or draw.
+        # If all games are truncated, they may end before the first roll or draw.
         cut = game.chance == "play" and all(one.states[-1]["truncated"][0] for one in played)
         varied = drawn or not same_deal or cut
         assert varied, f"{game!r}: chance is {game.chance!r}, but {len(played)} seeds give the same game"
@@ -169,7 +169,7 @@ class _Hidden(NamedTuple):
 
 
 _Place = tuple[str | int, ...]
-"""Keys and indices that lead to a value of a snapshot."""
+"""The keys and indices of a value in a snapshot."""
 
 
 def _hidden_places(whole: Any, view: Any, place: _Place = ()) -> Iterator[_Place]:
