@@ -55,7 +55,7 @@ class Game(Presentation):
     chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance occurs: nowhere, only in the deal, or also during play."""
     information: ClassVar[Literal["perfect", "imperfect"]]
-    """"perfect" if every seat sees everything but the future."""
+    """Whether every seat sees everything but the future ("perfect"), or something is hidden from it ("imperfect")."""
     options: ClassVar[tuple[Option, ...]]
     """All options except `reward`, which the core adds. Must include `num_players` and `max_decisions`."""
 

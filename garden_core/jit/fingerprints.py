@@ -21,8 +21,8 @@ inlined_functions: set[Callable[..., Any]] = set()
 def fingerprint(*functions: Callable[..., Any]) -> str:
     """Return a hex digest of all that `functions` compile: their code, the functions they call, the constants they read.
 
-    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums, in any file except
-    those of NumPy and Numba.
+    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums, in any file
+    outside of NumPy and Numba.
 
     Raises:
         NameError: if they use a name that is not defined yet, whose later changes would be missed.
