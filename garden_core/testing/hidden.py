@@ -145,11 +145,13 @@ def check_hidden(game: Game, played: list[Played], choose: np.random.Generator) 
             view = game.seen(given, seat)
             assert given == snapshot, f"{game!r}: seen changes the snapshot that it is given"
             keys = {key: json.dumps(part) for key, part in view.items()}
-            one, other = (game.snapshot(_redrawn(game, states, seat, _seeds(1, choose))[0]) for _ in range(2))
+            first, second = (
+                game.snapshot(_redrawn(game, states, seat, _seeds(1, choose))[0]) for _ in range(2)
+            )
             for place in _hidden_places(snapshot, view):
                 instead, value = (json.dumps(_at(each, place)) for each in (view, snapshot))
                 hidden[place].append(_Hidden(number, keys, instead, value))
-                if _at(one, place) != _at(other, place):
+                if _at(first, place) != _at(second, place):
                     varied.add(place)
         for place, values in hidden.items():
             can_vary = place[0] != "scores" and _differences(values) >= 10 and not _follows(values)

@@ -118,7 +118,7 @@ def read_all(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np
     before = states.tobytes()
 
     def call(name: str, size: int, dtype: type, *arguments: Any) -> tuple[np.ndarray, Any]:
-        room = np.full(size + 2 * _MARGIN, fill, dtype)
+        room: np.ndarray = np.full(size + 2 * _MARGIN, fill, dtype)
         margins = room[:_MARGIN].tobytes()
         out = room[_MARGIN:-_MARGIN]
         result = getattr(kernels, name)(state, params, *arguments, out)
