@@ -19,11 +19,11 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, FORFEIT
 from garden_core.batch.policies import Policy, ask, policy_name
 from garden_core.batch.seats import (
+    AUTORESETS,
     EXTERNAL,
+    FINISHED,
     GAMES_TRIED,
-    NEW_GAME,
     OUTSIDE,
-    OVER,
     Seats,
     record_dtype,
 )
@@ -31,6 +31,7 @@ from garden_core.checks import as_integer, as_seat, check_choice, check_illegal,
 from garden_core.files.recorder import Folder, Recorder
 from garden_core.game import Game
 from garden_core.jit import records
+from garden_core.jit.loops import DEAL
 from garden_core.jit.rng import game_seed
 
 Opponent = str | Policy
@@ -40,7 +41,6 @@ Weights = Sequence[float] | np.ndarray | None
 """How often each opponent is drawn; equally if None."""
 Seat = int | Literal["random"]
 """The learner's seat, or "random" to draw it for each game."""
-AUTORESETS = ("same_step", "next_step", "disabled")
 
 
 class Learner:
@@ -231,7 +231,7 @@ class Learner:
             if seed is not None:
                 self._reseed(rows)
             self._cut_short(rows)
-            self._play(rows, np.full(len(rows), NEW_GAME))
+            self._play(rows, np.full(len(rows), DEAL))
             self.batch.dealt = True
             self._play_outside()
         self._write()
@@ -266,7 +266,7 @@ class Learner:
         rows = self.batch.chosen(rows, "stepped")
         acting = None
         if self.autoreset != "same_step":
-            waiting = self._records["status"][rows] == OVER
+            waiting = self._records["status"][rows] == FINISHED
             if waiting.any() and self.autoreset == "disabled":
                 row = rows[waiting][0]
                 raise ValueError(f"row {row}: the game is over; reset(rows=[{row}]) first")
@@ -319,7 +319,7 @@ class Learner:
         self._final[rows] = self.batch.flat[rows]
         self.final_action_mask[rows] = self.action_mask[rows]
         self.final_seats[rows], self.final_drawn[rows] = self.seats[rows], self.drawn[rows]
-        self._records["status"][rows] = OVER
+        self._records["status"][rows] = FINISHED
         if self.autoreset == "same_step":
             paid = self.rewards[rows]
             self._play(rows, np.zeros(len(rows), np.int64))
@@ -406,12 +406,12 @@ class Learner:
         batch = self.batch
         for i, row in enumerate(rows.tolist()):
             game, dealt = self._present[row], batch.episodes[row] != episodes[i]
-            if before["status"][i] == OVER or actions[i] == NEW_GAME:
+            if before["status"][i] == FINISHED or actions[i] == DEAL:
                 dealt = True
             elif game is not None:
                 if actions[i] != FORFEIT:
                     game = game._replace(actions=(*game.actions, int(actions[i])))
-                over = dealt or self._records["status"][row] == OVER
+                over = dealt or self._records["status"][row] == FINISHED
                 if over and not before["opening"][i]:
                     self._past.append((row, game, batch.last_states[row].copy()))
                 self._present[row] = None if over else game

@@ -8,18 +8,17 @@ import numpy as np
 
 from garden_core.batch.choices import BUILT_IN, FORFEIT, Scratch, choose
 from garden_core.jit import compiled, inlined, kernels
-from garden_core.jit.loops import Rows, deal_row, refresh
+from garden_core.jit.loops import DEAL, Rows, deal_row, refresh
 from garden_core.jit.rng import bounded, next_float, seed_rng
 
 # What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
 # learner is asked.
-ASKED, EXTERNAL, OVER, NEVER = range(4)
-NEW_GAME = -2
-"""In place of an action: deal the game that the row's numbers name."""
+ASKED, EXTERNAL, FINISHED, NEVER = range(4)
 FORFEITED = -1.0
 """The learner's reward for a step with an illegal action that ends its game."""
 OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
 SAME_STEP = 0
+AUTORESETS = ("same_step", "next_step", "disabled")  # by code, from SAME_STEP on
 GAMES_TRIED = 1000
 _SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
 
@@ -33,7 +32,7 @@ def record_dtype(max_players: int) -> np.dtype:
         ("last_action", "i4"),  # the last decision in the game, -1 before the first
         ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
         ("tried", "i2"),  # games passed over since the learner was last asked
-        ("status", "u1"),  # ASKED, EXTERNAL, OVER or NEVER
+        ("status", "u1"),  # ASKED, EXTERNAL, FINISHED or NEVER
         ("last_seat", "i1"),  # who took the last decision
         ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
     ]
@@ -101,7 +100,7 @@ def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
         record.last_seat = player
         record.last_action = action
         record.pending_reward += state.rewards[record.seat]
-    return OVER
+    return FINISHED
 
 
 @compiled
@@ -135,12 +134,12 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
     while True:
         mask = rows.masks[row]
         if forfeited:
-            status = OVER
+            status = FINISHED
         else:
             status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
         forfeited = False
         record.status = status
-        if status != OVER:
+        if status != FINISHED:
             if status == ASKED:
                 if record.opening:
                     record.opening = 0
@@ -170,16 +169,16 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
 def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
     """Take the action of whoever is asked in a row, or deal a game where one is due, and play on.
 
-    FORFEIT in place of an action of the learner ends its game; NEW_GAME deals in any case.
+    FORFEIT in place of an action of the learner ends its game; DEAL deals in any case.
     """
     record = seats.records[row]
     forfeited = False
-    if record.status != EXTERNAL or action == NEW_GAME:
+    if record.status != EXTERNAL or action == DEAL:
         seats.terminated[row] = False
         seats.truncated[row] = False
         seats.capped[row] = False
-    if record.status == OVER or action == NEW_GAME:
-        rows.episodes[row] += np.uint64(action != NEW_GAME)
+    if record.status == FINISHED or action == DEAL:
+        rows.episodes[row] += np.uint64(action != DEAL)
         seats.rewards[row] = 0.0
         record.tried = 0
         _new_game(rows, params, seats, row, fixed_seat)

@@ -1,4 +1,4 @@
-"""Compiled code: the decorator and its cache, records, random numbers; loops over any game's rules."""
+"""Compiled code: the decorator and its cache, records, random numbers, kernels and loops for all games."""
 
 from garden_core.jit.decorator import OPTIONS, cache_folder, compiled, inlined
 from garden_core.jit.fingerprints import fingerprint

@@ -13,7 +13,8 @@ from gymnasium.wrappers import TimeLimit
 from variants import each_table, shortened
 
 from cacti_env import Cacti
-from garden_core.batch.learner import AUTORESETS, Learner
+from garden_core.batch.learner import Learner
+from garden_core.batch.seats import AUTORESETS
 from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
