@@ -92,6 +92,12 @@ def flower_cost(view: View, tables: Tables, space: int) -> int:
     return 0 if pole else COINS_PER_FLOWER * len(view["flowers"][space])
 
 
+def unassigned(view: View, player: int) -> dict[int, int]:
+    """Return the special tasks that a player has not yet given to a row, by their places among those dealt."""
+    own = view["tasks"][player]
+    return {j: task for j, task in enumerate(view["dealt"][player]) if task not in own}
+
+
 # --- what is gained ---
 
 
@@ -248,12 +254,11 @@ def _neutral(view: View, tables: Tables, label: str) -> str:
 
 def _assign(view: View, tables: Tables, j: str) -> str:
     player = view["current_player"]
-    dealt, row = view["dealt"][player], view["tasks"][player].index(-1)
-    chosen = dealt[int(j)]
-    given = _given(tables, row, chosen)
+    row, dealt = view["tasks"][player].index(-1), unassigned(view, player)
+    given = _given(tables, row, dealt.pop(int(j)))
     if row < ROWS - 2:
         return f"give row {row} the task {given}"
-    last = next(task for task in dealt if task != chosen and task not in view["tasks"][player])
+    (last,) = dealt.values()
     return f"row {row}: {given}; row {ROWS - 1}: {_given(tables, ROWS - 1, last)}"
 
 
