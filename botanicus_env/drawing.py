@@ -5,12 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from botanicus_env import describing, wording
+from botanicus_env import wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
 from botanicus_env.rules import COINS_FOR_SALE
-from botanicus_env.snapshots import View
 from botanicus_env.tables import (
     BEDS,
     COLUMNS,
@@ -20,11 +19,11 @@ from botanicus_env.tables import (
     SPACES,
     TRACKS,
     Node,
-    Tables,
     Task,
     stages,
     ways,
 )
+from botanicus_env.view import View
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core.render import svg as draw
 from garden_core.render.svg import LOOK, Look
@@ -32,33 +31,33 @@ from garden_core.render.svg import LOOK, Look
 LINE = 100  # columns of the text at most
 
 
-def text(view: View, tables: Tables, labels: Sequence[str] = ()) -> str:
+def text(view: View, labels: Sequence[str] = ()) -> str:
     """The position as plain text that a person can play from.
 
     Args:
-        view: what is shown, as `snapshots.seen` gives it.
-        tables: what is printed.
+        view: the position.
         labels: the legal actions in words, which are listed.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
     lines = _wrapped(_status(view))
-    if view["asked"] == "over":
-        for player, parts in enumerate(describing.score_sheet(view, tables)):
+    if view.asked == "over":
+        for player in range(view.num_players):
+            parts = view.score_sheet(player)
             sheet = " + ".join(f"{part} {points}" for part, points in parts.items())
             lines += _wrapped(f"player_{player}: {sum(parts.values())} = {sheet}")
-    lines += ["", *_column_lines(view, tables)]
-    ahead = _tiles_ahead(view, tables)
+    lines += ["", *_column_lines(view)]
+    ahead = _tiles_ahead(view)
     lines += _wrapped(f"tiles ahead, {ahead}" if ahead else "")
     for number, track in enumerate(TRACKS):
-        text = _whole(f"{track} track: {wording.track_line(tables.track(track), _pieces(view, number))}")
+        text = _whole(f"{track} track: {wording.track_line(view.tables.track(track), _pieces(view, number))}")
         for space, before in ((">\xa0", "> "), ("\xa0+\xa0", " +\xa0"), ("\xa0or\xa0", " or\xa0")):
             text = text.replace(space, before)
         lines += _wrapped(text)
     lines += [*_wrapped(_stock(view)), "", GARDENS_HEAD]
-    for player in range(view["num_players"]):
-        lines += _garden(view, tables, player)
+    for player in range(view.num_players):
+        lines += _garden(view, player)
     if labels:
         whole = "; ".join(map(_whole, labels))
         lines += ["", *_wrapped(f"legal: {whole}", " " * 7)]
@@ -80,28 +79,28 @@ def _whole(words: str) -> str:
 
 def _status(view: View) -> str:
     """When it is, what the player to move can do, the order of turns, and the actions at hand and pending."""
-    if view["asked"] == "over":
-        capped = f"stopped by the cap of {view['decisions']} decisions"
-        order = ", ".join(map(marker, view["stack"]))
-        return f"{capped if view['truncated'] else 'game over'}; level scores rank in the order {order}"
-    player, last = view["current_player"], view["round"] == 3
-    if view["asked"] == "start":
-        choices = ["walk"] if view["coins"][player] and not view["walked"] else []
-        choices += ["play a card"] if describing.held(view, player) and not view["played"] else []
+    if view.asked == "over":
+        capped = f"stopped by the cap of {view.decisions} decisions"
+        order = ", ".join(map(marker, view.stack))
+        return f"{capped if view.truncated else 'game over'}; level scores rank in the order {order}"
+    player, last = view.current_player, view.round == 3
+    if view.asked == "start":
+        choices = ["walk"] if view.coins[player] and not view.walked else []
+        choices += ["play a card"] if view.num_cards(player) and not view.played else []
         choices.append("choose a track for the last step, or pass" if last else "place the Flower")
         what = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
     else:
         what = {
-            "assign": f"assign a special task to row {sum(task >= 0 for task in view['tasks'][player])}",
+            "assign": f"assign a special task to row {sum(task >= 0 for task in view.tasks[player])}",
             "neutral": "place the neutral Flower",
             "choose": "choose what comes next",
             "track": "move on the track or stop",
             "plant": "plant",
             "water": "water",
             "walk": "walk",
-        }[view["asked"]]
-    when = "last turn" if last else f"round {view['round']}, column {view['column']}"
-    order = ", ".join(map(marker, view["order"]))
+        }[view.asked]
+    when = "last turn" if last else f"round {view.round}, column {view.column}"
+    order = ", ".join(map(marker, view.order))
     text = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
     return "; ".join(filter(None, text))
 
@@ -109,14 +108,14 @@ def _status(view: View) -> str:
 def _on_hand(view: View) -> str:
     """The action at hand and those pending; "" if there are none."""
     text = []
-    if view["hand_action"]:
-        kind, left = view["hand_action"]
+    if view.hand_action:
+        kind, left = view.hand_action
         words = wording.action(f"{kind} {left}")
         if kind in TRACKS:
             more = "" if left else ", further ones for 3 coins each"
-            words = f"{kind} track, {count(left, 'step')} left{more}, {view['steps_taken']} taken"
+            words = f"{kind} track, {count(left, 'step')} left{more}, {view.steps_taken} taken"
         text.append(f"at hand: {words}")
-    waiting = [wording.action(f"{kind} {amount}") for group in view["pending"] for kind, amount in group]
+    waiting = [wording.action(f"{kind} {amount}") for group in view.pending for kind, amount in group]
     if waiting:
         text.append("pending: " + ", ".join(waiting))
     return "; ".join(text)
@@ -124,12 +123,12 @@ def _on_hand(view: View) -> str:
 
 def _near_columns(view: View) -> list[int]:
     """The current column and the next, in the order of the board; none in the last turn."""
-    if view["round"] == 3:
+    if view.round == 3:
         return []
-    column = view["column"]
+    column = view.column
     if column < 8:
         return [column, column + 1]
-    return [1, 8] if view["round"] == 1 else [8]
+    return [1, 8] if view.round == 1 else [8]
 
 
 # --- text ---
@@ -141,15 +140,15 @@ GARDENS_HEAD = (
 )
 
 
-def _column_lines(view: View, tables: Tables) -> list[str]:
+def _column_lines(view: View) -> list[str]:
     """The current column and the next, side by side if they fit."""
-    near, current = _near_columns(view), view["column"]
+    near, current = _near_columns(view), view.column
     if not near:
         return []
     heads = {current: "Flowers in [ ] from bottom to top"}
     heads |= {column: "the next" for column in near if column != current}
     blocks = [
-        [f"column {column}, {head}", *(f"  {s}: {_space(view, tables, column, s)}" for s in range(SPACES))]
+        [f"column {column}, {head}", *(f"  {s}: {_space(view, column, s)}" for s in range(SPACES))]
         for column, head in heads.items()
     ]
     width = 2 + max(map(len, blocks[0]))
@@ -158,29 +157,29 @@ def _column_lines(view: View, tables: Tables) -> list[str]:
     return [line for block in blocks for line in block]
 
 
-def _space(view: View, tables: Tables, column: int, space: int) -> str:
-    text = wording.action(tables.board[column - 1][space])
-    laid = _tile(view, tables, column, space)
+def _space(view: View, column: int, space: int) -> str:
+    text = wording.action(view.tables.board[column - 1][space])
+    laid = _tile(view, column, space)
     if laid:
         text += f" + tile {laid}"
-    flowers = view["flowers"][space]
-    if column != view["column"] or not flowers:
+    flowers = view.flowers[space]
+    if column != view.column or not flowers:
         return text
-    cost = describing.flower_cost(view, tables, space)
+    cost = view.flower_cost(space)
     return f"{text} [{' '.join(map(marker, flowers))}]" + (f", costs {count(cost, 'coin')}" if cost else "")
 
 
-def _tile(view: View, tables: Tables, column: int, space: int) -> str:
+def _tile(view: View, column: int, space: int) -> str:
     """The action of the tile on a space in words; "" where there is none."""
-    laid = describing.tile(view, tables, column, space)
+    laid = view.tile(column, space)
     return wording.action(laid) if laid else ""
 
 
-def _tiles_ahead(view: View, tables: Tables) -> str:
+def _tiles_ahead(view: View) -> str:
     """The tiles of this round beyond the next column."""
     return "; ".join(
-        f"{column}: " + ", ".join(_whole(_tile(view, tables, column, s) or "-") for s in range(SPACES))
-        for column in range(view["column"] + 2, 9)
+        f"{column}: " + ", ".join(_whole(_tile(view, column, s) or "-") for s in range(SPACES))
+        for column in range(view.column + 2, 9)
         if column % 2 == 0
     )
 
@@ -188,43 +187,43 @@ def _tiles_ahead(view: View, tables: Tables) -> str:
 def _pieces(view: View, track: int) -> dict[int, str]:
     """The markers of the pieces on a track, by node."""
     here: dict[int, list[str]] = {}
-    for player, nodes in enumerate(view["tracks"]):
+    for player, nodes in enumerate(view.tracks):
         here.setdefault(nodes[track], []).append(marker(player))
     return {node: " ".join(markers) for node, markers in here.items()}
 
 
 def _stock(view: View) -> str:
-    stacks = zip(PRIZES, view["prizes"], strict=True)
+    stacks = zip(PRIZES, view.prizes, strict=True)
     prizes = ", ".join(f"{name} {' '.join(map(str, values)) or 'none left'}" for name, values in stacks)
-    cards = f"{view['pile_left']} in pile, {sum(view['discards'])} discarded"
+    cards = f"{view.pile_left} in pile, {sum(view.discards)} discarded"
     return f"prizes: {prizes}; Garden cards: {cards}"
 
 
-def _garden(view: View, tables: Tables, player: int) -> list[str]:
+def _garden(view: View, player: int) -> list[str]:
     """One player's counts, hand or tasks to assign, and garden; beds in the Gardener's reach are in brackets."""
-    own, hand = view["tasks"][player], view["hands"][player]
+    own, hand = view.tasks[player], view.hands[player]
     dealt = [
-        _whole(f"{j}: {wording.task(tables.special[task])}")
-        for j, task in enumerate(view["dealt"][player])
+        _whole(f"{j}: {wording.task(view.tables.special[task])}")
+        for j, task in enumerate(view.dealt[player])
         if task not in own
     ]
     if dealt:  # before the first turn, so there is little else to show
         held = f"to assign: {'; '.join(dealt)}"
     else:
-        r, c = CROSSINGS[view["gardeners"][player]]
+        r, c = CROSSINGS[view.gardeners[player]]
         cards = f"{hand} hidden"
         if not isinstance(hand, int):
-            cards = ", ".join(map(_whole, describing.cards(tables, hand))) or "none"
-        counts = f"{count(view['coins'][player], 'coin')}, {count(view['animals'][player], 'animal')}"
+            cards = ", ".join(map(_whole, view.cards(hand))) or "none"
+        counts = f"{count(view.coins[player], 'coin')}, {count(view.animals[player], 'animal')}"
         held = f"{counts}, Gardener at {r},{c} reaches ( ), cards: {cards}"
-    lines = _wrapped(f"{marker(player)} player_{player}: score {view['scores'][player]}, {held}")
-    near = describing.reach(view["gardeners"][player])
-    basic = _tasks(tables.basic, view["basic_done"][player])
-    special = _tasks([tables.special[task] for task in own if task >= 0], view["special_done"][player])
+    lines = _wrapped(f"{marker(player)} player_{player}: score {view.scores[player]}, {held}")
+    near = view.reach(player)
+    basic = _tasks(view.tables.basic, view.basic_done[player])
+    special = _tasks([view.tables.special[task] for task in own if task >= 0], view.special_done[player])
     width = 2 + max(map(len, basic))
     for row, task in enumerate(basic):
         beds = range(COLUMNS * row, COLUMNS * (row + 1))
-        marks = "".join(_bed(view["gardens"][player][bed], bed in near) for bed in beds)
+        marks = "".join(_bed(view.gardens[player][bed], bed in near) for bed in beds)
         lines.append(f"  {row}{marks}  {task:<{width}}{special[row] if row < len(special) else ''}")
     return lines
 
@@ -266,8 +265,8 @@ LEGEND = {
 }
 
 
-def svg(view: View, tables: Tables, seat: int | None = None, look: Look = LOOK) -> str:
-    """The position as a picture; `view` and `tables` as for `text`.
+def svg(view: View, seat: int | None = None, look: Look = LOOK) -> str:
+    """The position as a picture; `view` as for `text`.
 
     Args:
         seat: the seat whose garden comes first in a compact picture; None: player_0's.
@@ -276,7 +275,7 @@ def svg(view: View, tables: Tables, seat: int | None = None, look: Look = LOOK) 
     Returns:
         An SVG document that needs nothing from outside, 1100 x 1000; if it is compact, 430 wide.
     """
-    return _Picture(view, tables, look, DARK if look.dark else LIGHT).document(seat or 0)
+    return _Picture(view, look, DARK if look.dark else LIGHT).document(seat or 0)
 
 
 def _disc(
@@ -302,10 +301,10 @@ def _last_space(view: View, last: str) -> tuple[int, int]:
     verb, _, what = last.partition(" ")
     if verb not in ("flower", "neutral"):
         return 0, 0
-    space, column = int(what), view["column"]
-    if view["round"] < 3 and view["flowers"][space]:
+    space, column = int(what), view.column
+    if view.round < 3 and view.flowers[space]:
         return column, space
-    return (column - 1 if view["round"] < 3 and column > 1 else 8), space
+    return (column - 1 if view.round < 3 and column > 1 else 8), space
 
 
 Place = tuple[float, float, float]
@@ -331,7 +330,6 @@ class _Picture(NamedTuple):
     """A picture and its parts; each part is drawn from x, y to the right and down."""
 
     view: View
-    tables: Tables
     look: Look
     paint: Palette
 
@@ -342,7 +340,7 @@ class _Picture(NamedTuple):
 
     def full(self) -> tuple[float, float, list[str]]:
         """Everything side by side, with its width and height."""
-        players, market, across = self.view["num_players"], 590, WIDTH - 2 * MARGIN
+        players, market, across = self.view.num_players, 590, WIDTH - 2 * MARGIN
         width = (across - 10 * (players - 1)) / players
         right = MARGIN + market + 10
         parts = [
@@ -355,8 +353,8 @@ class _Picture(NamedTuple):
         return WIDTH, HEIGHT, parts
 
     def compact(self, seat: int) -> tuple[float, float, list[str]]:
-        """Everything in one column, with its width and height."""
-        width, players = COMPACT_WIDTH - 2 * 12, self.view["num_players"]
+        """Everything in one column, the garden of a seat first, with its width and height."""
+        width, players = COMPACT_WIDTH - 2 * 12, self.view.num_players
         end = 1264 + (PANEL + 10) * players
         parts = [
             self.status_line(12, 10, width),
@@ -424,15 +422,17 @@ class _Picture(NamedTuple):
         width: float,
         height: float,
         words: object,
-        *,
+        fill: str,
+        edge: str | None = None,
+        thick: float = 1,
+        corner: float = 4,
         ink: str | None = None,
         size: float = SMALL,
         weight: str | None = "bold",
-        **box: Any,
     ) -> str:
-        """A box with words in its middle; further arguments are those of `box`."""
+        """A box with words in its middle."""
         middle = self.words(x + width / 2, y + height / 2, words, size, ink, "middle", weight)
-        return self.box(x, y, width, height, **box) + middle
+        return self.box(x, y, width, height, fill, edge, thick, corner) + middle
 
     def ring(self, x: float, y: float, width: float, height: float, corner: float = 8) -> str:
         """The mark of the last action, around a box."""
@@ -448,8 +448,7 @@ class _Picture(NamedTuple):
         if not self.look.names:
             return ""
         width = 6.2 * len(str(words)) + 4
-        style: dict[str, Any] = {"fill": self.paint.panel, "thick": 0.7, "corner": 4, "weight": None}
-        return self.chip(x - width / 2, y - 8, width, 16, words, **style)
+        return self.chip(x - width / 2, y - 8, width, 16, words, self.paint.panel, thick=0.7, weight=None)
 
     def livery(self, who: int | str) -> str:
         """The colour of a seat, or of the neutral Flower."""
@@ -465,7 +464,7 @@ class _Picture(NamedTuple):
         kind, _, amount = text.partition(" ")
         words = wording.action(text)
         if kind == "prize":
-            left = self.view["prizes"][PRIZES.index(amount)]
+            left = self.view.prizes[PRIZES.index(amount)]
             amount = str(left[0]) if left else "–"
             words += f" ({count(left[0], 'point')})" if left else " (none left)"
         number = self.bold(x + size + 3, y, amount, PLAIN if size < 28 else LARGE)
@@ -475,7 +474,7 @@ class _Picture(NamedTuple):
         """The width of `gain`."""
         kind, _, amount = text.partition(" ")
         if kind == "prize":
-            amount = str(max(self.view["prizes"][PRIZES.index(amount)], default=0))
+            amount = str(max(self.view.prizes[PRIZES.index(amount)], default=0))
         return size + 3 + (8 if size < 28 else 10.5) * len(amount)
 
     def gains_centred(self, texts: Sequence[str], x: float, y: float, width: float, size: float = 22) -> str:
@@ -492,18 +491,18 @@ class _Picture(NamedTuple):
     def status_line(self, x: float, y: float, width: float) -> Iterator[str]:
         """The status, the action at hand and those pending; in two lines or three."""
         view, paint, status = self.view, self.paint, _status(self.view)
-        if view["asked"] == "over":
+        if view.asked == "over":
             lines = textwrap.wrap(status, int(width / 7))
             for i, line in enumerate(lines):
                 yield self.words(x, y + 10 + 18 * i, line, PLAIN, paint.faint)
             down = y + 13 + 18 * len(lines)
-            first = max(view["stack"], key=lambda player: view["scores"][player])
+            first = max(view.stack, key=lambda player: view.scores[player])
             yield self.marker(x + 11, down, 11, first)
-            yield self.bold(x + 30, down, f"player_{first} is first with {view['scores'][first]}", 15)
+            yield self.bold(x + 30, down, f"player_{first} is first with {view.scores[first]}", 15)
             return
         when, _, what = status.partition("; ")[0].partition(": ")
         yield self.bold(x, y + 10, when[0].upper() + when[1:], PLAIN, paint.faint)
-        yield self.marker(x + 11, y + 31, 11, view["current_player"])
+        yield self.marker(x + 11, y + 31, 11, view.current_player)
         for i, line in enumerate(textwrap.wrap(what, int((width - 30) / 7.6))):
             yield self.bold(x + 30, y + 31 + 18 * i, line, 15)
         right, down = x + width, 18
@@ -511,7 +510,8 @@ class _Picture(NamedTuple):
             down = 72
         if "pass" in self.look.legal:
             top = y - 5 if self.look.compact else y + 4
-            button = self.chip(right - 56, top, 56, 28, "pass", size=PLAIN, fill="", corner=14, offered=True)
+            left, paint = right - 56, self.paint
+            button = self.chip(left, top, 56, 28, "pass", paint.offered, paint.legal, 3, 14, size=PLAIN)
             yield self.target("pass", button)
             right -= 0 if self.look.compact else 70
         yield from self.waiting(right, y + down)
@@ -519,8 +519,8 @@ class _Picture(NamedTuple):
     def waiting(self, right: float, y: float) -> Iterator[str]:
         """The action at hand and those pending, each in a box, up to a right edge."""
         view, paint, legal = self.view, self.paint, set(self.look.legal)
-        boxes = [(kind, amount, True) for group in view["pending"] for kind, amount in reversed(group)]
-        boxes += [(*view["hand_action"], False)] if view["hand_action"] else []
+        boxes = [(kind, amount, True) for group in view.pending for kind, amount in reversed(group)]
+        boxes += [(*view.hand_action, False)] if view.hand_action else []
         for kind, amount, pending in boxes:
             text, label = f"{kind} {amount}", f"resolve {kind}"
             width = self.gain_width(text) + 16
@@ -570,22 +570,23 @@ class _Picture(NamedTuple):
     def order(self, x: float, y: float) -> Iterator[str]:
         """The last stack, top first; a Flower that has been placed since is an outline."""
         view, paint = self.view, self.paint
-        names = ", ".join(map(marker, view["order"])) or "nobody"
+        names = ", ".join(map(marker, view.order)) or "nobody"
         yield draw.title(f"still to play in this column, in order: {names}")
         yield self.heading(x, y + 14, "order")
-        outline: dict[str, Any] = {"ink": paint.faint, "weight": None, "fill": paint.panel, "thick": 1.5}
-        for place, player in enumerate(view["stack"]):
+        for place, player in enumerate(view.stack):
             top = y + 31 + 20 * place
-            if player in view["order"]:
+            if player in view.order:
                 yield self.slab(x + 2, top, player)
             else:
                 edge = self.livery(player)
-                yield self.chip(x + 2, top, 38, 14, marker(player), **outline, edge=edge, corner=4)
+                yield self.chip(
+                    x + 2, top, 38, 14, marker(player), paint.panel, edge, 1.5, ink=paint.faint, weight=None
+                )
 
     def slab(self, x: float, y: float, who: int | str) -> str:
         """A Flower seen from the side."""
-        style: dict[str, Any] = {"fill": self.livery(who), "edge": self.paint.line, "thick": 0.8, "corner": 4}
-        return self.chip(x, y, 38, 14, marker(who), ink=self.paint.on_livery, **style)
+        ink, line = self.paint.on_livery, self.paint.line
+        return self.chip(x, y, 38, 14, marker(who), self.livery(who), line, 0.8, ink=ink)
 
     @draw.group
     def stack(self, x: float, bottom: float, flowers: Sequence[int | str]) -> Iterator[str]:
@@ -599,8 +600,8 @@ class _Picture(NamedTuple):
     @draw.group
     def piles(self, x: float, y: float) -> Iterator[str]:
         """Garden cards: the pile and the discards."""
-        left, used = self.view["pile_left"], sum(self.view["discards"])
-        kinds = ", ".join(describing.cards(self.tables, self.view["discards"]))
+        left, used = self.view.pile_left, sum(self.view.discards)
+        kinds = ", ".join(self.view.cards(self.view.discards))
         yield self.heading(x, y + 14, "cards")
         yield _titled(
             f"{left} Garden cards in the pile",
@@ -611,7 +612,7 @@ class _Picture(NamedTuple):
         place = x + 7, y + 127, 28, 38
         yield _titled(
             f"{used} discarded" + (f": {kinds}" if kinds else ""),
-            self.chip(*place, used, size=PLAIN, fill=self.paint.board, corner=4),
+            self.chip(*place, used, self.paint.board, size=PLAIN),
         )
         if self.look.last.startswith(("use ", "sell ")):
             yield self.ring(*place)
@@ -620,7 +621,7 @@ class _Picture(NamedTuple):
     def column(self, column: int, x: float, y: float, width: float, near: bool) -> Iterator[str]:
         """A column of the board below its number."""
         view, paint = self.view, self.paint
-        current = column == view["column"] and view["round"] < 3
+        current = column == view.column and view.round < 3
         words = f"column {column} {'now' if current else 'next'}" if near else column
         ink = paint.panel if current else paint.ink if near else paint.faint
         if current:
@@ -635,10 +636,10 @@ class _Picture(NamedTuple):
         """A space with its action, its tile and, in the current column, the Flowers and what another one costs."""
         view, paint, legal = self.view, self.paint, self.look.legal
         label = next((n for n in (f"flower {space}", f"neutral {space}") if current and n in legal), "")
-        flowers = view["flowers"][space] if current else []
+        flowers = view.flowers[space] if current else []
         printed, laid = (
-            self.tables.board[column - 1][space],
-            describing.tile(view, self.tables, column, space),
+            self.view.tables.board[column - 1][space],
+            view.tile(column, space),
         )
         fill, edge = paint.raised if near else paint.board, paint.faint if current else None
         size, margin = (30, 4) if near else (24, 1)
@@ -662,7 +663,7 @@ class _Picture(NamedTuple):
     @draw.group
     def cost(self, space: int, x: float, y: float) -> Iterator[str]:
         """The cost of a Flower on an occupied space."""
-        cost = describing.flower_cost(self.view, self.tables, space)
+        cost = self.view.flower_cost(space)
         yield draw.title(f"a Flower here costs {count(cost, 'coin')}")
         if cost:
             yield self.words(x, y, "pay")
@@ -693,9 +694,9 @@ class _Picture(NamedTuple):
     def track(self, number: int, x: float, y: float, width: float) -> str:
         """A track from left to right, its forks one above the other, and the prizes at its end."""
         view, name = self.view, TRACKS[number]
-        nodes = self.tables.track(name)
-        moving = bool(view["hand_action"]) and view["hand_action"][0] == name
-        whole = f"resolve {name}" if view["asked"] == "start" else ""
+        nodes = self.view.tables.track(name)
+        moving = bool(view.hand_action) and view.hand_action[0] == name
+        whole = f"resolve {name}" if view.asked == "start" else ""
         offered, edge = whole in self.look.legal, self.paint.ink if moving else None
         parts = [
             self.box(x, y, width, TRACK, self.paint.panel, edge, corner=8, offered=offered),
@@ -706,7 +707,7 @@ class _Picture(NamedTuple):
             parts.append(self.prizes(name, x + width - 10, y + 15))
         places = self.places(nodes, x + 10, y + 31, width - 20, TRACK - 35)
         parts.append(self.edges(nodes, places, y + 31, TRACK - 35))
-        ahead = describing.edges(view, self.tables, name) if moving else []
+        ahead = view.edges(name) if moving else []
         targets: dict[int, str] = {}
         for (to, _), way in zip(ahead, ("upper", "lower"), strict=False):
             if f"advance {way}" in self.look.legal:
@@ -723,7 +724,7 @@ class _Picture(NamedTuple):
 
     def prizes(self, name: str, right: float, y: float) -> str:
         """The Prize tokens of a stack, top first, up to a right edge."""
-        paint, left = self.paint, self.view["prizes"][PRIZES.index(name)]
+        paint, left = self.paint, self.view.prizes[PRIZES.index(name)]
         if not left:
             return self.words(right, y, "no prizes left", fill=paint.faint, anchor="end")
         drawn, x = "", right - 11
@@ -790,11 +791,11 @@ class _Picture(NamedTuple):
     def node(self, track: int, number: int, place: Place, offered: bool, low: bool) -> Iterator[str]:
         """A node with what it gives and the pieces on it, above it or, on the lower way, below it."""
         view, (x, y, width) = self.view, place
-        here = [player for player, pieces in enumerate(view["tracks"]) if pieces[track] == number]
-        nodes = self.tables.track(TRACKS[track])
+        here = [player for player, pieces in enumerate(view.tracks) if pieces[track] == number]
+        nodes = self.view.tables.track(TRACKS[track])
         left, words, fill = x - width / 2, wording.step(nodes, number), self.paint.board
         if number == 0:
-            half, down = (14, 0) if view["num_players"] == 2 else (24, 10)
+            half, down = (14, 0) if view.num_players == 2 else (24, 10)
             yield draw.title(words)
             yield self.box(left, y - half, width, 2 * half, fill, corner=12)
             for player in here:
@@ -817,11 +818,11 @@ class _Picture(NamedTuple):
         view, look = self.view, self.look
         if look.by is None or not look.last.startswith("advance"):
             return -1, 0
-        pieces = view["tracks"][look.by]
-        if look.by == view["current_player"] and view["hand_action"] and view["hand_action"][0] in TRACKS:
-            number = TRACKS.index(view["hand_action"][0])
+        pieces = view.tracks[look.by]
+        if look.by == view.current_player and view.hand_action and view.hand_action[0] in TRACKS:
+            number = TRACKS.index(view.hand_action[0])
             return number, pieces[number]
-        ends = [len(self.tables.track(name)) - 1 for name in TRACKS]
+        ends = [len(self.view.tables.track(name)) - 1 for name in TRACKS]
         return next(((i, end) for i, end in enumerate(ends) if pieces[i] == end), (-1, 0))
 
     # the players
@@ -830,7 +831,7 @@ class _Picture(NamedTuple):
     def panel(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
         """One player's garden, tasks, hand and counts."""
         view, paint = self.view, self.paint
-        asked = view["asked"] != "over" and player == view["current_player"]
+        asked = view.asked != "over" and player == view.current_player
         edge, thick = (self.livery(player), 3) if asked else (paint.edge, 1)
         pitch = 37 if width < 300 else 46 if width < 380 else 54 if width < 450 else 62
         left = x + 20
@@ -840,7 +841,7 @@ class _Picture(NamedTuple):
         if self.last_elsewhere(player):
             yield self.ring(x + 10, y + 10, 22, 22, 14)
         yield self.bold(x + 40, y + 21, f"player_{player}", 16)
-        yield self.bold(x + width - 12, y + 21, view["scores"][player], 26, anchor="end")
+        yield self.bold(x + width - 12, y + 21, view.scores[player], 26, anchor="end")
         yield self.holdings(player, x + 12, y + 54, width - 24)
         yield self.ground(garden)
         yield from (self.bed(garden, bed) for bed in range(BEDS))
@@ -855,17 +856,17 @@ class _Picture(NamedTuple):
         return self.look.by == player and (
             last == "pass"
             or (last.startswith("advance") and self.last_node()[0] < 0)
-            or (last.startswith("resolve") and not self.view["hand_action"])
+            or (last.startswith("resolve") and not self.view.hand_action)
         )
 
     def acts(self, player: int, label: str) -> bool:
         """Whether an action is legal and is this player's."""
-        return label in self.look.legal and player == self.view["current_player"]
+        return label in self.look.legal and player == self.view.current_player
 
     @draw.group
     def holdings(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
         """Coins, cards and the five places of the animals."""
-        paint, coins, cards = self.paint, self.view["coins"][player], describing.held(self.view, player)
+        paint, coins, cards = self.paint, self.view.coins[player], self.view.num_cards(player)
         for kind, n, what, left, gap in (
             ("coins", coins, "coin", 11, 15),
             ("card", cards, "Garden card", 60, 12),
@@ -873,10 +874,10 @@ class _Picture(NamedTuple):
             number = self.bold(x + left + gap, y, n, 16)
             yield _titled(count(n, what), icon(kind, x + left, y, 22, paint), number)
         yield icon("animal", x + width - 121, y, 20, paint)
-        for place, points in enumerate(self.tables.animals):
+        for place, points in enumerate(self.view.tables.animals):
             words, middle = f"animal {place + 1}: {count(points, 'point')}", x + width - 95.5 + 21.5 * place
             fill, ink, weight = paint.board, paint.ink, None
-            if place < self.view["animals"][player]:
+            if place < self.view.animals[player]:
                 words, fill, ink, weight = f"{words}, scored", paint.done, paint.on_done, "bold"
             number = self.words(middle, y, points, SMALL, ink, "middle", weight)
             yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
@@ -894,13 +895,13 @@ class _Picture(NamedTuple):
     def bed(self, garden: Garden, bed: int) -> str:
         """A bed and its plant, its soil darker if the Gardener reaches it; "" where there is none."""
         view, paint, player, size = self.view, self.paint, garden.player, garden.bed
-        level = view["gardens"][player][bed]
+        level = view.gardens[player][bed]
         if level < 0:
             return ""
         row, column = divmod(bed, COLUMNS)
         x, y, height = garden.x + garden.pitch * column, garden.y + ROW * row, ROW - 9
         middle, name = garden.middle(column), f"{row},{column}"
-        near = bed in describing.reach(view["gardeners"][player])
+        near = bed in view.reach(player)
         offered = self.acts(player, f"bed {name}")
         parts = [
             self.box(x, y, size, height, paint.reach if near else paint.bed, paint.furrow, offered=offered)
@@ -924,7 +925,7 @@ class _Picture(NamedTuple):
         """A crossing: the Gardener, a way to go there with its price, or a dot."""
         paint, look, player = self.paint, self.look, garden.player
         x, y = garden.x + garden.pitch * (c + 1) - 4.5, garden.y + ROW * (r + 1) - 4.5
-        s, d = CROSSINGS[self.view["gardeners"][player]]
+        s, d = CROSSINGS[self.view.gardeners[player]]
         steps, name = abs(r - s) + abs(c - d), f"{r},{c}"
         if not steps:
             crown = f"M{x - 6:.1f} {y - 10:.1f}q6 -10 12 0z"
@@ -939,7 +940,7 @@ class _Picture(NamedTuple):
         if not self.acts(player, f"walk {name}"):
             return _disc(x, y, 2.5, paint.edge) + self.name(x, y, name)
         disc = _disc(x, y, 13.5 if look.compact else 12.5, paint.offered, paint.legal, 2.5)
-        price = steps if self.view["asked"] == "start" else ""
+        price = steps if self.view.asked == "start" else ""
         words, weight = (name, None) if look.names else (price, "bold")
         return self.target(f"walk {name}", disc, self.words(x, y, words, anchor="middle", weight=weight))
 
@@ -948,13 +949,14 @@ class _Picture(NamedTuple):
         """The points of the columns of a garden as it is, below them."""
         paint, y = self.paint, garden.y + ROWS * ROW + 9
         for column in range(COLUMNS):
-            points = wording.column_points(self.tables, self.view["gardens"][garden.player], column)
+            points = self.view.column_points(self.view.gardens[garden.player], column)
             x = garden.middle(column)
             words, number = "not full", self.words(x, y, "–", 13, paint.faint, "middle")
             if points:
                 words = f"full, {count(points, 'point')} now"
-                style: dict[str, Any] = {"fill": paint.done, "edge": paint.done, "corner": 9}
-                number = self.chip(x - 13, y - 9, 26, 18, points, ink=paint.on_done, size=13, **style)
+                number = self.chip(
+                    x - 13, y - 9, 26, 18, points, paint.done, paint.done, 1, 9, paint.on_done, 13
+                )
             yield _titled(f"column {column}: {words}", number)
         yield self.heading(garden.tasks, y, "full columns")
 
@@ -968,16 +970,14 @@ class _Picture(NamedTuple):
             right = across + 6
         for place, words in enumerate(heads):
             yield self.heading(x + right * place, y - 13, words if width > 95 else "tasks")
-        own = view["tasks"][player]
+        own = view.tasks[player]
         given = [row for row in range(ROWS) if own[row] >= 0]
-        for row in range(ROWS):
-            above = y + ROW * row + top
-            special = self.tables.special[own[row]] if row in given else None
-            for place, (sort, task) in enumerate(
-                {"basic": self.tables.basic[row], "special": special}.items()
-            ):
-                spot = (x + right * place, above + down * place, across, height)
-                yield self.task(task, *spot, sort, view[f"{sort}_done"][player][row])
+        for row, basic in enumerate(view.tables.basic):
+            special = view.tables.special[own[row]] if row in given else None
+            both = (("basic", basic, view.basic_done), ("special", special, view.special_done))
+            for place, (sort, task, done) in enumerate(both):
+                spot = x + right * place, y + ROW * row + top + down * place, across, height
+                yield self.task(task, *spot, sort, done[player][row])
         if self.look.by == player and self.look.last.startswith("assign"):
             for row in (
                 given[-2:] if len(given) == ROWS else given[-1:]
@@ -1012,21 +1012,16 @@ class _Picture(NamedTuple):
 
     def level(self, level: int, x: float, y: float, width: float, height: float) -> str:
         """A chip with a level, to the right of x, around the height y."""
-        paint = self.paint
-        style: dict[str, Any] = {
-            "fill": paint.level[level - 1],
-            "edge": paint.faint,
-            "thick": 0.7,
-            "corner": 4,
-        }
-        return self.chip(x, y - height / 2, width, height, LEVELS[level], ink=paint.on_level, **style)
+        paint, top = self.paint, y - height / 2
+        fill = paint.level[level - 1]
+        return self.chip(x, top, width, height, LEVELS[level], fill, paint.faint, 0.7, ink=paint.on_level)
 
     def below(self, player: int, x: float, y: float, width: float) -> str:
         """Below a garden: the tasks to assign, at the end the score sheet, else the hand."""
-        hand = self.view["hands"][player]
-        if self.view["asked"] == "over":
+        hand = self.view.hands[player]
+        if self.view.asked == "over":
             return self.sheet(player, x, y, width)
-        if describing.unassigned(self.view, player):
+        if self.view.unassigned(player):
             return self.dealt(player, x, y, width)
         if isinstance(hand, int):
             return self.backs(hand, x, y, width)
@@ -1035,12 +1030,12 @@ class _Picture(NamedTuple):
     @draw.group
     def dealt(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
         """The special tasks that are yet to be assigned, by their places among those dealt."""
-        yield self.heading(x, y, f"special task for row {self.view['tasks'][player].index(-1)}")
+        yield self.heading(x, y, f"special task for row {self.view.tasks[player].index(-1)}")
         across = min(120.0, (width - 8) / 3)
-        for place, (j, number) in enumerate(describing.unassigned(self.view, player).items()):
+        for place, (j, number) in enumerate(self.view.unassigned(player).items()):
             row, column = divmod(place, 3)
             a, b = x + (across + 4) * column, y + 11 + 34 * row
-            label, task, right = f"assign {j}", self.tables.special[number], a + across - 9.5
+            label, task, right = f"assign {j}", self.view.tables.special[number], a + across - 9.5
             offered = self.acts(player, label)
             drawn = _titled(
                 f"special task: {wording.task(task)}",
@@ -1066,7 +1061,7 @@ class _Picture(NamedTuple):
     def hand(self, player: int, hand: Sequence[int], x: float, y: float, width: float) -> Iterator[str]:
         """Cards in hand by kind: what they do, how many there are; below them, to sell one."""
         board, top, size = self.paint.board, y + 12, 46.0
-        cards = [(n, card.action) for n, card in zip(hand, self.tables.cards, strict=True) if n]
+        cards = [(n, card.action) for n, card in zip(hand, self.view.tables.cards, strict=True) if n]
         yield self.heading(x, y, "cards in hand" if cards else "no cards in hand")
         pitch = min(52.0, (width + 6) / max(len(cards), 1))
         for place, (n, action) in enumerate(cards):
@@ -1093,7 +1088,7 @@ class _Picture(NamedTuple):
     @draw.group
     def sheet(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
         """The parts of a score and their sum."""
-        sheet = describing.score_sheet(self.view, self.tables)[player]
+        sheet = self.view.score_sheet(player)
         across = (width - 16) / 2
         for place, (what, points) in enumerate([*sheet.items(), ("score", sum(sheet.values()))]):
             column, row = divmod(place, 3)
@@ -1119,7 +1114,7 @@ class _Picture(NamedTuple):
         y += 26 * -(-len(LEGEND) // in_line)
         yield self.words(x, y, "full column of a garden, by its highest plant:", fill=faint)
         left, down = (x, y + 22) if compact else (x + 264, y)
-        for level, points in enumerate(self.tables.columns, 1):
+        for level, points in enumerate(self.view.tables.columns, 1):
             yield self.level(level, left, down, 20, 18)
             yield self.bold(left + 24, down, points)
             left += 46

@@ -22,6 +22,7 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
+from botanicus_env.view import View
 from garden_core.game import Game, Part
 from garden_core.options import Option
 from garden_core.presentation import Table
@@ -221,20 +222,16 @@ class Botanicus(Game):
 
     def describe(self, state: Any, action: int) -> str:
         """Return in one line what a legal action does here, by what the player to move knows."""
-        return describing.describe(self.snapshot(state), self.tables, self.labels[action])
+        return describing.describe(View(self.snapshot(state), self.tables), self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
-        return describing.score_sheet(snapshot, self.tables)
+        return [View(snapshot, self.tables).score_sheet(player) for player in range(self.num_players)]
 
     def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""
-        return drawing.text(self._drawn(view, seat), self.tables, legal)
+        return drawing.text(View(view, self.tables), legal)
 
     def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all hands."""
-        return drawing.svg(self._drawn(view, seat), self.tables, seat, look)
-
-    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
-        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
-        return snapshots.seen(view, None) if seat is None else view
+        return drawing.svg(View(view, self.tables), seat, look)

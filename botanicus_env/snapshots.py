@@ -41,9 +41,6 @@ from botanicus_env.tables import (
 )
 from garden_core.positions import Count, parsed, require, require_lengths
 
-View = dict[str, Any]
-"""A snapshot as `Game.snapshot` returns it, or what one seat sees of it (`seen`)."""
-
 ASKED_FOR = {"plant": CHOSEN[:4], "water": ("water",), "walk": ("walk",), "track": TRACKS}
 """Kinds of actions of which one is at hand, by what is asked."""
 
@@ -128,7 +125,7 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
         return self.num_players - len(self.order)
 
 
-def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> View:
+def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> dict[str, Any]:
     """Return a state as plain JSON values, without the core's keys.
 
     Args:
@@ -143,7 +140,7 @@ def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> 
     groups = zip(state["pending"].tolist(), state["group_size"].tolist(), strict=True)
     stack = state["stack"][:n].tolist()
     prizes = zip(PRIZES, state["prizes_taken"].tolist(), strict=True)
-    values: View = {key: int(state[field]) for key, field in NUMBERS.items()}
+    values: dict[str, Any] = {key: int(state[field]) for key, field in NUMBERS.items()}
     values |= {key: bool(state[key]) for key in FLAGS}
     values |= {key: state[field][:n].tolist() for key, field in SEAT_FIELDS.items()}
     values |= {key: state[key][:n].astype(bool).tolist() for key in ("basic_done", "special_done")}
@@ -170,13 +167,10 @@ def written(state: Any, tables: Tables, num_players: int, scores: list[int]) -> 
     return {key: values[key] for key in Snapshot.__struct_fields__ if key in values}
 
 
-def seen(snapshot: View, seat: int | None) -> View:
+def seen(snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
     """Return the snapshot as `seat` sees it: the others' hands become counts, of the pile only the size stays."""
-    view = dict(snapshot, pile_left=len(snapshot["pile"]))
-    if seat is not None:
-        view["pile"] = None
-        view["hands"] = [hand if p == seat else sum(hand) for p, hand in enumerate(snapshot["hands"])]
-    return view
+    hands = [hand if player == seat else sum(hand) for player, hand in enumerate(snapshot["hands"])]
+    return {**snapshot, "pile_left": len(snapshot["pile"]), "pile": None, "hands": hands}
 
 
 def fill(state: Any, snapshot: Any, tables: Tables, num_players: int) -> None:

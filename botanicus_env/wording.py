@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from botanicus_env.tables import COLUMNS, TRACKS, Node, Tables, Task, stages, ways
+from botanicus_env.tables import TRACKS, Node, Task, stages, ways
 
 LEVELS = ("", "I", "II", "III", "IV")
 
@@ -150,9 +150,3 @@ def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
         return text + (f" [{pieces[number]}]" if number in pieces else "")
 
     return " > ".join(" or ".join(map(words, stage)) for stage in in_stages)
-
-
-def column_points(tables: Tables, garden: list[int], column: int) -> int:
-    """Return what a column of a garden would score now: 0 unless all its beds are planted."""
-    levels = garden[column::COLUMNS]
-    return 0 if 0 in levels else tables.columns[max(levels) - 1]
