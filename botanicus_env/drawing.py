@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partialmethod
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -145,8 +147,7 @@ def _column_lines(view: View) -> list[str]:
     near, current = _near_columns(view), view.column
     if not near:
         return []
-    heads = {current: "Flowers in [ ] from bottom to top"}
-    heads |= {column: "the next" for column in near if column != current}
+    heads = dict.fromkeys([current, *near], "the next") | {current: "Flowers in [ ] from bottom to top"}
     blocks = [
         [f"column {column}, {head}", *(f"  {s}: {_space(view, column, s)}" for s in range(SPACES))]
         for column, head in heads.items()
@@ -159,8 +160,7 @@ def _column_lines(view: View) -> list[str]:
 
 def _space(view: View, column: int, space: int) -> str:
     text = wording.action(view.tables.board[column - 1][space])
-    laid = _tile(view, column, space)
-    if laid:
+    if laid := _tile(view, column, space):
         text += f" + tile {laid}"
     flowers = view.flowers[space]
     if column != view.column or not flowers:
@@ -186,10 +186,8 @@ def _tiles_ahead(view: View) -> str:
 
 def _pieces(view: View, track: int) -> dict[int, str]:
     """The markers of the pieces on a track, by node."""
-    here: dict[int, list[str]] = {}
-    for player, nodes in enumerate(view.tracks):
-        here.setdefault(nodes[track], []).append(marker(player))
-    return {node: " ".join(markers) for node, markers in here.items()}
+    nodes = [pieces[track] for pieces in view.tracks]
+    return {node: " ".join(marker(p) for p, at in enumerate(nodes) if at == node) for node in nodes}
 
 
 def _stock(view: View) -> str:
@@ -204,8 +202,7 @@ def _garden(view: View, player: int) -> list[str]:
     own, hand = view.tasks[player], view.hands[player]
     dealt = [
         _whole(f"{j}: {wording.task(view.tables.special[task])}")
-        for j, task in enumerate(view.dealt[player])
-        if task not in own
+        for j, task in view.unassigned(player).items()
     ]
     if dealt:  # before the first turn, so there is little else to show
         held = f"to assign: {'; '.join(dealt)}"
@@ -326,7 +323,8 @@ class Garden(NamedTuple):
         return self.x + self.pitch * column + self.bed / 2
 
 
-class _Picture(NamedTuple):
+@dataclass(frozen=True)
+class _Picture:
     """A picture and its parts; each part is drawn from x, y to the right and down."""
 
     view: View
@@ -382,17 +380,7 @@ class _Picture(NamedTuple):
         fill = fill or self.paint.ink
         return draw.text(x, y, content, size, fill=fill, font_weight=weight, text_anchor=anchor)
 
-    def bold(
-        self,
-        x: float,
-        y: float,
-        content: object,
-        size: float = SMALL,
-        fill: str | None = None,
-        anchor: str | None = None,
-    ) -> str:
-        """Write in bold."""
-        return self.words(x, y, content, size, fill, anchor, "bold")
+    bold = partialmethod(words, weight="bold")
 
     def heading(self, x: float, y: float, words: str) -> str:
         """Write the name of a part."""
@@ -436,8 +424,16 @@ class _Picture(NamedTuple):
 
     def ring(self, x: float, y: float, width: float, height: float, corner: float = 8) -> str:
         """The mark of the last action, around a box."""
-        place = {"x": x - 3, "y": y - 3, "width": width + 6, "height": height + 6, "rx": corner}
-        return draw.tag("rect", **place, stroke=self.paint.last, **draw.LAST)
+        return draw.tag(
+            "rect",
+            x=x - 3,
+            y=y - 3,
+            width=width + 6,
+            height=height + 6,
+            rx=corner,
+            stroke=self.paint.last,
+            **draw.LAST,
+        )
 
     def target(self, label: str, *parts: str) -> str:
         """What one clicks for the action with this label."""
@@ -510,7 +506,7 @@ class _Picture(NamedTuple):
             down = 72
         if "pass" in self.look.legal:
             top = y - 5 if self.look.compact else y + 4
-            left, paint = right - 56, self.paint
+            left = right - 56
             button = self.chip(left, top, 56, 28, "pass", paint.offered, paint.legal, 3, 14, size=PLAIN)
             yield self.target("pass", button)
             right -= 0 if self.look.compact else 70

@@ -52,6 +52,7 @@ class Botanicus(Game):
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
     rules: ClassVar[Any] = rules
+    seen = staticmethod(snapshots.seen)
 
     @functools.cached_property
     def tables(self) -> tables.Tables:
@@ -211,10 +212,6 @@ class Botanicus(Game):
     def own_snapshot(self, state: Any) -> dict[str, Any]:
         """Return the state as plain JSON values; keys as in docs/botanicus.md."""
         return snapshots.written(state, self.tables, self.num_players, self.scores(state))
-
-    def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a snapshot without what `seat` does not see."""
-        return snapshots.seen(snapshot, seat)
 
     def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
         """Write the position of a snapshot into a zeroed state."""

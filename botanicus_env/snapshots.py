@@ -37,6 +37,7 @@ from botanicus_env.tables import (
     TILES,
     TRACKS,
     Tables,
+    between,
     exactly,
 )
 from garden_core.positions import Count, parsed, require, require_lengths
@@ -71,10 +72,11 @@ MOST_COINS = 4_000
 MOST_POINTS = 8_000
 """Likewise: nine actions of 20 points and 60 unused steps a turn, and 31 tasks, animals and prizes of 100 points."""
 
-Seat = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
-Coins = Annotated[int, Meta(ge=0, le=MOST_COINS)]
-Points = Annotated[int, Meta(ge=0, le=MOST_POINTS)]
-Chosen = tuple[str, Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]]
+Flags = Annotated[list[bool], exactly(ROWS)]
+Seat = Annotated[int, between(0, MAX_PLAYERS - 1)]
+Coins = Annotated[int, between(0, MOST_COINS)]
+Points = Annotated[int, between(0, MOST_POINTS)]
+Chosen = tuple[str, Annotated[int, between(0, MAX_AMOUNT)]]
 
 
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,25 +84,25 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
 
     game: Literal["botanicus"]
     num_players: int
-    round: Annotated[int, Meta(ge=1, le=LAST_ROUND)]
-    column: Annotated[int, Meta(ge=1, le=BOARD_COLUMNS)]
+    round: Annotated[int, between(1, LAST_ROUND)]
+    column: Annotated[int, between(1, BOARD_COLUMNS)]
     current_player: Seat
     asked: Literal["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
     hand_action: Chosen | None
-    steps_taken: Annotated[int, Meta(ge=0, lt=MAX_NODES)]
+    steps_taken: Annotated[int, between(0, MAX_NODES - 1)]
     in_play: Count | None
     pending: Annotated[list[Annotated[list[Chosen], Meta(max_length=MAX_GROUP)]], Meta(max_length=MAX_DEPTH)]
-    gardens: list[Annotated[list[Annotated[int, Meta(ge=-1, le=LEVELS)]], exactly(BEDS)]]
-    gardeners: list[Annotated[int, Meta(ge=0, lt=len(CROSSINGS))]]
+    gardens: list[Annotated[list[Annotated[int, between(-1, LEVELS)]], exactly(BEDS)]]
+    gardeners: list[Annotated[int, between(0, len(CROSSINGS) - 1)]]
     coins: list[Coins]
     points: list[Points]
-    animals: list[Annotated[int, Meta(ge=0, le=MAX_ANIMALS)]]
+    animals: list[Annotated[int, between(0, MAX_ANIMALS)]]
     hands: list[list[Count]]
     tracks: list[Annotated[list[Count], exactly(len(TRACKS))]]
-    tasks: list[Annotated[list[Annotated[int, Meta(ge=-1, le=127)]], exactly(ROWS)]]
+    tasks: list[Annotated[list[Annotated[int, between(-1, 127)]], exactly(ROWS)]]
     dealt: list[Annotated[list[Count], exactly(TASKS_EACH)]]
-    basic_done: list[Annotated[list[bool], exactly(ROWS)]]
-    special_done: list[Annotated[list[bool], exactly(ROWS)]]
+    basic_done: list[Flags]
+    special_done: list[Flags]
     flowers: Annotated[list[list[Seat | Literal["neutral"]]], exactly(SPACES)]
     order: list[Seat]
     stack: list[Seat]
@@ -108,14 +110,14 @@ class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
     played: bool
     prizes: Annotated[list[list[int]], exactly(len(PRIZES))]
     tiles: Annotated[
-        list[Annotated[list[Annotated[int, Meta(ge=0, lt=2 * TILES)]], exactly(SPACES)]],
+        list[Annotated[list[Annotated[int, between(0, 2 * TILES - 1)]], exactly(SPACES)]],
         exactly(TILED_COLUMNS),
     ]
     covered: Annotated[list[Annotated[list[bool], exactly(SPACES)]], exactly(TILED_COLUMNS)]
     pile: list[Count]
     discards: list[Count]
     scores: list[int]
-    decisions: Annotated[int, Meta(ge=0, lt=2**31)]
+    decisions: Annotated[int, between(0, 2**31 - 1)]
     terminated: bool
     truncated: bool
 

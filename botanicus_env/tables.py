@@ -43,16 +43,21 @@ Action = tuple[int, int]
 """A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
 
 
+def between(low: int, high: int) -> Meta:
+    """Return the constraint that a number is in a range, both ends included."""
+    return Meta(ge=low, le=high)
+
+
 def exactly(n: int) -> Meta:
     """Return the constraint that a list has n entries."""
     return Meta(min_length=n, max_length=n)
 
 
 Word = Annotated[str, Meta(max_length=40)]
-Points = Annotated[int, Meta(ge=0, le=MAX_POINTS)]
-Plants = Annotated[tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], exactly(LEVELS)]
+Points = Annotated[int, between(0, MAX_POINTS)]
+Plants = Annotated[tuple[Annotated[int, between(0, COLUMNS)], ...], exactly(LEVELS)]
 Tile = Annotated[tuple[Word, ...], exactly(2)]
-Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], exactly(COLUMNS)]
+Row = Annotated[tuple[Annotated[int, between(0, 1)], ...], exactly(COLUMNS)]
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
 
 
@@ -65,28 +70,32 @@ _SEVERAL = re.compile(
 """How loading words a list of actions where there must be a single one."""
 
 
-class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Printed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something printed."""
+
+
+class Task(_Printed, frozen=True):
     """How many plants of each level a row must hold, and the points for it."""
 
     plants: Plants
     points: Points
 
 
-class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Card(_Printed, frozen=True):
     """A kind of Garden card."""
 
     action: Word
-    copies: Annotated[int, Meta(ge=1, le=MAX_CARDS)]
+    copies: Annotated[int, between(1, MAX_CARDS)]
 
 
-class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Edge(_Printed, frozen=True):
     """A way from one node of a track to another, by name, and what it costs in coins."""
 
     to: Word
-    cost: Annotated[int, Meta(ge=0, le=MAX_AMOUNT)] = 0
+    cost: Annotated[int, between(0, MAX_AMOUNT)] = 0
 
 
-class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Node(_Printed, frozen=True):
     """A node of a track; the last of a track has no edges, and a single edge is the upper one."""
 
     name: Word
@@ -100,14 +109,14 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [edge for edge in (self.upper, self.lower) if edge is not None]
 
 
-class Tiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tiles(_Printed, frozen=True):
     """Light and dark side of each tile; spotted ones lie on the two upper spaces, striped on the lower."""
 
     spotted: Annotated[tuple[Tile, ...], exactly(TILES)]
     striped: Annotated[tuple[Tile, ...], exactly(TILES)]
 
 
-class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Stacks(_Printed, frozen=True):
     """Points of the Prize tokens, top first, as four players have them."""
 
     money: Stack
@@ -117,7 +126,7 @@ class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Nodes = Annotated[tuple[Node, ...], Meta(min_length=2, max_length=MAX_NODES)]
 
 
-class Tracks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tracks(_Printed, frozen=True):
     """The nodes of each track, from the start to the end."""
 
     money: Nodes
@@ -125,7 +134,7 @@ class Tracks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shovel: Nodes
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tables(_Printed, frozen=True):
     """All that is printed. Actions are written as their kind and amount, "water 2".
 
     Raises:
@@ -153,8 +162,8 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"fountain must be a crossing, [0, 0] to [3, 2], not {list(self.fountain)}")
         self._check_beds()
         for number, task in enumerate(self.basic + self.special):
-            key = f"basic[{number}]" if number < ROWS else f"special[{number - ROWS}]"
-            if sum(task.plants) == 0:
+            if not any(task.plants):
+                key = f"basic[{number}]" if number < ROWS else f"special[{number - ROWS}]"
                 raise ValueError(f"{key}.plants must ask for at least one plant")
         for key, text in self._actions():
             action(text, key)
