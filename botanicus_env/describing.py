@@ -1,4 +1,4 @@
-"""Descriptions of actions and of scores in words, computed from a snapshot and the tables alone."""
+"""Descriptions of actions in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def describe(view: View, label: str) -> str:
     return _DESCRIBED[verb](view, what)
 
 
-# --- what is gained ---
+# --- gained actions ---
 
 
 def _gains(view: View, texts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of Botanicus, drawn from what one seat sees (`snapshots.seen`): `svg` for notebooks, `text` for terminals."""
+"""Pictures of Botanicus, drawn from a `View`: `svg` for notebooks, `text` for terminals."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ LINE = 100  # columns of the text at most
 
 
 def text(view: View, labels: Sequence[str] = ()) -> str:
-    """The position as plain text that a person can play from.
+    """Return the position as plain text that a person can play from.
 
     Args:
         view: the position.
-        labels: the legal actions in words, which are listed.
+        labels: labels of the legal actions to list.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
@@ -72,7 +72,7 @@ def _wrapped(words: str, indent: str = "    ") -> list[str]:
 
 
 def _whole(words: str) -> str:
-    """Return words that are not broken over lines: `text` makes their no-break spaces plain in the end."""
+    """Return words with no-break spaces, which are not broken over lines; `text` makes the spaces plain in the end."""
     return words.replace(" ", "\xa0")
 
 
@@ -80,7 +80,7 @@ def _whole(words: str) -> str:
 
 
 def _status(view: View) -> str:
-    """When it is, what the player to move can do, the order of turns, and the actions at hand and pending."""
+    """Return the time, the choices of the player to move, the order of turns, and the actions at hand and pending."""
     if view.asked == "over":
         capped = f"stopped by the cap of {view.decisions} decisions"
         order = ", ".join(map(marker, view.stack))
@@ -263,14 +263,14 @@ LEGEND = {
 
 
 def svg(view: View, seat: int | None = None, look: Look = LOOK) -> str:
-    """The position as a picture; `view` as for `text`.
+    """Return the position as a picture; `view` as for `text`.
 
     Args:
         seat: the seat whose garden comes first in a compact picture; None: player_0's.
-        look: how it is drawn.
+        look: style of the picture and marked actions.
 
     Returns:
-        An SVG document that needs nothing from outside, 1100 x 1000; if it is compact, 430 wide.
+        A self-contained SVG document, 1100 x 1000; compact ones are 430 wide.
     """
     return _Picture(view, look, DARK if look.dark else LIGHT).document(seat or 0)
 
@@ -282,7 +282,7 @@ def _disc(
 
 
 def _titled(words: str, *parts: str) -> str:
-    """Parts whose title says in words what they are."""
+    """Group parts under a title in words."""
     return draw.tag("g", draw.title(words), *parts)
 
 
@@ -305,7 +305,7 @@ def _last_space(view: View, last: str) -> tuple[int, int]:
 
 
 Place = tuple[float, float, float]
-"""Of a node: its middle and its width."""
+"""Middle x, middle y and width of a node."""
 
 
 class Garden(NamedTuple):
@@ -398,7 +398,7 @@ class _Picture:
         corner: float = 6,
         offered: bool = False,
     ) -> str:
-        """A box; with a thick edge and a light ground if one can click it."""
+        """A box; with a thick edge and a light ground if it is clickable."""
         if offered:
             fill, edge, thick = self.paint.offered, self.paint.legal, 3
         return draw.box(x, y, width, height, corner, edge or self.paint.edge, thick, fill)
@@ -436,11 +436,11 @@ class _Picture:
         )
 
     def target(self, label: str, *parts: str) -> str:
-        """What one clicks for the action with this label."""
+        """The clickable element for the action with this label."""
         return draw.target(self.look, label, *parts)
 
     def name(self, x: float, y: float, words: object) -> str:
-        """The name of a place in labels, around a point; nothing unless the look asks for names."""
+        """The name of a place in labels, centred at a point; "" unless the look has names."""
         if not self.look.names:
             return ""
         width = 6.2 * len(str(words)) + 4
@@ -629,7 +629,7 @@ class _Picture:
     def space(
         self, column: int, space: int, x: float, y: float, width: float, near: bool, current: bool
     ) -> str:
-        """A space with its action, its tile and, in the current column, the Flowers and what another one costs."""
+        """A space with its action, its tile and, in the current column, the Flowers and the cost of another one."""
         view, paint, legal = self.view, self.paint, self.look.legal
         label = next((n for n in (f"flower {space}", f"neutral {space}") if current and n in legal), "")
         flowers = view.flowers[space] if current else []
@@ -759,7 +759,7 @@ class _Picture:
     def edges(
         self, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float
     ) -> Iterator[str]:
-        """The ways between the nodes, with what they cost."""
+        """The ways between the nodes, with their costs."""
         paint, costs = self.paint, []
         for (a, b, width), edges in zip(places, ways(nodes), strict=True):
             for way, (to, cost) in enumerate(edges):
@@ -785,7 +785,7 @@ class _Picture:
 
     @draw.group
     def node(self, track: int, number: int, place: Place, offered: bool, low: bool) -> Iterator[str]:
-        """A node with what it gives and the pieces on it, above it or, on the lower way, below it."""
+        """A node with its gains and the pieces on it, above it or, on the lower way, below it."""
         view, (x, y, width) = self.view, place
         here = [player for player, pieces in enumerate(view.tracks) if pieces[track] == number]
         nodes = self.view.tables.track(TRACKS[track])
@@ -847,7 +847,7 @@ class _Picture:
         yield self.below(player, x + 12, garden.y + ROWS * ROW + 28, width - 24)
 
     def last_elsewhere(self, player: int) -> bool:
-        """Whether the last action was this player's and has left no trace that could be marked."""
+        """Whether the last action was this player's and left nothing on the picture to mark."""
         last = self.look.last
         return self.look.by == player and (
             last == "pass"
@@ -1025,7 +1025,7 @@ class _Picture:
 
     @draw.group
     def dealt(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
-        """The special tasks that are yet to be assigned, by their places among those dealt."""
+        """The special tasks that are not yet assigned, by their places among those dealt."""
         yield self.heading(x, y, f"special task for row {self.view.tasks[player].index(-1)}")
         across = min(120.0, (width - 8) / 3)
         for place, (j, number) in enumerate(self.view.unassigned(player).items()):
@@ -1055,7 +1055,7 @@ class _Picture:
 
     @draw.group
     def hand(self, player: int, hand: Sequence[int], x: float, y: float, width: float) -> Iterator[str]:
-        """Cards in hand by kind: what they do, how many there are; below them, to sell one."""
+        """Cards in hand by kind, with their actions and numbers; below them, the button to sell one."""
         board, top, size = self.paint.board, y + 12, 46.0
         cards = [(n, card.action) for n, card in zip(hand, self.view.tables.cards, strict=True) if n]
         yield self.heading(x, y, "cards in hand" if cards else "no cards in hand")
@@ -1096,7 +1096,7 @@ class _Picture:
 
     @draw.group
     def legend(self, x: float, y: float, width: float) -> Iterator[str]:
-        """The names of the icons, and what a full column of a garden scores."""
+        """The names of the icons, and the points of a full column of a garden."""
         faint, compact, left = self.paint.faint, self.look.compact, x
         in_line = 3 if compact else len(LEGEND)
         spare = (width - sum(28 + 6.1 * len(words) for words in LEGEND.values())) / (len(LEGEND) - 1)

@@ -35,8 +35,8 @@ class Botanicus(Game):
     Options: see `Botanicus.options`. Observation: int8 (1224,); 81 actions. docs/botanicus.md has the tables.
 
     Raises:
-        ValueError: for an option out of range, or a data file that cannot be read or holds what is not
-            allowed; it names the line or key at fault.
+        ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
+            or key at fault.
     """
 
     name = "botanicus"
@@ -63,7 +63,7 @@ class Botanicus(Game):
             raise ValueError(f"tables: {error}") from None
 
     def fill_params(self, params: Any) -> None:
-        """Write what is printed as tables."""
+        """Write the printed values."""
         printed = self.tables
         params["num_special"] = len(printed.special)
         params["num_card_kinds"] = len(printed.cards)
@@ -123,10 +123,10 @@ class Botanicus(Game):
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
         return (
-            Part(1, "forfeit the action at hand or what is left of it; stop on the track"),
+            Part(1, "forfeit the rest of the action at hand; stop on the track"),
             Part(len(CROSSINGS), "Gardener to this crossing: in phase 1 for coins, by a walk action free"),
             Part(BEDS, "bed for the plant or the water at hand"),
-            Part(len(CHOSEN), "carry out next, of what is pending; in the last turn the choice of a track"),
+            Part(len(CHOSEN), "carry out a pending action next; in the last turn, choose a track"),
             Part(2, "advance on the track by the upper or lower edge; a single edge is the upper one"),
             Part(MAX_CARD_KINDS, "use a Garden card of this kind"),
             Part(MAX_CARD_KINDS, "sell a Garden card of this kind"),
@@ -150,7 +150,7 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the last stack, 0 for a seat that nobody has", "0 … 4"),
+                Part(1, f"{seat}: place in the last stack, 0 for an unused seat", "0 … 4"),
             ]
         return (
             *seats,
@@ -218,7 +218,7 @@ class Botanicus(Game):
         snapshots.fill(state, snapshot, self.tables, self.num_players)
 
     def describe(self, state: Any, action: int) -> str:
-        """Return in one line what a legal action does here, by what the player to move knows."""
+        """Return in one line what a legal action does in this position, without information hidden from the player to move."""
         return describing.describe(View(self.snapshot(state), self.tables), self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:

@@ -12,15 +12,15 @@ class Palette(NamedTuple):
     """The colours of a picture, by default light.
 
     Attributes:
-        paper: behind everything; `panel`: of a player or a track; `board`: of the spaces; `raised`: of what comes next.
-        tile: of a tile; `offered`: under what one can click.
+        paper: background; `panel`: of a player or a track; `board`: of the spaces; `raised`: of the current and next column.
+        tile: of a tile; `offered`: ground of clickable parts.
         ink, faint: of text; `edge`: of boxes and paths.
-        legal: edge of what one can click; `last`: edge of what the last action changed.
-        livery: one a player; `neutral`: of the neutral Flower; `on_livery`: of text on these.
+        legal: edge of clickable parts; `last`: edge of what the last action changed.
+        livery: by player; `neutral`: of the neutral Flower; `on_livery`: of text on these.
         bed: soil; `reach`: soil in reach of the Gardener; `furrow`: lines on soil; `leaf`: leaves by level, I to IV.
         level: of chips by level, I to IV; `on_level`: of text on them.
         bud, petal, heart: of flowers; `pot`: of pots; `on_pot`: of text on pots.
-        done: of what has scored; `on_done`: of text on it.
+        done: of scored parts; `on_done`: of text on it.
         coin, star, fur, sheet, steel, wood, boot: of icons; `line`: their edges; `rod`: of handles and masts.
     """
 
@@ -240,7 +240,7 @@ they grow from 0,12. `bloom` is a flower's head, seen from above.
 def icon(kind: str, x: float, y: float, size: float, palette: Palette) -> str:
     """Return the icon of a kind of action, in a square of `size` around x, y.
 
-    To plant is shown by a plant in a pot, which bears its level in the size of text that fits into a pot.
+    Planting is a plant in a pot that shows the level.
     """
     if not kind.startswith("plant_"):
         return _placed(x, y, size, _coloured(kind, palette))

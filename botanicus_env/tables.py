@@ -1,4 +1,4 @@
-"""The printed values of Botanicus [12]: format of the data file, what is allowed in it, and loading."""
+"""The printed values of Botanicus [12]: format of the data file, validation and loading."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MAX_POINTS = 100
 AT_ONCE = ("coins", "points", "animal", "card", "prize")
 CHOSEN = ("plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel")
 KINDS = (*AT_ONCE, *CHOSEN, "pole")
-"""The kinds of actions, by code: those carried out at once in their order, those that are decisions, the pole."""
+"""The kinds of actions, by code: those carried out at once, in this order, those that need decisions, the pole."""
 TRACKS = ("money", "wheelbarrow", "shovel")
 PRIZES = ("money", "shovel")
 
 PACKAGED = Path(__file__).with_name("botanicus.toml")
-"""The data file that is used unless another one is named."""
+"""The default data file."""
 
 Action = tuple[int, int]
 """A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
@@ -67,11 +67,11 @@ ONE_ACTION = (
 _SEVERAL = re.compile(
     r"got `array` - at `\$\.(board\[\d+\]\[\d+\]|cards\[\d+\]\.action|tiles\.\w+\[\d+\]\[\d+\])`"
 )
-"""How loading words a list of actions where there must be a single one."""
+"""The error message of msgspec for a list of actions in place of a single one."""
 
 
 class _Printed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something printed."""
+    """A record of the data file."""
 
 
 class Task(_Printed, frozen=True):
@@ -110,14 +110,14 @@ class Node(_Printed, frozen=True):
 
 
 class Tiles(_Printed, frozen=True):
-    """Light and dark side of each tile; spotted ones lie on the two upper spaces, striped on the lower."""
+    """Light and dark side of each tile; spotted tiles are for the two upper spaces, striped ones for the lower."""
 
     spotted: Annotated[tuple[Tile, ...], exactly(TILES)]
     striped: Annotated[tuple[Tile, ...], exactly(TILES)]
 
 
 class Stacks(_Printed, frozen=True):
-    """Points of the Prize tokens, top first, as four players have them."""
+    """Points of the Prize tokens, top first, with four players."""
 
     money: Stack
     shovel: Stack
@@ -135,7 +135,7 @@ class Tracks(_Printed, frozen=True):
 
 
 class Tables(_Printed, frozen=True):
-    """All that is printed. Actions are written as their kind and amount, "water 2".
+    """All printed values. Actions are written as their kind and amount, "water 2".
 
     Raises:
         ValueError: if keys do not fit together; it names the key at fault.
@@ -157,7 +157,7 @@ class Tables(_Printed, frozen=True):
     tracks: Tracks
 
     def __post_init__(self) -> None:
-        """Check what the types of the fields do not say."""
+        """Check what the field types cannot express."""
         if self.fountain not in CROSSINGS:
             raise ValueError(f"fountain must be a crossing, [0, 0] to [3, 2], not {list(self.fountain)}")
         self._check_beds()
@@ -188,7 +188,7 @@ class Tables(_Printed, frozen=True):
                 raise ValueError(f"beds must have one in column {column}")
 
     def _actions(self) -> Iterator[tuple[str, str]]:
-        """Every action that is written somewhere, with its key."""
+        """Yield every action in the file as (key, text)."""
         for column, spaces in enumerate(self.board):
             for space, text in enumerate(spaces):
                 yield f"board[{column}][{space}]", text
@@ -245,7 +245,7 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
 
 
 def ways(nodes: tuple[Node, ...]) -> list[list[tuple[int, int]]]:
-    """Return for each node of a track where its edges lead, the upper one first: a node's number, and the cost in coins."""
+    """Return for each node of a track its edges, the upper one first, as (target node, cost in coins)."""
     numbers = {node.name: number for number, node in enumerate(nodes)}
     return [[(numbers[edge.to], edge.cost) for edge in node.edges] for node in nodes]
 
@@ -260,10 +260,10 @@ def stages(nodes: tuple[Node, ...]) -> list[list[int]]:
 
 
 def action(text: str, key: str) -> Action:
-    """Return what is written as kind and amount; `key` names its place in messages.
+    """Parse an action, written as kind and amount; `key` names its place in messages.
 
     Raises:
-        ValueError: if it is no such action.
+        ValueError: if it is not an action.
     """
     kind, _, amount = text.partition(" ")
     if kind == "prize" and amount in PRIZES:
@@ -281,7 +281,7 @@ def action(text: str, key: str) -> Action:
 
 
 def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
-    """Return the tables that a TOML file holds, named by its path or read already.
+    """Load the tables from a TOML file, given by its path or already read.
 
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.

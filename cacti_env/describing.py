@@ -10,11 +10,11 @@ from cacti_env.state import RESPONSE
 
 
 def describe(state: Any, cards: Cards, action: int, label: str) -> str:
-    """Return what a legal action does in this position, in one line; everything it says is open to both.
+    """Return what a legal action does in this position, in one line, without hidden information.
 
     Args:
         state: the position.
-        cards: the cards it is played with.
+        cards: the printed cards.
         action: its index.
         label: its label.
     """
@@ -27,7 +27,7 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         after = responds or f"; then player_{1 - player} responds{possible}"
         return f"take {middle[t]} {cards.types[t]} from the middle{after}"
     if number < len(halves):
-        source, left = "", int(state["arrangements_left"])  # all see where the Arrangement comes from
+        source, left = "", int(state["arrangements_left"])  # open to both players
         if number < len(halves) - 1:
             on_top = left > 0 and state["arrangement_deck"][left - 1] == number // 2
             source = " from the deck" if on_top else " from the hand"

@@ -23,7 +23,7 @@ class Palette(NamedTuple):
     card: str = "#ffffff"
     edge: str = "#d9cfc0"
     back: str = "#5d6f4c"
-    gold: str = "#8a5a00"  # what can be chosen
+    gold: str = "#8a5a00"  # edge of clickable parts
     last: str = "#0b61c4"  # what the last action changed
     grounds: tuple[str, ...] = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf")
     outline: str = "#33302d"
@@ -51,12 +51,12 @@ DARK = Palette(
 
 
 def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
-    """The position as plain text that a person can play from.
+    """Return the position as plain text that a person can play from.
 
     Args:
-        view: what is shown, as `snapshots.seen` gives it.
-        cards: the cards it is played with.
-        labels: the legal actions in words, which are listed.
+        view: what one seat sees, as returned by `snapshots.seen`.
+        cards: the printed cards.
+        labels: labels of the legal actions to list.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
@@ -117,7 +117,7 @@ def _score(view: dict[str, Any], player: int) -> str:
 
 
 def _sheet(view: dict[str, Any], player: int) -> str:
-    """The parts of a score, as far as they are open, and what the penalty or the rest comes from."""
+    """The parts of a score, as far as they are open, and how the penalty comes about."""
     total = ""
     for part, points in view["sheets"][player].items():
         total += f" {'-' if part == 'left_over' else '+'} {part.replace('_', ' ')} {abs(points)}"
@@ -155,15 +155,15 @@ PLANTED, PLANTED_LARGE = (104, 32), (158, 47)  # of a planted Arrangement with i
 
 
 def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
-    """The position as a picture.
+    """Return the position as a picture.
 
     Args:
-        view: what is shown, as `snapshots.seen` gives it.
-        cards: the cards it is played with.
-        look: how it is drawn.
+        view: what one seat sees, as returned by `snapshots.seen`.
+        cards: the printed cards.
+        look: style of the picture and marked actions.
 
     Returns:
-        An SVG document, 980 x 724 or, compact, 440 wide, that needs nothing from outside.
+        A self-contained SVG document, 980 x 724 or, compact, 440 wide.
     """
     return _Picture(view, cards, look, DARK if look.dark else LIGHT).document()
 
@@ -225,14 +225,14 @@ class _Picture(NamedTuple):
 
     @draw.group
     def middle(self, x: float, y: float) -> Iterator[str]:
-        """The cards in the middle; one clicks those of a type to grow it."""
+        """The cards in the middle; clicking a type grows it."""
         yield self.head(x, y, "Middle")
         place = 0
         for t, n in enumerate(self.view["middle"]):
             name, left = self.cards.types[t], x + 66 * place
             label, gaps = f"grow {name}", ""
             chosen = label in self.look.legal
-            if chosen:  # between the cards one can click too
+            if chosen:  # the gaps between the cards are clickable too
                 size = {"width": 66 * (n - 1) + CARD[0], "height": CARD[1]}
                 gaps = draw.tag("rect", x=left, y=y + 14, **size, fill="none", pointer_events="all")
             drawn = [
@@ -245,14 +245,14 @@ class _Picture(NamedTuple):
             yield draw.box(x + 66 * empty, y + 14, *CARD, 7, self.paint.edge, 1, self.paint.paper)
 
     def deck(self, x: float, y: float) -> str:
-        """The Cacti deck, where the opening card of the last turn is taken."""
+        """The Cacti deck; clicking it takes the opening card of the last turn."""
         left, label = self.view["cards_left"], "take card"
         back = self.back(x, y + 14, *CARD, left, label in self.look.legal)
         words = draw.title(f"Cacti deck: {counted(left, 'card')}")
         return self.head(x, y, "Cacti deck") + draw.target(self.look, label, words, back)
 
     def discards(self, x: float, y: float) -> str:
-        """The discards; one clicks them to leave the opening card of the last turn."""
+        """The discards; clicking them leaves the opening card of the last turn."""
         label, types = "leave card", len(self.cards.types)
         across = (2 if types < 5 else 3) if self.look.compact else 4
         place = x - 4, y + 14, 48.0 * across + 8, 40.0 * -(-types // across)
@@ -298,8 +298,8 @@ class _Picture(NamedTuple):
         yield self.words(x + 124, y + 26, doing, bold=True)
         right = x + width - 16 if compact else x + 290
         yield self.words(right, y + 26, points, 24, anchor="end", bold=True)
-        beside = right - 10 - 14 * len(points) if compact else right + 8
-        yield self.words(beside, y + 27, unit or "points", 12, paint.faint, "end" if compact else None)
+        end = right - 10 - 14 * len(points) if compact else right + 8
+        yield self.words(end, y + 27, unit or "points", 12, paint.faint, "end" if compact else None)
 
     @draw.group
     def nursery(self, player: int, x: float, y: float) -> Iterator[str]:
@@ -317,7 +317,7 @@ class _Picture(NamedTuple):
 
     @draw.group
     def special(self, player: int, x: float, y: float) -> Iterator[str]:
-        """The Special Planter: the cacti under it, or what one clicks to use it."""
+        """The Special Planter: the cacti under it, or the types that can be chosen."""
         paint, types, under = self.paint, self.cards.types, self.view["special"][player]
         yield self.head(x, y, "Special Planter")
         if under is not None:
@@ -407,7 +407,7 @@ class _Picture(NamedTuple):
         anchor: str | None = None,
         bold: bool = False,
     ) -> str:
-        """Write in the main colour, unless `fill` says otherwise."""
+        """Write in the colour of ink, unless `fill` names another one."""
         weight = "bold" if bold else None
         fill = fill or self.paint.ink
         return draw.text(x, y, words, size, fill=fill, text_anchor=anchor, font_weight=weight)
@@ -417,7 +417,7 @@ class _Picture(NamedTuple):
         return self.words(x, y, words, fill=self.paint.faint)
 
     def edge(self, chosen: bool, thick: float = 3) -> tuple[str, float]:
-        """Colour and width of the edge of a card, which is thick where one can choose it."""
+        """Colour and width of the edge of a card, which is thick if it is clickable."""
         return (self.paint.gold, thick) if chosen else (self.paint.edge, 1.5)
 
     def last_by(self, player: int) -> str:
@@ -472,7 +472,7 @@ class _Picture(NamedTuple):
     def half(
         self, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True
     ) -> str:
-        """An Arrangement's cost and points; one clicks it to plant it, if it is one's own."""
+        """An Arrangement's cost and points; the player to move clicks it to plant it."""
         label = f"plant {which}" if own else ""
         first = 30 if len(name) < 3 else 18 + 6.2 * len(name)
         return draw.target(
@@ -489,7 +489,7 @@ class _Picture(NamedTuple):
     def cost(
         self, x: float, y: float, width: float, arrangement: Arrangement, radius: float
     ) -> Iterator[str]:
-        """The cacti that an Arrangement asks for, each type with its number if that is not 1; smaller if there are many."""
+        """The cost of an Arrangement: each type with its number if that is not 1; smaller if there are many."""
         asked = [(t, n, 4.2 if n > 1 else 2.7) for t, n in enumerate(arrangement.cost) if n]
         radius *= min(1.0, width / sum(radius * room for _, _, room in asked))
         for t, n, room in asked:

@@ -22,7 +22,7 @@ INDEX: dict[tuple[int, int], int] = {hex_: index for index, hex_ in enumerate(HE
 CENTRE = INDEX[0, 0]
 
 CELLS = np.array([(r + RADIUS) * WIDTH + q + RADIUS for q, r in HEXES], np.int16)
-"""int16 (91,): where a hex lies in a plane of 11 x 11 = 121 cells."""
+"""int16 (91,): the cell of a hex in a plane of 11 x 11 = 121 cells."""
 
 
 def _rays() -> np.ndarray:
@@ -35,7 +35,7 @@ def _rays() -> np.ndarray:
 
 
 RAYS = _rays()
-"""int8 (91, 6, 7): the hex that lies 0 … 6 steps from a hex in each direction, -1 off the board."""
+"""int8 (91, 6, 7): the hex 0 … 6 steps from a hex in each direction, -1 off the board."""
 
 NEIGHBOURS = np.ascontiguousarray(RAYS[:, :, 1])
 """int8 (91, 6): the neighbour in each direction, -1 off the board."""
@@ -49,7 +49,7 @@ def _steps() -> np.ndarray:
 
 
 STEPS = _steps()
-"""int8 (91, 91): how many steps in a straight line from one hex to another, 0 if not 1 … 6."""
+"""int8 (91, 91): number of steps in a straight line from one hex to another, 0 if not 1 … 6."""
 
 
 def _neighbour_sets() -> np.ndarray:

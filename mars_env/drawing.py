@@ -29,7 +29,7 @@ class Palette(NamedTuple):
     sand: str = "#e6c8ab"
     rock: str = "#c99f7f"
     free: str = "#f7e9db"  # an empty hex that can be reached
-    gold: str = "#8a5a00"  # what can be chosen
+    gold: str = "#8a5a00"  # edge of clickable parts
     last: str = "#0b61c4"  # what the last action changed
     flowers: tuple[str, ...] = ("#2f6fb5", "#f0bd27", "#ffffff", "#6f737a", "#c8322a", "#2a7d40")
     letters: tuple[str, ...] = ("#ffffff", "#33302d", "#33302d", "#ffffff", "#ffffff", "#ffffff")
@@ -60,12 +60,12 @@ DARK = Palette(
 
 
 def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
-    """The state as plain text that a person can play from.
+    """Return the state as plain text that a person can play from.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
-        labels: the legal actions in words; they are listed, and the hexes that they name are marked.
-        team: whether the variant is cooperative, so that the lowest score is everybody's.
+        snapshot: the whole state, as returned by `Game.snapshot`.
+        labels: labels of the legal actions to list; the hexes that they name are marked.
+        team: whether the variant is cooperative, so that all share the lowest score.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
@@ -183,7 +183,7 @@ def _rows(snapshot: dict[str, Any], labels: Sequence[str]) -> list[str]:
 
 
 class Layout(NamedTuple):
-    """Where the parts of a picture lie, and how large its words are."""
+    """The places of the parts of a picture, and the sizes of its words."""
 
     width: int
     height: int
@@ -198,7 +198,7 @@ class Layout(NamedTuple):
 
 
 def _layout(compact: bool, num_players: int, lines: int) -> Layout:
-    """Where the parts lie for so many players and lines of the status."""
+    """Return the layout for a number of players and of status lines."""
     if not compact:
         return Layout(920, 640, (640, 26), (640, 92), 1, (644, 590), (28, 636 - 20 * lines), 12, 15, 26)
     below = 658 + -(-num_players // 2) * (COMPACT_CARD[1] + 8) + 22  # two cards in a row
@@ -217,15 +217,15 @@ PIPS = {1: "    o    ", 2: "o       o", 3: "o   o   o", 4: "o o   o o", 5: "o o 
 
 
 def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
-    """The state as a picture.
+    """Return the state as a picture.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
-        team: whether the variant is cooperative, so that the lowest score is everybody's.
-        look: how it is drawn.
+        snapshot: the whole state, as returned by `Game.snapshot`.
+        team: whether the variant is cooperative, so that all share the lowest score.
+        look: style of the picture and marked actions.
 
     Returns:
-        An SVG document, 920 x 640 or, compact, 628 wide, that needs nothing from outside.
+        A self-contained SVG document, 920 x 640 or, compact, 628 wide.
     """
     lines = textwrap.wrap(_status(snapshot, team), 56 if look.compact else 76)
     at, players = _layout(look.compact, snapshot["num_players"], len(lines)), range(snapshot["num_players"])
@@ -280,7 +280,7 @@ class _Picture(NamedTuple):
 
     @draw.group
     def board(self) -> Iterator[str]:
-        """The hexes, where one clicks them, and the size of each group."""
+        """The hexes, clickable if legal, and the size of each group."""
         paint, legal, last, marks = self.paint, self.look.legal, self.last_hexes(), []
         if not self.look.compact:
             for n in SPAN:  # numbers around the edge, each in line with its hexes
@@ -323,7 +323,7 @@ class _Picture(NamedTuple):
         }
 
     def half_hex(self, at: Hex, second: bool) -> str:
-        """Where one clicks a hex that both gardeners can go to: its upper half for the first, its lower half for the second."""
+        """Half of a hex that both gardeners can reach: clicking the upper half moves the first, the lower half the second."""
         x, y = _centre(*at)
         down = 1 if second else -1
         side, corner = INSIDE * sqrt(3) / 2, down * INSIDE / 2
@@ -390,7 +390,7 @@ class _Picture(NamedTuple):
 
     @draw.group
     def dice(self) -> Iterator[str]:
-        """The dice; one clicks those that must be given up."""
+        """The dice; those that can be given up are clickable."""
         paint, (x, y), values = self.paint, self.layout.dice, self.snapshot["dice"]
         words = "Dice on the table" if values else "No dice on the table"
         yield draw.text(x, y, words, max(13, self.layout.small), fill=paint.faint)
