@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from botanicus_env import wording
 from botanicus_env.icons import DARK, LIGHT, Palette, bloom, icon, plant, soil, tick
-from botanicus_env.rules import COINS_FOR_SALE
+from botanicus_env.rules import COINS_FOR_SALE, DISTANCE
 from botanicus_env.tables import (
     BEDS,
     COLUMNS,
@@ -28,12 +28,14 @@ from botanicus_env.tables import (
 from botanicus_env.view import View
 from botanicus_env.wording import LEVELS, count, marker
 from garden_core.render import svg as draw
-from garden_core.render.svg import LOOK, Look
+from garden_core.render.svg import Look
 
+Parts = Iterator[str]
+"""SVG elements."""
 LINE = 100  # columns of the text at most
 
 
-def text(view: View, labels: Sequence[str] = ()) -> str:
+def text(view: View, labels: Sequence[str]) -> str:
     """Return the position as plain text that a person can play from.
 
     Args:
@@ -262,7 +264,7 @@ LEGEND = {
 }
 
 
-def svg(view: View, seat: int | None = None, look: Look = LOOK) -> str:
+def svg(view: View, seat: int | None, look: Look) -> str:
     """Return the position as a picture; `view` as for `text`.
 
     Args:
@@ -381,6 +383,8 @@ class _Picture:
         return draw.text(x, y, content, size, fill=fill, font_weight=weight, text_anchor=anchor)
 
     bold = partialmethod(words, weight="bold")
+    centred = partialmethod(words, anchor="middle")
+    bold_centred = partialmethod(words, anchor="middle", weight="bold")
 
     def heading(self, x: float, y: float, words: str) -> str:
         """Write the name of a part."""
@@ -453,7 +457,7 @@ class _Picture:
     def marker(self, x: float, y: float, radius: float, who: int | str) -> str:
         """A disc with its seat, N on what is neutral."""
         disc = _disc(x, y, radius, self.livery(who), self.paint.panel, 1.5)
-        return disc + self.bold(x, y, marker(who), max(SMALL, 1.05 * radius), self.paint.on_livery, "middle")
+        return disc + self.bold_centred(x, y, marker(who), max(SMALL, 1.05 * radius), self.paint.on_livery)
 
     def gain(self, text: str, x: float, y: float, size: float = 24) -> str:
         """An action as its icon and its number, from x to the right around the height y."""
@@ -484,7 +488,7 @@ class _Picture:
     # the status
 
     @draw.group
-    def status_line(self, x: float, y: float, width: float) -> Iterator[str]:
+    def status_line(self, x: float, y: float, width: float) -> Parts:
         """The status, the action at hand and those pending; in two lines or three."""
         view, paint, status = self.view, self.paint, _status(self.view)
         if view.asked == "over":
@@ -512,7 +516,7 @@ class _Picture:
             right -= 0 if self.look.compact else 70
         yield from self.waiting(right, y + down)
 
-    def waiting(self, right: float, y: float) -> Iterator[str]:
+    def waiting(self, right: float, y: float) -> Parts:
         """The action at hand and those pending, each in a box, up to a right edge."""
         view, paint, legal = self.view, self.paint, set(self.look.legal)
         boxes = [(kind, amount, True) for group in view.pending for kind, amount in reversed(group)]
@@ -536,7 +540,7 @@ class _Picture:
     # the board
 
     @draw.group
-    def market(self, x: float, y: float, width: float) -> Iterator[str]:
+    def market(self, x: float, y: float, width: float) -> Parts:
         """The order of turns, the piles and the columns: the current one and the next, in full width the others too, narrower."""
         near = _near_columns(self.view)
         columns = near if self.look.compact else range(1, 9)
@@ -554,7 +558,7 @@ class _Picture:
             left += across + 4
 
     @draw.group
-    def other_columns(self, x: float, y: float, width: float) -> Iterator[str]:
+    def other_columns(self, x: float, y: float, width: float) -> Parts:
         """The columns that a compact market leaves out."""
         columns = sorted({*range(1, 9)} - {*_near_columns(self.view)})
         across = (width - 16 - 4 * (len(columns) - 1)) / len(columns)
@@ -563,7 +567,7 @@ class _Picture:
             yield self.column(column, x + 8 + (across + 4) * place, y, across, False)
 
     @draw.group
-    def order(self, x: float, y: float) -> Iterator[str]:
+    def order(self, x: float, y: float) -> Parts:
         """The last stack, top first; a Flower that has been placed since is an outline."""
         view, paint = self.view, self.paint
         names = ", ".join(map(marker, view.order)) or "nobody"
@@ -585,7 +589,7 @@ class _Picture:
         return self.chip(x, y, 38, 14, marker(who), self.livery(who), line, 0.8, ink=ink)
 
     @draw.group
-    def stack(self, x: float, bottom: float, flowers: Sequence[int | str]) -> Iterator[str]:
+    def stack(self, x: float, bottom: float, flowers: Sequence[int | str]) -> Parts:
         """Flowers on top of one another, the last one in full."""
         yield draw.title(f"Flowers from bottom to top: {', '.join(map(marker, flowers))}")
         for who in flowers:
@@ -594,7 +598,7 @@ class _Picture:
         yield bloom(x + 19, bottom - 5, self.livery(flowers[-1]), self.paint)
 
     @draw.group
-    def piles(self, x: float, y: float) -> Iterator[str]:
+    def piles(self, x: float, y: float) -> Parts:
         """Garden cards: the pile and the discards."""
         left, used = self.view.pile_left, sum(self.view.discards)
         kinds = ", ".join(self.view.cards(self.view.discards))
@@ -602,7 +606,7 @@ class _Picture:
         yield _titled(
             f"{left} Garden cards in the pile",
             icon("card", x + 21, y + 48, 44, self.paint),
-            self.bold(x + 21, y + 82, left, PLAIN, anchor="middle"),
+            self.bold_centred(x + 21, y + 82, left, PLAIN),
         )
         yield self.heading(x, y + 112, "used")
         place = x + 7, y + 127, 28, 38
@@ -614,7 +618,7 @@ class _Picture:
             yield self.ring(*place)
 
     @draw.group
-    def column(self, column: int, x: float, y: float, width: float, near: bool) -> Iterator[str]:
+    def column(self, column: int, x: float, y: float, width: float, near: bool) -> Parts:
         """A column of the board below its number."""
         view, paint = self.view, self.paint
         current = column == view.column and view.round < 3
@@ -622,7 +626,7 @@ class _Picture:
         ink = paint.panel if current else paint.ink if near else paint.faint
         if current:
             yield self.box(x, y + 5, width, 18, paint.ink, paint.ink)
-        yield self.bold(x + width / 2, y + 14, words, fill=ink, anchor="middle")
+        yield self.bold_centred(x + width / 2, y + 14, words, fill=ink)
         for space in range(SPACES):
             yield self.space(column, space, x, y + 26 + (SPACE + 4) * space, width, near, current)
 
@@ -657,7 +661,7 @@ class _Picture:
         return self.target(label, *parts)
 
     @draw.group
-    def cost(self, space: int, x: float, y: float) -> Iterator[str]:
+    def cost(self, space: int, x: float, y: float) -> Parts:
         """The cost of a Flower on an occupied space."""
         cost = self.view.flower_cost(space)
         yield draw.title(f"a Flower here costs {count(cost, 'coin')}")
@@ -669,7 +673,7 @@ class _Picture:
             yield self.words(x + 2, y, "free", PLAIN)
 
     @draw.group
-    def tile(self, laid: str, space: int, x: float, y: float, width: float) -> Iterator[str]:
+    def tile(self, laid: str, space: int, x: float, y: float, width: float) -> Parts:
         """A tile: with spots on the upper spaces, with stripes on the lower ones."""
         faint, height, free = self.paint.faint, 33, width
         spotted = space < 2
@@ -725,9 +729,9 @@ class _Picture:
             return self.words(right, y, "no prizes left", fill=paint.faint, anchor="end")
         drawn, x = "", right - 11
         for value in reversed(left[1:]):
-            drawn += _disc(x, y, 10.5, paint.board, paint.edge) + self.words(x, y, value, anchor="middle")
+            drawn += _disc(x, y, 10.5, paint.board, paint.edge) + self.centred(x, y, value)
             x -= 22
-        drawn += _disc(x, y, 10.5, paint.offered, paint.edge) + self.bold(x, y, left[0], anchor="middle")
+        drawn += _disc(x, y, 10.5, paint.offered, paint.edge) + self.bold_centred(x, y, left[0])
         drawn += icon("prize", x - 23, y, 20, paint)
         return _titled(f"{name} prizes, top first: {' '.join(map(str, left))}", drawn)
 
@@ -756,9 +760,7 @@ class _Picture:
         return places
 
     @draw.group
-    def edges(
-        self, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float
-    ) -> Iterator[str]:
+    def edges(self, nodes: tuple[Node, ...], places: Sequence[Place], y: float, height: float) -> Parts:
         """The ways between the nodes, with their costs."""
         paint, costs = self.paint, []
         for (a, b, width), edges in zip(places, ways(nodes), strict=True):
@@ -779,12 +781,12 @@ class _Picture:
                 yield draw.tag("path", d=path, fill="none", stroke=paint.faint, stroke_width=2.5, data_edge=1)
                 if cost:
                     coin = _disc(half, level, 9.5, paint.coin, paint.line)
-                    number = self.bold(half, level, cost, fill=LIGHT.ink, anchor="middle")
+                    number = self.bold_centred(half, level, cost, fill=LIGHT.ink)
                     costs.append(_titled(f"this way costs {count(cost, 'coin')}", coin, number))
         yield from costs
 
     @draw.group
-    def node(self, track: int, number: int, place: Place, offered: bool, low: bool) -> Iterator[str]:
+    def node(self, track: int, number: int, place: Place, offered: bool, low: bool) -> Parts:
         """A node with its gains and the pieces on it, above it or, on the lower way, below it."""
         view, (x, y, width) = self.view, place
         here = [player for player, pieces in enumerate(view.tracks) if pieces[track] == number]
@@ -824,7 +826,7 @@ class _Picture:
     # the players
 
     @draw.group
-    def panel(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
+    def panel(self, player: int, x: float, y: float, width: float) -> Parts:
         """One player's garden, tasks, hand and counts."""
         view, paint = self.view, self.paint
         asked = view.asked != "over" and player == view.current_player
@@ -841,7 +843,7 @@ class _Picture:
         yield self.holdings(player, x + 12, y + 54, width - 24)
         yield self.ground(garden)
         yield from (self.bed(garden, bed) for bed in range(BEDS))
-        yield from (self.crossing(garden, r, c) for r, c in CROSSINGS)
+        yield from (self.crossing(garden, number) for number in range(len(CROSSINGS)))
         yield self.full_columns(garden)
         yield self.tasks(garden, x + width - 7 - garden.tasks)
         yield self.below(player, x + 12, garden.y + ROWS * ROW + 28, width - 24)
@@ -860,7 +862,7 @@ class _Picture:
         return label in self.look.legal and player == self.view.current_player
 
     @draw.group
-    def holdings(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
+    def holdings(self, player: int, x: float, y: float, width: float) -> Parts:
         """Coins, cards and the five places of the animals."""
         paint, coins, cards = self.paint, self.view.coins[player], self.view.num_cards(player)
         for kind, n, what, left, gap in (
@@ -879,14 +881,14 @@ class _Picture:
             yield _titled(words, _disc(middle, y, 10, fill, paint.edge), number)
 
     @draw.group
-    def ground(self, garden: Garden) -> Iterator[str]:
+    def ground(self, garden: Garden) -> Parts:
         """The paths of a garden, with the numbers of rows and columns."""
         x, y, faint = garden.x, garden.y, self.paint.faint
         yield self.box(x - 4, y - 4, 4 * garden.pitch - 1, ROWS * ROW, self.paint.board, corner=8)
         for column in range(COLUMNS):
-            yield self.words(garden.middle(column), y - 13, column, fill=faint, anchor="middle")
+            yield self.centred(garden.middle(column), y - 13, column, fill=faint)
         for row in range(ROWS):
-            yield self.words(x - 13, y + ROW * row + 24, row, fill=faint, anchor="middle")
+            yield self.centred(x - 13, y + ROW * row + 24, row, fill=faint)
 
     def bed(self, garden: Garden, bed: int) -> str:
         """A bed and its plant, its soil darker if the Gardener reaches it; "" where there is none."""
@@ -906,10 +908,10 @@ class _Picture:
             parts.append(soil(x, y, size, height, paint))
         elif size >= 50:  # the level is next to the plant, else below it
             parts.append(plant(level, middle - 6.5, y + 23, 38, paint))
-            parts.append(self.bold(x + size - 9, y + height - 15, LEVELS[level], anchor="middle"))
+            parts.append(self.bold_centred(x + size - 9, y + height - 15, LEVELS[level]))
         else:
             parts.append(plant(level, middle, y + 18, 30, paint))
-            parts.append(self.bold(middle, y + height - 7, LEVELS[level], anchor="middle"))
+            parts.append(self.bold_centred(middle, y + height - 7, LEVELS[level]))
         parts.append(self.name(middle, y + 13, name))
         if self.look.last == f"bed {name}" and self.look.by == player:
             parts.append(self.ring(x, y, size, height))
@@ -917,12 +919,12 @@ class _Picture:
         drawn = _titled(f"{what} at {name}" + ", in reach" * near, *parts)
         return self.target(f"bed {name}", drawn) if offered else drawn
 
-    def crossing(self, garden: Garden, r: int, c: int) -> str:
+    def crossing(self, garden: Garden, number: int) -> str:
         """A crossing: the Gardener, a way to go there with its price, or a dot."""
         paint, look, player = self.paint, self.look, garden.player
+        r, c = CROSSINGS[number]
         x, y = garden.x + garden.pitch * (c + 1) - 4.5, garden.y + ROW * (r + 1) - 4.5
-        s, d = CROSSINGS[self.view.gardeners[player]]
-        steps, name = abs(r - s) + abs(c - d), f"{r},{c}"
+        steps, name = DISTANCE[self.view.gardeners[player], number], f"{r},{c}"
         if not steps:
             crown = f"M{x - 6:.1f} {y - 10:.1f}q6 -10 12 0z"
             parts = [
@@ -941,13 +943,13 @@ class _Picture:
         return self.target(f"walk {name}", disc, self.words(x, y, words, anchor="middle", weight=weight))
 
     @draw.group
-    def full_columns(self, garden: Garden) -> Iterator[str]:
+    def full_columns(self, garden: Garden) -> Parts:
         """The points of the columns of a garden as it is, below them."""
         paint, y = self.paint, garden.y + ROWS * ROW + 9
         for column in range(COLUMNS):
             points = self.view.column_points(self.view.gardens[garden.player], column)
             x = garden.middle(column)
-            words, number = "not full", self.words(x, y, "–", 13, paint.faint, "middle")
+            words, number = "not full", self.centred(x, y, "–", 13, paint.faint)
             if points:
                 words = f"full, {count(points, 'point')} now"
                 number = self.chip(
@@ -957,7 +959,7 @@ class _Picture:
         yield self.heading(garden.tasks, y, "full columns")
 
     @draw.group
-    def tasks(self, garden: Garden, width: float) -> Iterator[str]:
+    def tasks(self, garden: Garden, width: float) -> Parts:
         """The basic and the special task of each row: side by side if there is room, else one above the other."""
         view, player, x, y = self.view, garden.player, garden.tasks, garden.y
         heads, across, height, right, down, top = ["basic and special"], width, 22, 0.0, 24, 0
@@ -983,7 +985,7 @@ class _Picture:
     @draw.group
     def task(
         self, task: Task | None, x: float, y: float, width: float, height: float, sort: str, done: bool
-    ) -> Iterator[str]:
+    ) -> Parts:
         """A task, basic or special: the plants that it asks for and its points."""
         paint, middle = self.paint, y + height / 2
         edge, thick = (paint.done, 1.5) if done else (paint.edge, 1)
@@ -991,13 +993,13 @@ class _Picture:
         yield draw.title(words + ", done" * done)
         yield self.box(x, y, width, height, paint.board if sort == "basic" else paint.tile, edge, thick, 5)
         if task is None:
-            yield self.words(x + width / 2, middle, "?", PLAIN, anchor="middle")
+            yield self.centred(x + width / 2, middle, "?", PLAIN)
             return
         yield self.wanted(task, x + 2, middle, width - 24)
         if done:
             yield self.box(x + width - 21, middle - 9, 19, 18, paint.done, paint.done, corner=5)
             yield tick(x + 3, y + 2, paint)
-        yield self.bold(x + width - 11.5, middle, task.points, 13, paint.on_done if done else None, "middle")
+        yield self.bold_centred(x + width - 11.5, middle, task.points, 13, paint.on_done if done else None)
 
     def wanted(self, task: Task, x: float, y: float, width: float) -> str:
         """The plants that a task asks for, one chip each."""
@@ -1024,7 +1026,7 @@ class _Picture:
         return self.hand(player, hand, x, y, width)
 
     @draw.group
-    def dealt(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
+    def dealt(self, player: int, x: float, y: float, width: float) -> Parts:
         """The special tasks that are not yet assigned, by their places among those dealt."""
         yield self.heading(x, y, f"special task for row {self.view.tasks[player].index(-1)}")
         across = min(120.0, (width - 8) / 3)
@@ -1037,13 +1039,13 @@ class _Picture:
                 f"special task: {wording.task(task)}",
                 self.box(a, b, across, 29, self.paint.tile, offered=offered),
                 self.wanted(task, a + 2, b + 14.5, across - 20),
-                self.bold(right, b + 14.5, task.points, 13, anchor="middle"),
+                self.bold_centred(right, b + 14.5, task.points, 13),
                 self.name(right, b + 28, j),
             )
             yield self.target(label, drawn) if offered else drawn
 
     @draw.group
-    def backs(self, cards: int, x: float, y: float, width: float) -> Iterator[str]:
+    def backs(self, cards: int, x: float, y: float, width: float) -> Parts:
         """Hidden cards: their backs and how many they are."""
         yield draw.title(count(cards, "hidden card"))
         yield self.heading(x, y, "cards in hand" if cards else "no cards in hand")
@@ -1054,7 +1056,7 @@ class _Picture:
             yield self.bold(x + 34 + pitch * cards, y + 36, cards, LARGE)
 
     @draw.group
-    def hand(self, player: int, hand: Sequence[int], x: float, y: float, width: float) -> Iterator[str]:
+    def hand(self, player: int, hand: Sequence[int], x: float, y: float, width: float) -> Parts:
         """Cards in hand by kind, with their actions and numbers; below them, the button to sell one."""
         board, top, size = self.paint.board, y + 12, 46.0
         cards = [(n, card.action) for n, card in zip(hand, self.view.tables.cards, strict=True) if n]
@@ -1069,7 +1071,7 @@ class _Picture:
                 self.gains_centred([action], middle, top + (14 if n > 1 else 20), size - 4, 24),
             ]
             if n > 1:
-                drawn.append(self.words(middle, top + 32, f"x{n}", anchor="middle"))
+                drawn.append(self.centred(middle, top + 32, f"x{n}"))
             card = _titled(words, *drawn)
             yield self.target(use, card) if offered else card
             if self.acts(player, sell):
@@ -1082,7 +1084,7 @@ class _Picture:
                 )
 
     @draw.group
-    def sheet(self, player: int, x: float, y: float, width: float) -> Iterator[str]:
+    def sheet(self, player: int, x: float, y: float, width: float) -> Parts:
         """The parts of a score and their sum."""
         sheet = self.view.score_sheet(player)
         across = (width - 16) / 2
@@ -1095,7 +1097,7 @@ class _Picture:
             yield draw.tag("path", d=f"M{a:.1f} {b + 11:.1f}h{across:.1f}", stroke=edge)
 
     @draw.group
-    def legend(self, x: float, y: float, width: float) -> Iterator[str]:
+    def legend(self, x: float, y: float, width: float) -> Parts:
         """The names of the icons, and the points of a full column of a garden."""
         faint, compact, left = self.paint.faint, self.look.compact, x
         in_line = 3 if compact else len(LEGEND)

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from botanicus_env import wording
-from botanicus_env.rules import COINS_PER_FLOWER, COINS_PER_POINT
-from botanicus_env.tables import COLUMNS, CROSSINGS, TRACKS, Tables, ways
+from botanicus_env.rules import AROUND, COINS_PER_FLOWER, COINS_PER_POINT
+from botanicus_env.tables import COLUMNS, TRACKS, Tables, ways
 
 
 class View(SimpleNamespace):
@@ -38,8 +38,7 @@ class View(SimpleNamespace):
 
     def reach(self, player: int) -> set[int]:
         """Return the places for beds around a player's Gardener."""
-        r, c = CROSSINGS[self.gardeners[player]]
-        return {COLUMNS * (r + i) + c + j for i in (0, 1) for j in (0, 1)}
+        return set(AROUND[self.gardeners[player]].tolist())
 
     def tile(self, column: int, space: int) -> str:
         """Return the action of the tile on a space, as in the data file, on the side that is up; "" without a tile."""

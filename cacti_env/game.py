@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from cacti_env import cards, describing, drawing, memory, rules, snapshots
@@ -204,9 +205,9 @@ decided by who has more cacti under both planters.
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all cards."""
         return drawing.svg(self._drawn(view, seat), self.cards, look)
 
-    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
-        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
-        return snapshots.seen(view, self.cards, None) if seat is None else view
+    def _drawn(self, view: dict[str, Any], seat: int | None) -> SimpleNamespace:
+        """Return a view with its keys as attributes, an onlooker's with the keys that `seen` adds."""
+        return SimpleNamespace(**snapshots.seen(view, self.cards, None) if seat is None else view)
 
 
 class _CactiWithMemory(Cacti):

@@ -12,6 +12,8 @@ from garden_core.render.svg import LOOK, Look
 from mars_env.board import COLOURS, HEXES, INDEX, RADIUS
 from mars_env.describing import connected
 
+Parts = Iterator[str]
+"""SVG elements."""
 Hex = tuple[int, int]
 
 SPAN = range(-RADIUS, RADIUS + 1)
@@ -247,6 +249,10 @@ def _hexagon(at: Hex, size: float, **attributes: str | float | None) -> str:
     return draw.polygon(corners, **attributes)
 
 
+def _disc(x: float, y: float, radius: float, **attributes: str | float) -> str:
+    return draw.tag("circle", cx=x, cy=y, r=radius, **attributes)
+
+
 def _edge(colour: str, fill: str = "none") -> dict[str, Any]:
     return {"fill": fill, "stroke": colour, "stroke_width": 2.6}
 
@@ -279,7 +285,7 @@ class _Picture(NamedTuple):
     least: float  # smallest size of words
 
     @draw.group
-    def board(self) -> Iterator[str]:
+    def board(self) -> Parts:
         """The hexes, clickable if legal, and the size of each group."""
         paint, legal, last, marks = self.paint, self.look.legal, self.last_hexes(), []
         if not self.look.compact:
@@ -304,7 +310,7 @@ class _Picture(NamedTuple):
         for group in _groups(self.snapshot):
             if len(group) > 1:  # its size, next to its uppermost flower
                 x, y = _centre(*min(group, key=lambda at: (at[1], at[0])))
-                yield draw.tag("circle", cx=x + 17, cy=y - 16, r=0.75 * self.least, fill=paint.ink)
+                yield _disc(x + 17, y - 16, 0.75 * self.least, fill=paint.ink)
                 yield _bold(x + 17, y - 16, len(group), self.least, paint.paper)
         if self.snapshot["phase"] != "place" and _targets(legal)[1]:
             words = "solid edge: first gardener, dashed: second"
@@ -333,20 +339,20 @@ class _Picture(NamedTuple):
         return draw.target(self.look, _label(at, second), draw.polygon(half, **edge, pointer_events="all"))
 
     @draw.group
-    def hex(self, at: Hex, flower: int | None, gardener: tuple[int, str] | None) -> Iterator[str]:
+    def hex(self, at: Hex, flower: int | None, gardener: tuple[int, str] | None) -> Parts:
         """A hex and what is on it."""
         snapshot, paint = self.snapshot, self.paint
         x, y = _centre(*at)
         waiting, peak, planted = [*at] == snapshot["pending"], [*at] in snapshot["peaks"], flower is not None
-        title = f"hex {at[0]},{at[1]}{', centre' if at == (0, 0) else ''}{', peak' if peak else ''}"
+        title = _label(at, False) + ", centre" * (at == (0, 0)) + ", peak" * peak
         title += f", {COLOURS[flower]} flower" if flower is not None else ""
         yield draw.title(title + (f", gardener of player_{gardener[0]}" if gardener else ""))
         first, second = (_label(at, which) in self.look.legal for which in (False, True))
         ground = paint.rock if peak else paint.free if first or second else paint.sand
         yield _hexagon(at, SIZE - 1, fill=ground if flower is None else paint.ground[flower])
         if at == (0, 0):
-            yield draw.tag("circle", cx=x, cy=y, r=15, fill="none", stroke=paint.ink, stroke_width=2)
-            yield draw.tag("circle", cx=x, cy=y, r=6, fill=paint.ink)
+            yield _disc(x, y, 15, fill="none", stroke=paint.ink, stroke_width=2)
+            yield _disc(x, y, 6, fill=paint.ink)
         if peak:
             snow = [(x - 7, y - 6), (x, y - 17), (x + 7, y - 6), (x, y - 2)]
             yield draw.polygon([(x - 19, y + 13), (x, y - 17), (x + 19, y + 13)], fill="#5d4636")
@@ -386,10 +392,10 @@ class _Picture(NamedTuple):
         """A gardener: a disc with its player's number, and its own behind it where each has two."""
         size, ink = max(self.least, radius * (1.2 if len(name) == 1 else 1)), self.paint.on_livery
         disc: dict[str, Any] = {"fill": self.paint.livery[player], "stroke": ink, "stroke_width": 2}
-        return draw.tag("circle", cx=x, cy=y, r=radius, **disc) + _bold(x, y, name, size, ink)
+        return _disc(x, y, radius, **disc) + _bold(x, y, name, size, ink)
 
     @draw.group
-    def dice(self) -> Iterator[str]:
+    def dice(self) -> Parts:
         """The dice; those that can be given up are clickable."""
         paint, (x, y), values = self.paint, self.layout.dice, self.snapshot["dice"]
         words = "Dice on the table" if values else "No dice on the table"
@@ -406,11 +412,11 @@ class _Picture(NamedTuple):
             for place, pip in enumerate(PIPS[value]):
                 if pip == "o":
                     cx, cy = corner + side / 2 + 9 * (place % 3 - 1), top + side / 2 + 9 * (place // 3 - 1)
-                    shown.append(draw.tag("circle", cx=cx, cy=cy, r=3.2, fill="#33302d"))
+                    shown.append(_disc(cx, cy, 3.2, fill="#33302d"))
             yield draw.target(self.look, label, *shown)
 
     @draw.group
-    def card(self, player: int) -> Iterator[str]:
+    def card(self, player: int) -> Parts:
         """One player's card: name, score, flowers left by colour."""
         paint, look, layout = self.paint, self.look, self.layout
         width, height = COMPACT_CARD if look.compact else CARD
@@ -426,7 +432,7 @@ class _Picture(NamedTuple):
         score = self.snapshot["scores"][player]
         yield _bold(x + width - 14, head, score, layout.large, paint.ink, "end")
         if look.last.startswith("give up") and look.by == player:
-            yield draw.tag("circle", cx=x + 26, cy=head, r=19, stroke=paint.last, **draw.LAST)
+            yield _disc(x + 26, head, 19, stroke=paint.last, **draw.LAST)
         step, below = (width - 16) / len(COLOURS), y + height - (30 if look.compact else 24)
         size = (0.62 if look.compact else 0.75) * layout.small
         for colour, count in enumerate(self.snapshot["stocks"][player]):
@@ -442,7 +448,7 @@ class _Picture(NamedTuple):
             yield draw.target(look, label, *shown)
 
     @draw.group
-    def legend(self) -> Iterator[str]:
+    def legend(self) -> Parts:
         """The names of the colours."""
         (x, y), size = self.layout.legend, self.layout.small
         step = (self.layout.width - x - 10) / 3
