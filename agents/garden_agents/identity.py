@@ -35,12 +35,31 @@ from garden_core.plugins import imported
 
 UNSEEN = "?"
 """First character of the digest of an agent that can change unseen."""
-OPENING = frozenset(
-    "gymnasium joblib msgspec numba numpy pettingzoo sb3_contrib scipy sklearn stable_baselines3 torch".split()
+OPENING = (
+    "gymnasium",
+    "joblib",
+    "msgspec",
+    "numba",
+    "numpy",
+    "pettingzoo",
+    "sb3_contrib",
+    "scipy",
+    "sklearn",
+    "stable_baselines3",
+    "torch",
 )
 """Libraries that read files with Python's `open`, except for the modules in ELSEWHERE."""
-ELSEWHERE = frozenset(
-    "asyncio ctypes dbm http multiprocessing socket sqlite3 subprocess torch.jit urllib".split()
+ELSEWHERE = (
+    "asyncio",
+    "ctypes",
+    "dbm",
+    "http",
+    "multiprocessing",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "torch.jit",
+    "urllib",
 )
 """Modules that read files in other ways, or data from elsewhere."""
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/run/")
