@@ -20,11 +20,12 @@ def one_line_errors(stopped: str = "stopped", *also: type[Exception]) -> Iterato
         SystemExit: instead of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
         BrokenPipeError: unchanged; the command ends quietly.
     """
+    wrong: tuple[type[Exception], ...] = (ValueError, TypeError, *also)
     try:
         yield
     except BrokenPipeError:
         raise
-    except (ValueError, TypeError, *also) as error:
+    except wrong as error:
         raise SystemExit(f"error: {error}") from error
     except OSError as error:
         raise SystemExit(f"error: {error.filename or 'writing'}: {error.strerror or error}") from error

@@ -294,5 +294,7 @@ def load(
     files = shipped(game)
     if game.num_players not in files:
         known = ", ".join(map(str, files)) or "none"
-        raise ValueError(f"no network comes with {game.name} for {game.num_players} players; known: {known}")
+        raise ValueError(
+            f"{game.name} has no pretrained network for {game.num_players} players; known: {known}"
+        )
     return NetworkAgent.load(files[game.num_players], game, seed, sampled, allow_other_options)
