@@ -346,7 +346,7 @@ def test_values_weigh_more_the_more_visits_there_are():
     shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
     memory.trees.considered[0, :2] = 1
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, mask)
+    noise, found = np.zeros(mask.shape, np.float32), Searched.without_search(game, mask)
 
     def read():
         roots = halving.Roots(state, np.array([0]), mask, noise)

@@ -44,8 +44,8 @@ class Searched(NamedTuple):
     actions: np.ndarray
 
     @classmethod
-    def empty(cls, game: Game, masks: np.ndarray) -> Searched:
-        """Return the results where there is no search, for action masks (n, num_actions): one visit and values 0."""
+    def without_search(cls, game: Game, masks: np.ndarray) -> Searched:
+        """Return one visit of each legal action and values 0, for action masks (n, num_actions)."""
         values = np.zeros((len(masks), game.num_players))
         return cls(masks.astype(np.int32), values, masks.astype(np.float32), masks.argmax(1))
 
@@ -182,7 +182,7 @@ class MCTSAgent(Reseedable):
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
         noise = np.zeros(masks.shape, np.float32) if noise is None else noise.astype(np.float32)
-        result = Searched.empty(batch.game, masks)
+        result = Searched.without_search(batch.game, masks)
         choices = np.flatnonzero(masks.sum(1) > 1)
         size = 1 if self.network is None else ROOTS
         parts = [choices[start : start + size] for start in range(0, len(choices), size)]
@@ -224,7 +224,7 @@ class MCTSAgent(Reseedable):
                 memory.grow()
             decisions += self._simulate(batch, roots.rows, memory, count)
             done += count
-        result = Searched.empty(game, roots.masks)
+        result = Searched.without_search(game, roots.masks)
         read_rows(memory.trees, roots, game.params, self.scale, memory.scores, result)
         self._free.append(memory)
         return result, decisions
