@@ -214,8 +214,8 @@ class MCTSAgent(Reseedable):
             drawn = weighted_redraws(batch, roots.rows, self.network, self._streams.on(batch))
             memory.leaves = Leaves(*drawn, *memory.leaves[2:])
         else:
-            done, step = 1, CLOCK if self.considered or self.seconds else self.simulations
-        decisions = self._simulate(batch, roots.rows, memory, 1)
+            done, step = 1 if self.considered or self.seconds else self.simulations, CLOCK
+        decisions = self._simulate(batch, roots.rows, memory, max(1, done))
         while not done or self._share(start, done, n) < 1:
             if self.considered:
                 self._halve(roots, memory, self._share(start, done, n))
