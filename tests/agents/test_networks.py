@@ -422,7 +422,7 @@ def test_a_network_that_comes_with_a_game_plays(name, players):
 
 
 def test_no_network_comes_for_that_many_players():
-    with pytest.raises(ValueError, match="no network comes with mars for 5 players; known: 2, 4"):
+    with pytest.raises(ValueError, match="mars has no pretrained network for 5 players; known: 2, 4"):
         garden_agents.load("mars", 5)
 
 

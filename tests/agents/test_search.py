@@ -8,7 +8,7 @@ from garden_agents.evaluation.matches import meet, play
 from garden_agents.games import hints_of
 from garden_agents.search import halving
 from garden_agents.search.agent import MCTSAgent, Searched, _Memory
-from garden_agents.search.beliefs import weighed_redraws
+from garden_agents.search.beliefs import weighted_redraws
 from garden_agents.search.values import first_places, seat_values
 from processes import python
 from variants import each_table, shortened
@@ -137,7 +137,7 @@ def told(rows=20, decisions=5) -> tuple[Batch, Telling]:
 def test_others_moves_tell_what_they_hold():
     batch, network = told()
     rng_states = np.random.default_rng(1).integers(2**63, size=(batch.num_envs, 4), dtype=np.uint64)
-    redraws, weights = weighed_redraws(batch, batch.all_rows, network, rng_states)
+    redraws, weights = weighted_redraws(batch, batch.all_rows, network, rng_states)
     np.testing.assert_allclose(weights.sum(1), 1)
     other = 1 - batch.current_player
     true = batch.states["bonus"][batch.all_rows, other]
@@ -152,7 +152,7 @@ def test_nothing_is_concluded_without_a_history_or_private_fields():
     rng_states = np.ones((3, 4), np.uint64)
     for batch in (started("cacti"), Batch(make("mars"), 3, history=True)):
         batch.reset(0)
-        redraws, weights = weighed_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
+        redraws, weights = weighted_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
         assert redraws.shape == weights.shape == (3, 0)
 
 
@@ -346,7 +346,7 @@ def test_values_weigh_more_the_more_visits_there_are():
     shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
     memory.trees.considered[0, :2] = 1
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+    noise, found = np.zeros(mask.shape, np.float32), Searched.without_search(game, mask)
 
     def read():
         roots = halving.Roots(state, np.array([0]), mask, noise)
