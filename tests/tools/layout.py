@@ -82,6 +82,11 @@ def words(svg):
     return [word for element, frame in _walk(_root(svg)) if (word := _word(element, frame))]
 
 
+def texts(svg):
+    """Return what every line of text of a picture says."""
+    return [word.content for word in words(svg)]
+
+
 def targets(svg):
     """Everything that one clicks."""
     found = []

@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 import pytest
-import tomli_w
 from cacti_tools import POLICIES, Table, choose, made_up, position
+from data_tools import written
 
 from cacti_env import Cacti
 
@@ -33,10 +33,7 @@ def counted(table, label, before, found):
 @pytest.mark.parametrize("packaged", [True, False])
 def test_it_counts_what_the_rules_let_everybody_see(packaged, tmp_path):
     for seed in range(40):
-        options = {}
-        if not packaged:
-            options["cards"] = str(tmp_path / f"{seed}.toml")
-            (tmp_path / f"{seed}.toml").write_text(tomli_w.dumps(made_up(seed)))
+        options = {} if packaged else {"cards": written(tmp_path, made_up(seed))}
         table, plain = Table(memory="history", **options).deal(seed), Table(**options).deal(seed)
         types, halves = len(table.game.cards.types), len(table.game.cards.halves)
         found = [[[0] * width for _ in range(2)] for width in (types, types, halves)]
