@@ -182,10 +182,7 @@ LOSE_1 = ("hex 2,2",)  # A lands on the blue flower
 def garden(num_players, moves=(), dice=(1, 3), **others):
     """GARDEN with so many players, after A has taken the moves."""
     board = re.sub("[ABCDE]", lambda seat: seat[0] if "ABCDE".index(seat[0]) < num_players else ".", GARDEN)
-    table = position(board, dice=dice, **others)
-    for label in moves:
-        table.take(label)
-    return table
+    return position(board, dice=dice, **others).take(*moves)
 
 
 def hexes(*labels):

@@ -31,10 +31,11 @@ class Table:
         kernels.deal(self.state, self.params, seed)
         return self
 
-    def take(self, label):
-        """Take the legal action with this label."""
-        assert label in self.legal, f"{label} is not among {self.legal}"
-        kernels.apply_action(self.state, self.params, self.game.labels.index(label))
+    def take(self, *labels):
+        """Take the actions with these labels, each of which must be legal then."""
+        for label in labels:
+            assert label in self.legal, f"{label} is not among {self.legal}"
+            kernels.apply_action(self.state, self.params, self.game.labels.index(label))
         return self
 
     @property

@@ -259,7 +259,7 @@ class CactiReference:
         for t in range(self.num_types):
             cards += [t] * self.discards[t]
         if cards:
-            self.deck = shuffle(list(cards))
+            self.deck = list(shuffle(cards))
             assert sorted(self.deck) == cards
             self.discards = [0] * self.num_types
 
