@@ -21,6 +21,10 @@ class Table:
         other.states[:] = self.states
         return other
 
+    def described(self, label):
+        """Return the description of an action."""
+        return self.game.describe(self.state, self.game.labels.index(label))
+
     def resampled(self, seat, seed):
         """Return a copy in which everything that a seat cannot know is redrawn."""
         other = self.copy()

@@ -1,4 +1,4 @@
-"""The parts of the plain Botanicus that are no order of play: what actions do, and what is seen of a game."""
+"""Parts of the plain Botanicus apart from the order of play: effects of actions, snapshots and observations."""
 
 import numpy as np
 
@@ -39,12 +39,12 @@ def parse(text):
 
 
 class Actions:
-    """What is gained, and how each action is carried out."""
+    """Gains, and how each action is carried out."""
 
     # ---------------------------------------------------------------- gained actions
 
     def gain(self, gains, shuffle):
-        """What can only help happens now; the rest is a new group, resolved before all gained earlier."""
+        """Gains without a choice happen now; the others are a new group, resolved before all gained earlier."""
         for kind in AT_ONCE:
             for gain in gains:
                 if gain[0] == kind:
@@ -174,7 +174,7 @@ class Actions:
         for card in range(len(self.cards)):
             cards += [card] * self.discards[card]
         if cards:
-            self.pile = [int(card) for card in shuffle(list(cards))]
+            self.pile = list(shuffle(cards))
             assert sorted(self.pile) == cards
             self.discards = [0] * len(self.cards)
 
@@ -275,51 +275,26 @@ class Actions:
 
 
 class Views:
-    """What a snapshot and an observation tell."""
-
-    # ---------------------------------------------------------------- what is seen
+    """Snapshots and observations."""
 
     def snapshot(self):
-        return {
+        names = (
+            "num_players round column current_player asked steps_taken in_play gardens coins points animals hands "
+            "tasks dealt basic_done special_done flowers order stack walked played tiles covered pile discards scores "
+            "decisions terminated truncated"
+        )
+        plain = {name: getattr(self, name) for name in names.split()}
+        return plain | {
             "game": "botanicus",
-            "num_players": self.num_players,
-            "round": self.round,
-            "column": self.column,
-            "current_player": self.current_player,
-            "asked": self.asked,
-            "hand_action": None if self.hand is None else list(self.hand),
-            "steps_taken": self.steps_taken,
-            "in_play": self.in_play,
+            "hand_action": self.hand and list(self.hand),
             "pending": [[list(action) for action in group] for group in self.pending],
-            "gardens": [list(garden) for garden in self.gardens],
             "gardeners": [CROSSINGS.index(crossing) for crossing in self.gardeners],
-            "coins": list(self.coins),
-            "points": list(self.points),
-            "animals": list(self.animals),
-            "hands": [list(hand) for hand in self.hands],
             "tracks": [[pieces[track] for track in TRACKS] for pieces in self.pieces],
-            "tasks": [list(tasks) for tasks in self.tasks],
-            "dealt": [list(tasks) for tasks in self.dealt],
-            "basic_done": [list(done) for done in self.basic_done],
-            "special_done": [list(done) for done in self.special_done],
-            "flowers": [list(flowers) for flowers in self.flowers],
-            "order": list(self.order),
-            "stack": list(self.stack),
-            "walked": self.walked,
-            "played": self.played,
-            "prizes": [list(self.prizes[name]) for name in PRIZES],
-            "tiles": [list(tiles) for tiles in self.tiles],
-            "covered": [list(covered) for covered in self.covered],
-            "pile": list(self.pile),
-            "discards": list(self.discards),
-            "scores": self.scores,
-            "decisions": self.decisions,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
+            "prizes": list(self.prizes.values()),
         }
 
     def one_hot(self, value, values):
-        return [1 if value == other else 0 for other in values]
+        return [value == other for other in values]
 
     def padded(self, numbers, length):
         return list(numbers) + [0] * (length - len(numbers))
@@ -336,7 +311,7 @@ class Views:
                 numbers += [0] * 6
                 continue
             beds = sum(self.beds[COLUMNS * row : COLUMNS * (row + 1)])
-            numbers += [*self.seen_task(task), 1 if sum(self.special[task][0]) <= beds else 0]
+            numbers += [*self.seen_task(task), sum(self.special[task][0]) <= beds]
         return numbers
 
     def seen_flower(self, player):
@@ -355,8 +330,7 @@ class Views:
         numbers += [self.coins[player], self.points[player] // 2, self.animals[player], hand]
         for track in TRACKS:
             numbers += self.one_hot(self.pieces[player][track], range(MAX_TRACK_NODES))
-        numbers += [1 if done else 0 for done in self.basic_done[player]]
-        numbers += [1 if done else 0 for done in self.special_done[player]]
+        numbers += self.basic_done[player] + self.special_done[player]
         numbers += self.seen_rows(player)
         numbers += self.seen_flower(player)
         numbers += [self.stack.index(player) + 1]  # place in the turn order of this column

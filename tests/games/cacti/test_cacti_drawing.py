@@ -19,8 +19,8 @@ def all_positions(seed, **options):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
-    """Scores, legal actions and what is hidden, as far as the seat may know them, in short lines."""
+def test_a_whole_game_as_text_and_picture(seed, tmp_path):
+    """Scores, legal actions and hidden cards, as far as the seat may know them, in short lines."""
     options = {"cards": written(tmp_path, made_up(seed))} if seed else {}
     for table in all_positions(seed, **options):
         now, legal = table.now, table.legal
@@ -40,7 +40,7 @@ def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
             assert shown.count("hidden") == (0 if seat is None else len(now["basic_in_hand"][1 - seat]))
 
 
-def test_the_table_is_told():
+def test_the_table_as_text():
     table = position(
         middle=[0, 0, 2, 3],
         nurseries=[[1] * 4, [2, 3, 3]],
@@ -103,9 +103,8 @@ def test_what_can_be_done_stands_out():
     table = position(middle=[0, 0, 1, 1, 1], nurseries=[[0, 1, 2, 3], []], hands=[["starting"], []])
     plain = position(middle=[], nurseries=[[], []], hands=[["starting"], []])
     marked = LIGHT.gold  # edges of five cards, the Starting Arrangement and the Special Planter
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 7
-    assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
-    assert plain.game.svg(plain.state, 0, legal=True).count(marked) == 0
+    for each, seat, count in ((table, 0, 7), (table, 1, 0), (plain, 0, 0)):
+        assert each.game.svg(each.state, seat, legal=True).count(marked) == count
 
 
 @pytest.mark.parametrize("compact", [False, True])
