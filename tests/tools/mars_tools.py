@@ -86,7 +86,7 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
     """Set up the start of a turn, in which `to_move` uses one of the `dice`.
 
     The number of players, gardeners and peaks is as drawn. `stocks` gives the flowers that a seat has left as
-    letters, {seat: "bbr"}; other seats share evenly what is not on the board.
+    letters, {seat: "bbr"}; other seats share the rest evenly.
     """
     gardeners, flowers, peaks = read_board(board)
     n = 1 + max(seat for seat, _ in gardeners)
@@ -179,10 +179,14 @@ ADD_1 = ("hex 0,2", "plant white")  # or a lonely white one
 LOSE_1 = ("hex 2,2",)  # A lands on the blue flower
 
 
+def seated(board, num_players):
+    """Return a drawn board without the gardeners of further seats."""
+    return re.sub(f"[{'ABCDE'[num_players:]}.]", ".", board)
+
+
 def garden(num_players, moves=(), dice=(1, 3), **others):
-    """GARDEN with so many players, after A has taken the moves."""
-    board = re.sub("[ABCDE]", lambda seat: seat[0] if "ABCDE".index(seat[0]) < num_players else ".", GARDEN)
-    return position(board, dice=dice, **others).take(*moves)
+    """Set up GARDEN with so many players, after A has made the moves."""
+    return position(seated(GARDEN, num_players), dice=dice, **others).take(*moves)
 
 
 def hexes(*labels):

@@ -365,11 +365,11 @@ class BotanicusReference(Actions, Views):
             self.covered[self.column // 2 - 1][space] = True
 
     def leave_order(self):
-        """Phase 1 is over; what is left of the turn is the action."""
+        """Phase 1 is over; only the action of the turn is left."""
         self.order.remove(self.current_player)
 
     def place_flower(self, space, shuffle):
-        """The printed action, and the tile's for the first Flower on it; a pole pays only the first."""
+        """The printed action, and the tile's for the first Flower on it; a pole gives coins to the first only."""
         self.coins[self.current_player] -= self.flower_cost(space)
         first = not self.flowers[space]
         self.put_flower(self.current_player, space)
@@ -412,7 +412,7 @@ class BotanicusReference(Actions, Views):
 
     @property
     def scores(self):
-        """Points scored so far and those of final scoring, if the game ended now."""
+        """Points scored so far and in final scoring, if the game ended now."""
         scores = []
         for player in self.seats:
             final = self.full_column_points(player) + self.coins[player] // COINS_PER_POINT

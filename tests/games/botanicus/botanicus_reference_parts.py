@@ -123,7 +123,7 @@ class Actions:
             self.plant(name[1])
 
     def let_go(self, shuffle):
-        """Forfeit what is left of the action at hand; on a track that is to stop."""
+        """Forfeit the rest of the action at hand; on a track, stop."""
         if self.hand[0] in TRACKS:
             self.stop(shuffle)
         else:
@@ -133,7 +133,7 @@ class Actions:
         kind, left = self.hand
         self.hand = (kind, left - 1) if left > 1 else None
 
-    # ---------------------------------------------------------------- actions: what happens at once
+    # ---------------------------------------------------------------- actions: effects at once
 
     def carry_out_at_once(self, gain, shuffle):
         player = self.current_player
@@ -181,12 +181,12 @@ class Actions:
     # ---------------------------------------------------------------- actions: tracks
 
     def edges_here(self):
-        """Of the node where the piece stands: (node, cost), upper first."""
+        """The edges of the piece's node: (node, cost), upper first."""
         track = self.hand[0]
         return self.node_edges[track][self.pieces[self.current_player][track]]
 
     def advance_cost(self, edge):
-        """What the edge itself costs, and the price of a step beyond those that the action gives."""
+        """The cost of the edge, and of a step beyond those that the action gives."""
         cost = self.edges_here()[edge][1]
         return cost if self.hand[1] > 0 else cost + COINS_PER_STEP
 
@@ -207,7 +207,7 @@ class Actions:
             self.stop(shuffle)
 
     def stop(self, shuffle):
-        """A point for each unused step; what the node shows only after a step."""
+        """A point for each unused step; the gains of the node only after a step."""
         player = self.current_player
         track, left = self.hand
         moved = self.steps_taken > 0
@@ -262,7 +262,7 @@ class Actions:
         return all(levels.count(level) >= plants[level - 1] for level in LEVELS)
 
     def check_tasks(self, row):
-        """The basic task first; once it has scored, the special one. What is scored stays scored."""
+        """The basic task first; once it has scored, the special one. Scores are final."""
         player = self.current_player
         plants, points = self.basic[row]
         if not self.basic_done[player][row] and self.meets(row, plants):
@@ -351,13 +351,13 @@ class Views:
         return numbers
 
     def seen_next_column(self):
-        """After column 8 of round one comes column 1; after that of round two, none."""
-        nobody = [[] for _ in range(SPACES)]
+        """Column 1 follows column 8 of round one; no column follows it in round two."""
+        empty = [[] for _ in range(SPACES)]
         if self.column < LAST_COLUMN:
-            return self.seen_column(self.column + 1, nobody)
+            return self.seen_column(self.column + 1, empty)
         if self.round == 1:
-            return self.seen_column(1, nobody)
-        return [0] * len(self.seen_column(1, nobody))
+            return self.seen_column(1, empty)
+        return [0] * len(self.seen_column(1, empty))
 
     def seen_tiles(self):
         numbers = []
@@ -381,7 +381,7 @@ class Views:
         return [amounts[kind] for kind in CHOSEN]
 
     def seen_dealt(self, seats):
-        """Everybody's tasks that are still to be assigned, each at its place among those dealt to its seat."""
+        """The unassigned tasks of all seats, each at its place among the tasks dealt to its seat."""
         numbers = []
         for seat in seats:
             for task in self.dealt[seat]:

@@ -21,7 +21,7 @@ EVENTS = (
     "walk for coins",
     "free walk",
     "step bought",
-    "edge paid",
+    "edge with a cost",
     "stop without a step",
     "piece returned",
     "choice",
@@ -99,7 +99,7 @@ def count(before, taken, now, met):
     if word == "advance":
         spent = before["coins"][player] - now["coins"][player]
         met["step bought"] += before["hand_action"][1] == 0
-        met["edge paid"] += spent > 0 and before["hand_action"][1] > 0
+        met["edge with a cost"] += spent > 0 and before["hand_action"][1] > 0
     met["stop without a step"] += word == "pass" and asked == "track" and before["steps_taken"] == 0
     pieces = zip(before["tracks"][player], now["tracks"][player], strict=True)
     met["piece returned"] += any(was > 0 and is_now == 0 for was, is_now in pieces)

@@ -26,14 +26,14 @@ def test_a_whole_game_as_text_and_picture(seed, tmp_path):
         if now["decisions"] % 7 == 0 or table.over:
             for seat in (None, *range(num_players)):
                 page, shown = table.game.text(table.state, seat), texts(table.game.svg(table.state, seat))
-                told, _, listed = page.partition("\n\nlegal: ")
+                shown_text, _, listed = page.partition("\n\nlegal: ")
                 if table.over or seat not in (None, now["current_player"]):
                     assert not listed
                 else:
                     assert all(label in listed.replace("\n       ", " ") for label in legal)
                 assert max(map(len, page.splitlines())) <= 100
-                assert own_data or len(told.splitlines()) <= MOST_LINES[num_players]
-                assert not [each for each in (told, *shown) if INTERNAL.search(each)]
+                assert own_data or len(shown_text.splitlines()) <= MOST_LINES[num_players]
+                assert not [each for each in (shown_text, *shown) if INTERNAL.search(each)]
                 for player, score in enumerate(now["scores"]):
                     assert {f"player_{player}", str(score)} <= set(shown)
                     assert f"player_{player}: score {score}" in page

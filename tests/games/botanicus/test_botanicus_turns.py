@@ -1,7 +1,7 @@
 """The rules of Botanicus: the printed values, setup, the assignment of special tasks, whose turn it is, phase 1, Garden cards.
 
 `botanicus_tools` explains the positions: each begins with a turn of seat 0, followed by seats 1 and 2 in the
-stack. Only seat 0 has what a test gives (see `mine`).
+stack. A test gives things to seat 0 only (see `mine`).
 """
 
 import itertools

@@ -172,7 +172,7 @@ class CactiReference:
         self.middle[t] = 0
 
     def ask_response(self, shuffle):
-        """The other player grows (from what is left) or plants; skipped if neither is possible."""
+        """The other player grows (from the rest of the middle) or plants; skipped if neither is possible."""
         self.asked = "response"
         self.current_player = 1 - self.active_player
         if not self.allowed():
@@ -270,7 +270,7 @@ class CactiReference:
     # ---------------------------------------------------------------- scoring
 
     def open_points(self, player):
-        """Arrangements planted and cacti under the Special Planter: what both players can count."""
+        """Arrangements planted and cacti under the Special Planter, which both players can count."""
         points = 0
         for card in self.planted[player]:
             if card == ("starting",):
@@ -285,7 +285,7 @@ class CactiReference:
         return sum(self.special[player] or []) + self.nurseries[player][self.bonus[player]]
 
     def penalty(self, player):
-        """Cacti times types of what the Bonus Planter leaves in the Nursery."""
+        """Cacti times types in the Nursery, without the type of the Bonus Planter."""
         left = list(self.nurseries[player])
         left[self.bonus[player]] = 0
         return sum(left) * len([n for n in left if n > 0])
@@ -318,7 +318,7 @@ class CactiReference:
             own = float((first > second) - (first < second)) if self.asked == "over" else 0.0
         return [own, -own]
 
-    # ---------------------------------------------------------------- what is seen
+    # ---------------------------------------------------------------- observations
 
     def snapshot(self):
         names = (

@@ -64,7 +64,7 @@ def play(options, data, seed, policy, met):
             drawn = list(cards)
             for t in now["deck"]:
                 drawn.remove(t)
-            return drawn + now["deck"]  # what went into the middle came first
+            return drawn + now["deck"]  # cards in the middle came first
 
         reference.step(reference.labels.index(taken), shuffle)
         count(before, taken, snapshot, met)

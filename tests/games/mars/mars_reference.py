@@ -159,7 +159,7 @@ class MarsReference:
     def dice_to_roll(self, player):
         """Hexes on the board next to the gardener that hold no flower; with two gardeners the larger count.
 
-        Centre, peaks and hexes where only a gardener stands hold no flower, so they count.
+        Centre, peaks and hexes with only a gardener hold no flower, so they count.
         """
         return max(len(set(neighbours(h)) - self.flowers.keys()) for h in self.gardeners[player])
 
@@ -176,7 +176,7 @@ class MarsReference:
                 self.dice = list(roll(count))
                 return
             self.current_player = (self.current_player + 1) % self.num_players  # surrounded: no penalty
-        self.end_game()  # no dice, and nobody can roll any
+        self.end_game()  # no dice, and no player can roll any
 
     # ---------------------------------------------------------------- turn, 2a: move the gardener
 
@@ -250,7 +250,7 @@ class MarsReference:
             self.plant(self.colours_left()[0], roll)
 
     def connected(self, start, hexes):
-        """Those of the hexes that can be reached from start without leaving them."""
+        """The part of the hexes that is connected with start."""
         group = {start}
         to_visit = [start]
         while to_visit:
@@ -307,7 +307,7 @@ class MarsReference:
         self.phase = "over"
 
     def standings(self):
-        """Per seat, higher is better; in the cooperative game the lowest score counts for everybody."""
+        """Per seat, higher is better; in the cooperative game the lowest score counts for all."""
         if self.cooperative:
             return [min(self.scores)] * self.num_players
         return list(self.scores)
@@ -347,7 +347,7 @@ class MarsReference:
             rewards.append(float(1 - 2 * mean_rank / (self.num_players - 1)))
         return rewards
 
-    # ---------------------------------------------------------------- what is seen
+    # ---------------------------------------------------------------- observations
 
     def snapshot(self):
         names = "num_players phase current_player stocks scores decisions terminated truncated"

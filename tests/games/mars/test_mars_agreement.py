@@ -37,7 +37,7 @@ EVENTS = (
 
 
 class Watched(MarsReference):
-    """The reference, counting in `met` what the rules make of a game."""
+    """The reference, counting events in `met`."""
 
     def __init__(self, met, **options):
         super().__init__(**options)

@@ -23,7 +23,7 @@ from mars_env import Mars
     ids=str,
 )
 def test_flowers_are_drawn_after_the_last_gardener_is_placed_and_before_the_first_roll(options):
-    """[1.7]. The agreement test compares what is seen of them."""
+    """[1.7]. The agreement test compares observations."""
     table = Table(**options).deal(7)
     n = table.game.num_players
     while table.now["phase"] == "place":
@@ -59,7 +59,7 @@ def test_redrawing_before_the_last_placement_changes_the_flowers_to_come_and_not
 @pytest.mark.parametrize("make_policy", [lambda: GreedyPolicy(5), lambda: MCTSAgent(simulations=30, seed=5)])
 @pytest.mark.parametrize("options", [{}, {"num_players": 1, "cooperative": True}], ids=str)
 def test_no_agent_that_places_the_last_gardener_predicts_the_flowers(make_policy, options):
-    """The choice depends on what is seen alone, not on the state of the generator."""
+    """The choice depends on the observation alone, not on the state of the generator."""
     chosen = set()
     for seed in range(12):
         batch = Batch(Mars(**options), 1)
