@@ -161,7 +161,7 @@ def test_a_full_disk_raises_after_the_step(tmp_path, monkeypatch):
     ):
         env.reset(seed=1)
         with pytest.raises(OSError, match="No space left"):
-            env.step(2)
+            env.step(env.game.labels.index("grow saguaro"))
         env.reset()
 
 

@@ -4,7 +4,20 @@ import random
 import re
 
 import pytest
-from botanicus_tools import POLICIES, S3, W1, Table, choose, laid, last, made_up, mine, position
+from botanicus_tools import (
+    ANIMAL_1,
+    POLICIES,
+    S3,
+    W1,
+    WATER_2,
+    Table,
+    choose,
+    laid,
+    last,
+    made_up,
+    mine,
+    position,
+)
 from data_tools import written
 from quick import seeds
 
@@ -84,7 +97,7 @@ def test_a_turn():
         coins=[7, 0, 2],
         covered=[(0, 0)],
         tiles=laid(),
-        hands=[[0, 7], [], []],
+        hands=[[WATER_2, ANIMAL_1], [], []],
         animals=[1, 0, 0],
     )
     for label, words in {

@@ -4,7 +4,19 @@ import random
 import re
 
 import pytest
-from botanicus_tools import Table, choose, laid, made_up, position
+from botanicus_tools import (
+    M2L,
+    PLANT_2,
+    SHOVEL_END,
+    W2U,
+    WALK_5,
+    WATER_2,
+    Table,
+    choose,
+    laid,
+    made_up,
+    position,
+)
 from data_tools import written
 from layout import texts
 from quick import seeds
@@ -71,8 +83,8 @@ def test_the_table_as_text():
         gardens=[{(0, 0): 4, (1, 1): 2}, {}, {}],
         gardeners=[(3, 2), (1, 1), (1, 1)],
         animals=[2, 0, 0],
-        hands=[[0, 0, 8], [], [1]],
-        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 5]],
+        hands=[[WATER_2, WATER_2, WALK_5], [], [PLANT_2]],
+        tracks=[[M2L, 0, 0], [0, W2U, 0], [0, 0, SHOVEL_END]],
         basic_done=[[1], [], []],
         covered=[(0, 0)],
         tiles=laid(),

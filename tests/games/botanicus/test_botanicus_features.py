@@ -13,6 +13,7 @@ from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 
 POINTS_OF_ANIMALS = [*DATA["animals"], 0]
 MAX_PLAYERS = 4
+SEAT_SIZE, BEDS_SIZE = 172, 80  # entries of an observation for each seat, of which the first are its beds
 
 
 def positions(num_players, greedy):
@@ -58,9 +59,9 @@ def units(game):
 def test_features_are_what_a_player_would_add_up(num_players, greedy):
     highest = 0
     beds = np.ravel(DATA["beds"]).astype(bool)
-    read = np.ones(1224, bool)
+    read = np.ones(Botanicus().observation_size, bool)
     for seat in range(MAX_PLAYERS):
-        read[172 * seat : 172 * seat + 80] = np.repeat(beds, 4)
+        read[SEAT_SIZE * seat :][:BEDS_SIZE] = np.repeat(beds, 4)
     for batch, features in positions(num_players, greedy):
         entries, scores = np.split(features, [read.sum()], axis=1)
         assert not batch.flat[:, ~read].any()

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from botanicus_tools import POLICIES, Table, choose, position
+from botanicus_tools import PLANT_1, PLANT_2, PLANT_3, POLICIES, WATER_2, Table, choose, position
 from statistics_tools import assert_uniform
 
 pytestmark = pytest.mark.many_games
@@ -60,7 +60,7 @@ def all_cards(now):
 
 
 def test_a_seat_sees_its_own_hand():
-    table = position(hands=[[0], [2]])
+    table = position(hands=[[WATER_2], [PLANT_1]])
     for seat in range(2):
         other = table.copy()
         other.state["hand"][seat] = np.roll(other.state["hand"][seat], 1)
@@ -83,7 +83,7 @@ def test_every_seat_sees_all_tasks_from_the_deal_on():
 
 
 def test_an_onlooker_sees_every_hand():
-    table = position(hands=[[0, 0], [2]])
+    table = position(hands=[[WATER_2, WATER_2], [PLANT_1]])
     assert "cards: 2 water (x2)" in table.game.text(table.state)
     assert "cards: 3 plant I" in table.game.text(table.state)
     own = table.game.text(table.state, 1)
@@ -96,13 +96,13 @@ def test_an_onlooker_sees_every_hand():
 
 def test_redrawing_reaches_every_arrangement_equally_often():
     """Four cards are hidden, two of them alike: two in the pile and two in the other's hand."""
-    table = position(hands=[[0], [1, 2]], pile=[3, 3], discards=[])
+    table = position(hands=[[WATER_2], [PLANT_2, PLANT_1]], pile=[PLANT_3, PLANT_3])
     drawn = Counter()
     for seed in range(12_000):
         now = table.resampled(0, seed).now
         hand = tuple(kind for kind, n in enumerate(now["hands"][1]) for _ in range(n))
         drawn[hand, tuple(now["pile"])] += 1
     orders = Counter()
-    for cards in itertools.permutations([1, 2, 3, 3]):
+    for cards in itertools.permutations([PLANT_2, PLANT_1, PLANT_3, PLANT_3]):
         orders[tuple(sorted(cards[:2])), cards[2:]] += 1
     assert_uniform(drawn, orders)

@@ -137,6 +137,8 @@ def test_the_game_ends_if_nothing_can_be_done_in_the_last_turn(others):
             {"special": USED, "nurseries": ((), [0, 0, 1]), "arrangement_deck": [0]},
             "plant basic 0 upper",
         ),
+        ({"special": USED, "nurseries": ((), [0, 0, 1]), "hands": ((), [0])}, "plant basic 0 upper"),
+        ({"special": USED, "nurseries": ((), [0, 1, 2, 3]), "hands": ((), ["starting"])}, "plant starting"),
         ({"special": USED, "discards": [2]}, "grow saguaro"),
     ],
 )

@@ -181,6 +181,16 @@ def test_planting_the_top_of_the_arrangement_deck_reveals_the_next():
     table.take("plant basic 1 upper")
 
 
+def test_planting_the_last_of_the_arrangement_deck_leaves_none():
+    """[3.6]."""
+    table = position(
+        middle=FULL, nurseries=([0, 1, 2, 3] * 5, [0, 1, 2, 3] * 5), arrangement_deck=[0], deck=[0] * 9
+    )
+    table.take("plant basic 0 lower")
+    assert table.now["arrangement_deck"] == []
+    assert table.legal == GROWS + SPECIALS
+
+
 # --- Special ---
 
 
