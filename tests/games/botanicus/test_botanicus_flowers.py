@@ -21,6 +21,7 @@ from botanicus_tools import (
     through,
     turn,
 )
+from data_tools import changed, written
 
 # --- 5.6, 5.7: costs and gains of a Flower ---
 
@@ -99,6 +100,19 @@ def test_of_one_kind_the_printed_one_goes_first_without_a_choice():
     """[6.3]."""
     table = mine(column=6, tiles={(2, 0): "walk 3"}).take("flower 0")
     assert (table.now["hand_action"], table.now["pending"]) == (["walk", 2], [[["walk", 3]]])
+
+
+def test_of_one_kind_among_others_the_first_gained_goes_first(tmp_path):
+    """[6.3], with other data: there is nothing to water."""
+    data = changed(DATA, ("tracks", "wheelbarrow", 1, "gains"), ["plant_1 2", "water 1", "plant_1 3"])
+    table = mine(tables=written(tmp_path, data)).take("flower 1", "advance upper", "pass")
+    assert table.legal == ["pass", "resolve plant_1", "resolve water"]
+    other = table.copy().take("resolve water")
+    assert (other.now["hand_action"], other.now["pending"][-1]) == (["plant_1", 2], [["plant_1", 3]])
+    table.take("resolve plant_1")
+    assert table.now["hand_action"] == ["plant_1", 2]
+    table.take("pass", "resolve water")
+    assert table.now["hand_action"] == ["plant_1", 3]
 
 
 def test_one_action_is_completed_before_the_next_begins():
