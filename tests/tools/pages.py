@@ -111,7 +111,7 @@ class Page:
                 return message
 
     def wait_turn(self):
-        """Wait until this seat is to move, or the game is over; return whether it is to move."""
+        """Wait until this seat has the move or the game is over; return whether it has the move."""
         while not (self.now["mine"] or self.now["over"]):
             self.receive()
         return self.now["mine"]

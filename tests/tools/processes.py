@@ -23,7 +23,7 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
 
     Args:
         check: the exit status must be 0.
-        typed: what comes in on standard input.
+        typed: standard input.
         changes: variables of the environment.
     """
     done = subprocess.run(
@@ -43,7 +43,7 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
 def garden_here(*arguments, typed=""):
     """Run the command `garden` in this process, which has loaded everything already.
 
-    Returns what it printed, and the message that it ended with (None: it went well).
+    Returns its output, and its error message or None.
     """
     from garden_agents.commands import main
 
@@ -60,5 +60,5 @@ def garden_here(*arguments, typed=""):
 
 
 def garden(*arguments, **settings):
-    """Run the command `garden` in a process of its own, as `python`."""
+    """Run the command `garden` in its own process, as `python`."""
     return python("-m", "garden_agents", *arguments, **settings)

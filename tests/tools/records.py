@@ -10,7 +10,7 @@ from garden_core.jit import kernels
 
 
 def batch_record(name, options, seed, num_envs=1):
-    """Play row 0 of a batch to its end; return what was seen after every decision, as plain JSON."""
+    """Play row 0 of a batch to its end; return a record of every decision as plain JSON."""
     batch = Batch(make(name, **options), num_envs)
     batch.reset(seed)
     lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
@@ -34,7 +34,7 @@ def aec_record(name, options, seed):
 
 
 def aec_rest(env, decisions, stop=None):
-    """Play on to the end, or up to `stop` decisions after the deal; return what was seen from here on.
+    """Play on to the end, or up to `stop` decisions after the deal; return the records from here on.
 
     `decisions`: how many were taken before.
     """
@@ -52,7 +52,7 @@ def aec_rest(env, decisions, stop=None):
 
 
 def rest_of_game(game, states):
-    """Play the one game in `states` on to its end by the kernels; return what was seen after every decision."""
+    """Play the one game in `states` on to its end by the kernels; return a record of every decision."""
     state, params, lines = states[0], game.params[0], []
     mask, view = np.zeros(game.num_actions, np.int8), np.zeros(game.observation_size, np.int8)
     while True:

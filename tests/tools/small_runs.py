@@ -1,4 +1,4 @@
-"""Small runs of training for tests: their arguments, and what they leave."""
+"""Small training runs for tests: arguments and output files."""
 
 from __future__ import annotations
 
