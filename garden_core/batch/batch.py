@@ -250,7 +250,7 @@ class Batch:
         if actions.dtype != _INT64:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
-            actions = self.target.as_int64(actions)
+            actions = self.target.put(self.target.to_numpy(actions).astype(np.int64))
         taken = actions
         if acting is not None:
             rows, taken = rows[acting], self.target.to_numpy(actions)[acting]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from garden_core.batch.choices import choose_rows, scratch
-from garden_core.batch.seats import NEVER, Seats, play_rows
+from garden_core.batch.seats import NO_TURN, Seats, play_rows
 from garden_core.batch.threads import share
 from garden_core.checks import as_integer
 from garden_core.game import Game
@@ -61,10 +61,6 @@ class Cpu:
         """Return a view of a field of all records; of an array field only the first `columns`, if given."""
         return records[name] if columns is None else records[name][:, :columns]
 
-    def as_int64(self, numbers: np.ndarray) -> np.ndarray:
-        """Return integers as int64."""
-        return numbers.astype(np.int64)
-
     # --- games: `chosen`, int64 (k,), are indexes of rows ---
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
@@ -115,9 +111,8 @@ class Cpu:
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
         """Return the action of a built-in policy in each of the rows, int64 (k,); see `choices.choose`."""
-        actions = np.zeros(len(chosen), np.int64)
-        given = rows.states, self.game.params, chosen, rows.masks, rng_states, actions
-        choose_rows(kind, *given, *self._scratches[0])
+        actions, params, memory = np.zeros(len(chosen), np.int64), self.game.params, self._scratches[0]
+        choose_rows(kind, rows.states, params, chosen, rows.masks, rng_states, actions, *memory)
         return actions
 
     def play(
@@ -138,4 +133,4 @@ class Cpu:
             play_rows(*rows, *seats, *memory, params, chosen[part], actions[part], fixed_seat, autoreset)
 
         share(play, len(chosen), self.threads)
-        return bool((seats.records["status"] == NEVER).any())
+        return bool((seats.records["status"] == NO_TURN).any())

@@ -150,11 +150,6 @@ class Gpu:
     def to_numpy(self, array: Any) -> np.ndarray:
         return self.put(array).copy_to_host() if _is_on_gpu(array) else np.asarray(array)
 
-    def as_int64(self, numbers: Any) -> Any:
-        out = cuda.device_array(numbers.shape, np.int64)
-        launch(gk.as_int64, out.shape[0], numbers, out)
-        return out
-
     def indexes(self, chosen: np.ndarray) -> Any:
         """Return indexes of rows on the GPU, which holds those of all rows."""
         return self._all_rows if chosen is self.all_rows else self.put(chosen)
@@ -162,26 +157,25 @@ class Gpu:
     # --- games ---
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
-        given = self.indexes(chosen), self.put(seeds), self.put(seed_rows)
-        launch(gk.number, len(chosen), rows, *given)
+        launch(gk.number, len(chosen), rows, self.indexes(chosen), self.put(seeds), self.put(seed_rows))
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
         launch(gk.number_next, len(chosen), rows.episodes, self.indexes(chosen))
 
     def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: Any) -> int:
-        given = self.indexes(chosen), self.put(actions)
-        launch(gk.first_illegal, len(chosen), rows.masks, rows.states, *given, self._first_illegal)
-        first = int(self.to_numpy(self._first_illegal)[0])
-        if first == _NONE:
+        indexes, actions, first = self.indexes(chosen), self.put(actions), self._first_illegal
+        launch(gk.first_illegal, len(chosen), rows.masks, rows.states, indexes, actions, first)
+        index = int(self.to_numpy(first)[0])
+        if index == _NONE:
             return -1
         self._first_illegal = self.put(np.full(1, _NONE))
-        return first
+        return index
 
     def advance(
         self, rows: Rows, result: StepResult, chosen: np.ndarray, actions: Any, autoreset: bool
     ) -> None:
-        given = self.indexes(chosen), self.put(actions), autoreset
-        launch(gk.advance, len(chosen), rows, result, self.params, *given)
+        indexes, actions = self.indexes(chosen), self.put(actions)
+        launch(gk.advance, len(chosen), rows, result, self.params, indexes, actions, autoreset)
 
     def show(self, rows: Rows) -> None:
         launch(gk.show, rows.states.shape[0], rows, self.params)
@@ -220,8 +214,7 @@ class Gpu:
         """See `loops.random_play`."""
         n = rows.states.shape[0]
         clear(self._ended)
-        given = self.params, steps, with_observations, rng_states, self._ended
-        launch(gk.random_play, n, rows, *given)
+        launch(gk.random_play, n, rows, self.params, steps, with_observations, rng_states, self._ended)
         return int(self.to_numpy(self._ended).sum())
 
     def _scratch_for(self, threads: int) -> Scratch:

@@ -10,7 +10,7 @@ import os
 import numpy as np
 
 from garden_core.batch.choices import choose_row, scratch_of
-from garden_core.batch.seats import NEVER, play_row
+from garden_core.batch.seats import NO_TURN, play_row
 from garden_core.jit import cache_folder, kernels
 from garden_core.jit.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.jit.numba_private import use_cache
@@ -54,13 +54,6 @@ def number_next(episodes, chosen):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
         episodes[chosen[i]] += np.uint64(1)
-
-
-@kernel
-def as_int64(numbers, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = numbers[i]
 
 
 @kernel
@@ -121,7 +114,7 @@ def play(rows, seats, scratches, params, chosen, actions, fixed_seat, autoreset,
         for i in range(thread, chosen.shape[0], scratches.states.shape[0]):
             row, scratch = chosen[i], scratch_of(scratches, thread)
             play_row(rows, params, seats, scratch, row, actions[i], fixed_seat, autoreset)
-            if seats.records[row].status == NEVER:
+            if seats.records[row].status == NO_TURN:
                 never[0] = 1
 
 

@@ -19,7 +19,7 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.choices import BUILT_IN, FORFEIT
 from garden_core.batch.policies import Policy, ask, policy_name
 from garden_core.batch.seats import (
-    EXTERNAL,
+    EXTERNAL_TURN,
     GAMES_TRIED,
     NEW_GAME,
     OUTSIDE,
@@ -74,8 +74,8 @@ class Learner:
         action_mask: int8 (N, num_actions); all ones if the game is over, the legal actions if `max_steps` truncated it.
         rewards: float32 (N,), sum of the seat's rewards since the learner's last decision. Rewards before its first
             decision of a game belong to that decision's step.
-        terminated: bool (N,), the game is over. This includes games cut at the cap, which pay their outcome: do not
-            bootstrap beyond it.
+        terminated: bool (N,), the game is over. This includes games cut at the cap, which are scored: do not bootstrap
+            their value.
         truncated: bool (N,), the learner has taken `max_steps` decisions. Unless `terminated` is also set, the game could
             have continued.
         capped: bool (N,), the game was cut at the cap on decisions.
@@ -194,18 +194,13 @@ class Learner:
         Raises:
             ValueError: unless there is one non-negative number per opponent and not all are 0.
         """
+        n = len(self.opponents)
         try:
-            values = np.ones(len(self.opponents)) if weights is None else np.asarray(weights, np.float64)
+            values = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         except (TypeError, ValueError, OverflowError):
             values = np.zeros(0)
-        if (
-            values.shape != (len(self.opponents),)
-            or not ((values >= 0) & (values < np.inf)).all()
-            or not values.any()
-        ):
-            raise ValueError(
-                f"weights must be {len(self.opponents)} non-negative numbers, not all 0: {short(weights)}"
-            )
+        if values.shape != (n,) or not ((values >= 0) & (values < np.inf)).all() or not values.any():
+            raise ValueError(f"weights must be {n} non-negative numbers, not all 0: {short(weights)}")
         shares = values / values.max()  # with a finite sum
         self._cumulative = self.batch.target.put(np.cumsum(shares / shares.sum()))
 
@@ -352,7 +347,7 @@ class Learner:
         before = (self._records[rows], batch.episodes[rows]) if recorded else ()
         autoreset = AUTORESETS.index(self.autoreset)
         if batch.target.play(batch.rows, self._seats, rows, actions, self._fixed_seat, autoreset):
-            raise RuntimeError(f"the learner was not asked once in {GAMES_TRIED} games in a row")
+            raise RuntimeError(f"the learner had no turn in {GAMES_TRIED} successive games")
         if recorded:
             self._note(rows, actions, *before)
 
@@ -360,15 +355,15 @@ class Learner:
         """Play the turns of policies outside compiled code, each policy's rows in one call, until none is left."""
         batch = self.batch
         while self._outside:
-            rows = np.flatnonzero(self._records["status"] == EXTERNAL)
+            rows = np.flatnonzero(self._records["status"] == EXTERNAL_TURN)
             if not len(rows):
                 return
-            asked = self._records["opponent"][rows, batch.current_player[rows]]
-            indexes = np.unique(asked).tolist()
+            opponents = self._records["opponent"][rows, batch.current_player[rows]]
+            indexes = np.unique(opponents).tolist()
             # Only while games are recorded; they choose as in compiled code.
             built_in = [index for index in indexes if isinstance(self.opponents[index], str)]
             for index in built_in or indexes:
-                own, policy = rows[asked == index], self.opponents[index]
+                own, policy = rows[opponents == index], self.opponents[index]
                 if isinstance(policy, str):
                     kind = BUILT_IN.index(policy)
                     actions = batch.target.choose(kind, batch.rows, own, self._generators)

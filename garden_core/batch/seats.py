@@ -13,7 +13,7 @@ from garden_core.jit.rng import bounded, next_float, seed_rng
 
 # Status of a row. It waits for an action of the learner, for a policy outside compiled code, or for a new game; or no game
 # was found in which the learner has a turn.
-ASKED, EXTERNAL, OVER, NEVER = range(4)
+LEARNER_TURN, EXTERNAL_TURN, OVER, NO_TURN = range(4)
 NEW_GAME = -2
 """In place of an action: deal the game that the row's numbers name."""
 FORFEITED = -1.0
@@ -33,7 +33,7 @@ def record_dtype(max_players: int) -> np.dtype:
         ("last_action", "i4"),  # the last decision in the game, -1 before the first
         ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
         ("tried", "i2"),  # games skipped since the learner's last turn
-        ("status", "u1"),  # ASKED, EXTERNAL, OVER or NEVER
+        ("status", "u1"),  # LEARNER_TURN, EXTERNAL_TURN, OVER or NO_TURN
         ("last_seat", "i1"),  # seat that took the last decision
         ("opening", "u1"),  # 1 until the learner's first turn in a game
     ]
@@ -91,10 +91,10 @@ def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
         if player == record.seat:
-            return ASKED
+            return LEARNER_TURN
         kind = kinds[record.opponent[player]]
         if kind == OUTSIDE:
-            return EXTERNAL
+            return EXTERNAL_TURN
         n = kernels.legal_actions(state, params, mask)
         action = choose(kind, state, params, mask, n, scratch, rng_state)
         kernels.apply_action(state, params, action)
@@ -141,7 +141,7 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
         forfeited = False
         record.status = status
         if status != OVER:
-            if status == ASKED:
+            if status == LEARNER_TURN:
                 if record.opening:
                     record.opening = 0
                     record.tried = 0
@@ -153,7 +153,7 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
         if record.opening:
             record.tried += 1
             if record.tried >= GAMES_TRIED:
-                record.status = NEVER
+                record.status = NO_TURN
                 return
         else:
             _deliver_reward(seats, record, row)
@@ -174,7 +174,7 @@ def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
     """
     record = seats.records[row]
     forfeited = False
-    if record.status != EXTERNAL or action == NEW_GAME:
+    if record.status != EXTERNAL_TURN or action == NEW_GAME:
         seats.terminated[row] = False
         seats.truncated[row] = False
         seats.capped[row] = False
@@ -187,7 +187,7 @@ def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
         forfeited = True
         record.pending_reward = FORFEITED
     else:
-        record.steps += record.status == ASKED
+        record.steps += record.status == LEARNER_TURN
         record.last_seat = rows.states[row].current_player
         record.last_action = action
         kernels.apply_action(rows.states[row], params[0], action)
