@@ -154,8 +154,7 @@ class Learner:
         other = memo[id(self)] = copy.copy(self)
         for name, value in vars(self).items():
             on_gpu = hasattr(value, "__cuda_ndarray__")
-            copied = self.batch.target.copy(value) if on_gpu else copy.deepcopy(value, memo)
-            setattr(other, name, copied)
+            setattr(other, name, self.batch.target.copy(value) if on_gpu else copy.deepcopy(value, memo))
         return other
 
     @property

@@ -97,7 +97,6 @@ class Env(gymnasium.Env):
             OSError: if a replay cannot be written; the step is complete.
         """
         learner = self.learner
-        require_reset(learner.dealt, "step")
         learner.step(np.array([as_integer(action, "an action")]))
         if self.render_mode == "human":
             self.render()

@@ -88,11 +88,10 @@ class GardenVecEnv(VecEnv):
             RuntimeError: before the first reset, or without actions by `step_async`.
         """
         learner = self.learner
-        given, self._actions = self._actions, ()
-        require_reset(learner.dealt, "step")
-        if not given:
+        if not self._actions:
             raise RuntimeError("call step_async() before step_wait()")
-        learner.step(given[0])
+        (actions,), self._actions = self._actions, ()
+        learner.step(actions)
         self._returns += learner.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]

@@ -67,7 +67,7 @@ class _Notebook:
     """One picture below each cell that shows the game."""
 
     def __init__(self) -> None:
-        self._shown: tuple[int, str] | None = None
+        self._shown: tuple[int | None, str] = None, ""  # cell and picture
         self._handle: Any = None
 
     def show(self, svg: str) -> bool:
@@ -78,7 +78,7 @@ class _Notebook:
         if (cell, svg) == self._shown:
             return False
         image = Image(data=to_png(svg), format="png")
-        if self._shown is not None and self._shown[0] == cell:
+        if cell == self._shown[0]:
             self._handle.update(image)
         else:
             self._handle = display(image, display_id=True)
@@ -90,7 +90,7 @@ class _Notebook:
         time.sleep(max(0.0, until - time.monotonic()))
 
     def close(self) -> None:
-        self._shown = None
+        self._shown = None, ""
 
 
 # --- windows ---
