@@ -321,7 +321,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             whole = False
         if not whole:
             raise ValueError("this state was changed after get_state() returned it")
-        vars(self).update(kept)
+        self.__dict__.update(kept)
         self._decisions = (self._decisions or []) if self._follows() else None
 
     def _identity(self) -> dict[str, Any]:
