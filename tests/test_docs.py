@@ -112,7 +112,9 @@ def test_every_generated_table_is_used():
     assert used == set(generate.generated())
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "report"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "report"], ids=lambda page: page.name
+)
 def test_pages_are_short(page):
     if page.name not in UNBOUNDED:
         assert len(page.read_text().splitlines()) <= LONGEST[page.name]

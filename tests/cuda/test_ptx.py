@@ -47,12 +47,13 @@ def kernels(monkeypatch):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: True)
     for module in (gpu, gpu_features):
         monkeypatch.setattr(module, "launch", compile_only)
-        monkeypatch.setattr(module, "put", np.asarray)
+    for owner in (gpu.Gpu, gpu_features):
+        monkeypatch.setattr(owner, "put", np.asarray)
     monkeypatch.setattr(gpu, "view", view)
     monkeypatch.setattr(gpu.cuda, "device_array", np.empty)
     monkeypatch.setattr(gpu, "clear", lambda array: array.fill(0))
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
-    monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)
+    monkeypatch.setattr(gpu.Gpu, "to_numpy", np.asarray)
     return compiled
 
 
@@ -117,7 +118,8 @@ def test_rows_of_a_whole_batch_are_on_the_gpu_already(kernels, monkeypatch):
     batch, policies = Batch("tic_tac_toe:TicTacToe", 50, device="cuda"), (RandomPolicy(), GreedyPolicy())
     batch.reset(1)
     given = []
-    monkeypatch.setattr(gpu, "put", lambda array: given.append(array) or np.asarray(array))
+    put = staticmethod(lambda array: given.append(array) or np.asarray(array))
+    monkeypatch.setattr(gpu.Gpu, "put", put)
     for rows in (batch.all_rows, np.array([3])):
         for policy in policies:
             batch.step(np.minimum(policy(batch, rows), 0), rows)

@@ -129,7 +129,7 @@ def test_games_that_end_before_the_learners_first_decision_are_skipped():
     learner = Learner(Mars(max_decisions=4), 1, seat=1)
     learner.reset(0)
     assert learner.batch.current_player[0] == 1
-    with pytest.raises(RuntimeError, match="not asked once"):
+    with pytest.raises(RuntimeError, match="no turn in"):
         Learner(Mars(max_decisions=1), 1, seat=1).reset(0)
 
 

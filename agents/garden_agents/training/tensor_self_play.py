@@ -60,7 +60,8 @@ class TensorSelfPlay:
         self.greedy = GreedyPolicy(seed)
         self.generator = torch.Generator(device).manual_seed(seed)
         self.observation, self.mask, self.mover, self.paid, self.terminated, self.truncated = map(
-            as_tensor, (self.batch.flat, self.batch.action_mask, self.batch.current_player, *self.batch.paid)
+            as_tensor,
+            (self.batch.flat, self.batch.action_mask, self.batch.current_player, *self.batch.result),
         )
         self.carried = n * envs
         """Number of places for open decisions of the last rollout, one for each seat of each game."""
