@@ -16,8 +16,9 @@ from garden_core.batch.choices import Scratch
 from garden_core.batch.gpu_kernels import config, cuda
 from garden_core.batch.seats import Seats
 from garden_core.game import Game
-from garden_core.jit import JIT, records
+from garden_core.jit import records
 from garden_core.jit.loops import Rows, StepResult
+from garden_core.jit.rows import JIT
 
 BLOCK = 128
 """Threads in a block."""

@@ -1,9 +1,9 @@
 """Compiled code: the decorator and its cache, records, random numbers, kernels and loops for all games."""
 
-from garden_core.jit.decorator import OPTIONS, cache_folder, compiled, inlined
+from garden_core.jit.decorator import cache_folder, compiled, inlined
 from garden_core.jit.fingerprints import fingerprint
 from garden_core.jit.rng import bounded, game_seed, next_float, next_uint64, nth_legal, seed_rng, shuffle
-from garden_core.jit.rows import JIT, records
+from garden_core.jit.rows import records
 
 __all__ = [
     "bounded",

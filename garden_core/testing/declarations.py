@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from garden_core.game import Game
-from garden_core.jit import JIT, kernels
+from garden_core.jit import kernels
+from garden_core.jit.rows import JIT
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
 from garden_core.testing.played import Played, act, observations, read_all
