@@ -2,11 +2,15 @@
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows that nobody sees, also where there is no screen
+
+# These need what `pip install .[test]` installs.
+collect_ignore = [] if find_spec("sb3_contrib") else ["agents", "fuzz"]
 
 THOROUGH = (
     "agents/test_arena.py",
@@ -58,7 +62,7 @@ MARK = "import pathlib\npathlib.Path({!r}).touch()\n"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Mark the tests of `THOROUGH`."""
     for item in items:
         place = item.path.relative_to(Path(__file__).parent).as_posix()
@@ -67,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def trap(tmp_path, monkeypatch) -> Path:
+def trap(tmp_path, monkeypatch):
     """A module `trap` on the path that leaves a mark when it is imported: the mark."""
     mark = tmp_path / "mark"
     (tmp_path / "trap.py").write_text(MARK.format(str(mark)) + "from pig import Pig\n")

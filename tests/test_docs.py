@@ -1,7 +1,5 @@
 """The documentation: its code runs, its tables are current, its links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path
@@ -40,7 +38,7 @@ def test_snippets_run(page, tmp_path, monkeypatch, capsys):
     for library in NEEDED.get(page.name, ()):
         pytest.importorskip(library)
     snippets = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    namespace: dict[str, object] = {"__name__": page.stem}
+    namespace = {"__name__": page.stem}
     if page.name == "own-game.md":  # its snippets are parts of the example
         namespace |= vars(pig)
     for number, snippet in enumerate(snippets):

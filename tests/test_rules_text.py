@@ -5,8 +5,6 @@ docstring of the game's package, or in the rules themselves. What stands in back
 state.flowers[i], is none.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.fixture
-def played(monkeypatch) -> list:
+def played(monkeypatch):
     """The jobs of an arena that this process plays, in their order."""
     from garden_agents.evaluation import arena
 

@@ -1,7 +1,5 @@
 """The arena: fair seats, results that depend on nothing but the seed, games that are kept, ratings, pictures."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil
@@ -11,24 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from own_agents import change_weights
-from processes import environment, garden, garden_here
-
-pytest.importorskip("openskill")
-
 from garden_agents import commands
 from garden_agents.evaluation import arena, plots
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
 from garden_agents.evaluation.ratings import rate, ratings_table
 from garden_agents.networks import network_agent
+from own_agents import change_weights
+from processes import environment, garden, garden_here
 
 from garden_core import make
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from mars_env import Mars
 
 
-def compare(output, *agents, **changes) -> list:
+def compare(output, *agents, **changes):
     """Run an arena of Cacti; return its results."""
     settings = {"games": 60, "processes": 1, "output": output, **changes}
     return arena.main(arena.Arguments("cacti", list(agents or ("random", "greedy")), **settings))
@@ -66,7 +61,7 @@ def test_every_seat_is_taken_equally_often(num_players):
 
 
 def test_each_agent_plays_its_own_seats():
-    asked: dict[int, set] = {0: set(), 1: set()}
+    asked = {0: set(), 1: set()}
 
     def watched(index):
         def policy(batch, rows):

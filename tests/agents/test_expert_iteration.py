@@ -1,14 +1,7 @@
 """Expert iteration: runs that go on, what is learned from, and arguments out of range."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import search_games
@@ -50,7 +43,7 @@ def test_expert_iteration_goes_on(tmp_path):
         expert.train(expert.Arguments(resume=tmp_path))
 
 
-def at_work(folder: Path, **changes):
+def at_work(folder, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
@@ -80,7 +73,7 @@ def test_expert_iteration_learns_what_search_chose(tmp_path):
     assert after[1] < before[1] - 0.02
 
 
-def losses(training) -> tuple[float, float]:
+def losses(training):
     """Losses of policy and value over the first thousand positions."""
     held = training.positions.held
     with torch.no_grad():
@@ -94,7 +87,7 @@ def losses(training) -> tuple[float, float]:
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
     training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
-    decisions: list = []
+    decisions = []
     finish = games._finish
     monkeypatch.setattr(
         games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))[1]

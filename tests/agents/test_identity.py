@@ -1,15 +1,10 @@
 """What agents are made of: whatever changes an agent changes its digest, or it is known that it can change unseen."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 
 import pytest
-
-pytest.importorskip("openskill")
-
 from garden_agents.evaluation import arena
 from garden_agents.identity import UNSEEN, identity_of
 from processes import garden_here, python

@@ -1,7 +1,5 @@
 """The leaderboard: tables that follow from the kept games alone, files that are checked, games that are missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -10,16 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from own_agents import change_weights
-from processes import ROOT, garden, garden_here, python
-
-pytest.importorskip("openskill")
-
 from garden_agents.evaluation import leaderboard
 from garden_agents.evaluation.arena import Job, play_job
 from garden_agents.evaluation.leaderboard import read_tables
 from garden_agents.networks.network_agent import shipped
 from garden_agents.registry import load_agent
+from own_agents import change_weights
+from processes import ROOT, garden, garden_here, python
 
 from garden_core import make
 from garden_core.plugins import imported
@@ -46,7 +41,7 @@ def enter(folder, name, agent, **changes):
 
 
 @pytest.fixture
-def board(tmp_path, monkeypatch) -> Path:
+def board(tmp_path, monkeypatch):
     """A folder `leaderboard` with entries for Cacti, in a current folder that has a module `their_bot` too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -59,7 +54,7 @@ def board(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def table(board) -> Path:
+def table(board):
     """Of that leaderboard the folder of Cacti, with games."""
     assert play() == ""
     return board / "cacti-2"
@@ -93,7 +88,7 @@ def rows(board):
 
 
 @pytest.fixture
-def ours(tmp_path, monkeypatch) -> Path:
+def ours(tmp_path, monkeypatch):
     """A copy of this project's leaderboard, its tables blanked out."""
     shutil.copytree(ROOT / "leaderboard", tmp_path / "leaderboard")
     monkeypatch.chdir(tmp_path)

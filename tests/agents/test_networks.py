@@ -1,16 +1,11 @@
 """Networks: their inputs, how they are built, and how trained ones are kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
+import garden_agents
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
-import garden_agents
 import torch
 from garden_agents.games import hints_of
 from garden_agents.networks import network_agent
@@ -42,7 +37,7 @@ SORTS = [
 EACH_SORT = pytest.mark.parametrize("architecture", SORTS, ids=["board", "flat", "flat, separate values"])
 
 
-def played(game, rows=8, decisions=40, seed=0) -> Batch:
+def played(game, rows=8, decisions=40, seed=0):
     batch = Batch(game, rows)
     batch.reset(seed)
     policy = RandomPolicy(seed)
@@ -54,9 +49,9 @@ def played(game, rows=8, decisions=40, seed=0) -> Batch:
 # --- features of cells ---
 
 
-def groups_by_hand(board, plane) -> dict[int, set[int]]:
+def groups_by_hand(board, plane):
     """By cell of a plane's pieces, the group that it belongs to."""
-    groups: dict[int, set[int]] = {}
+    groups = {}
     for start in np.flatnonzero(plane).tolist():
         if start not in groups:
             group, pending = {start}, [start]
@@ -403,7 +398,7 @@ def test_a_network_that_predicts_margins_does_not_guide_search(tmp_path):
 # --- the networks that come with the games ---
 
 
-def all_shipped() -> list[tuple[str, int]]:
+def all_shipped():
     return [(name, players) for name in list_games() for players in network_agent.shipped(make(name))]
 
 

@@ -1,7 +1,5 @@
 """Playing in the terminal: what can be typed, who sees what, what is kept."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re
@@ -10,9 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("tyro")
-
 from garden_agents.play.match import Arguments
 from garden_agents.play.terminal import MANY, find, list_actions, sum_in_words
 from garden_agents.play.terminal import table as table_of

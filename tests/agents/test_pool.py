@@ -1,12 +1,7 @@
 """Self-play: the pool of opponents, and the reward that it is played for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 from garden_agents.networks.architecture import new_network
 from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
 from small_runs import SMALL

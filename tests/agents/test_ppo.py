@@ -1,16 +1,11 @@
 """PPO by self-play: which reward belongs to which decision, whose decisions are learned from, and what a run leaves."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
+import torch
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import NetworkAgent, save_network
@@ -27,7 +22,7 @@ from garden_core.jit import kernels
 from mars_env import Mars
 
 
-def self_play(game, seed=0, **changes) -> SelfPlay:
+def self_play(game, seed=0, **changes):
     arguments = tiny_ppo(**changes)
     network = TorchNetwork(new_network(game, SMALL, target_of(game)))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
@@ -35,7 +30,7 @@ def self_play(game, seed=0, **changes) -> SelfPlay:
 
 
 @pytest.fixture(scope="module")
-def small_run(tmp_path_factory) -> Path:
+def small_run(tmp_path_factory):
     """A run of a thousand decisions."""
     return ppo.train(tiny_ppo(run=tmp_path_factory.mktemp("runs") / "small"))
 

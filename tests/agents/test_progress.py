@@ -3,10 +3,6 @@
 import io
 import sys
 
-import pytest
-
-pytest.importorskip("tqdm")
-
 from garden_agents import progress
 from processes import garden
 

@@ -5,13 +5,10 @@ import signal
 
 import numpy as np
 import pytest
-from processes import garden_here
-
-pytest.importorskip("tyro")
-
 from garden_agents import commands
 from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
+from processes import garden_here
 
 from garden_core import make
 from garden_core.batch.policies import FORFEIT

@@ -1,7 +1,5 @@
 """`garden report`: what the page of a run shows, also of a run that a stranger made or that is not finished."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Tree search: legal, repeatable, honest about hidden cards, guided by networks, and better with more time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from garden_agents.evaluation.matches import meet, play
@@ -22,9 +20,9 @@ from garden_core.jit import kernels
 class Sure:
     """A network that is sure of one action and gives every leaf the same value."""
 
-    def __init__(self, action: int, value: float) -> None:
+    def __init__(self, action, value):
         self.action, self.value = action, value
-        self.asked: list[int] = []
+        self.asked = []
 
     def evaluate(self, observation, mask):
         self.asked.append(len(mask))
@@ -34,7 +32,7 @@ class Sure:
         return probabilities.astype(np.float32), np.full(len(mask), self.value, np.float32)
 
 
-def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
+def started(name, rows=3, decisions=0, seed=1, **options):
     batch = Batch(make(name, **options), rows)
     batch.reset(seed)
     policy = RandomPolicy(seed)
@@ -43,7 +41,7 @@ def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
     return batch
 
 
-def searched(batch, *simulations, noise=None, **settings) -> Searched:
+def searched(batch, *simulations, noise=None, **settings):
     """What a search finds in all rows."""
     return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows, noise)
 
@@ -69,7 +67,7 @@ def test_leaves_the_games_alone():
     assert (batch.states.tobytes(), batch.action_mask.tobytes()) == before
 
 
-def redrawn(batch: Batch) -> Batch:
+def redrawn(batch):
     """Return the games with everything redrawn that is hidden from the players to move."""
     other = batch.clone()
     for row in batch.all_rows:
@@ -92,7 +90,7 @@ class Reading:
         )
 
 
-def shares(batch: Batch, network) -> np.ndarray:
+def shares(batch, network):
     """How often each action is taken in row 0, (seeds, actions)."""
     agents = (MCTSAgent(40, network=network, seed=seed) for seed in range(150))
     return np.array([agent.search(batch, batch.all_rows).shares[0] for agent in agents])
@@ -110,7 +108,7 @@ def test_search_is_blind_to_what_is_hidden(network):
 class Telling:
     """A network that grows what its Bonus Planter is for, if it can, and otherwise does anything."""
 
-    def __init__(self, game) -> None:
+    def __init__(self, game):
         self.types = int(game.params["num_types"][0])
 
     def evaluate(self, observation, mask):
@@ -124,7 +122,7 @@ class Telling:
         return self.evaluate(batch.observation[rows], batch.action_mask[rows])[0].argmax(1)
 
 
-def told(rows=20, decisions=5) -> tuple[Batch, Telling]:
+def told(rows=20, decisions=5):
     """Games in which both players let their Bonus Planters be seen, with their history."""
     batch = Batch(make("cacti"), rows, history=True)
     batch.reset(3)

@@ -1,7 +1,5 @@
 """Runs from strangers name no code and open no other files; a full disk and damaged files take one line."""
 
-from __future__ import annotations
-
 import functools
 import json
 import pickle
@@ -23,9 +21,8 @@ FAST = (
 
 
 @pytest.fixture(scope="module")
-def own_run(tmp_path_factory) -> Path:
+def own_run(tmp_path_factory):
     """A run on a game of one's own, without packaging."""
-    pytest.importorskip("sb3_contrib")
     folder = tmp_path_factory.mktemp("runs") / "pig"
     assert garden_here("train", "pig:Pig", "--run", folder, "--panel", "random", *FAST.split())[1] is None
     return folder
@@ -80,7 +77,7 @@ def test_resume_runs_no_code_that_the_config_names(own_run, trap, tmp_path):
 
 
 class _Bomb:
-    def __init__(self, mark: Path) -> None:
+    def __init__(self, mark):
         self.mark = mark
 
     def __reduce__(self):
@@ -131,7 +128,6 @@ SHORT = "--eval-games 0 --panel random --panel-games 2 --run"
 )
 def test_a_full_disk_takes_one_line(command, words, tmp_path):
     """Files may have 300 bytes, and none is left in part."""
-    pytest.importorskip("sb3_contrib")
     resource = pytest.importorskip("resource")
     given = [command, "cacti", *words.split(), str(tmp_path / "written.json")]
     done = subprocess.run(

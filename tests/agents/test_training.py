@@ -1,7 +1,5 @@
 """Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
-from __future__ import annotations
-
 import functools
 import json
 import shutil
@@ -10,14 +8,10 @@ import subprocess
 import sys
 import time
 import tomllib
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 import tyro
 from garden_agents.evaluation.report import page
@@ -41,7 +35,7 @@ TRAINERS = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (exper
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS)
 
 
-def trained(trainer, **changes) -> Path:
+def trained(trainer, **changes):
     """The folder of a small run."""
     train, arguments = TRAINERS[trainer]
     return train(arguments(**changes))
@@ -54,7 +48,7 @@ def run_by(tmp_path_factory):
 
 
 @pytest.fixture
-def small_run(run_by) -> Path:
+def small_run(run_by):
     """That of sb3, of a thousand decisions."""
     return run_by("sb3")
 

@@ -33,7 +33,7 @@ from garden_core.testing import check_game, interfaces
 
 # --- what does not: faulty rules, each with what the message must say ---
 
-FAULTS: dict[str, tuple[Game, str]] = {}
+FAULTS = {}
 """By name: a game, and words of the message that it must get."""
 
 

@@ -1,7 +1,5 @@
 """Words of every game: its rules in short, descriptions of actions and scores."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

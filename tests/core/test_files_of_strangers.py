@@ -1,10 +1,7 @@
 """Data files and replays from strangers name no code and open no other files; code is named by the caller alone."""
 
-from __future__ import annotations
-
 import json
 import pickle
-from pathlib import Path
 
 import pytest
 from sealed import sealed_replay
@@ -22,7 +19,7 @@ CARDS = PACKAGED.read_text().replace("points = 5", "points = 9")
 
 
 @pytest.fixture
-def own_cards(tmp_path) -> Path:
+def own_cards(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(CARDS)
     return path

@@ -1,7 +1,5 @@
 """Code that a caller names by `module:attribute`."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Replays: what is written plays again, and what was changed, or comes from elsewhere, is refused with the reason."""
 
-from __future__ import annotations
-
 import pytest
 from sealed import sealed_replay
 
@@ -13,7 +11,7 @@ from mars_env import Mars
 
 
 @pytest.fixture(scope="module")
-def replay() -> Replay:
+def replay():
     return record(Mars(num_players=3, peaks=1), [GreedyPolicy(), RandomPolicy(), GreedyPolicy(1)], seed=4)
 
 

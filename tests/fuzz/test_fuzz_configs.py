@@ -1,21 +1,13 @@
 """A stranger's or a damaged run's folder: a run that goes on, or an error that the commands tell in one line."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import tomllib
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import pytest
 import tomli_w
-
-pytest.importorskip("sb3_contrib")
-pytest.importorskip("tyro")
-
 from garden_agents.evaluation.plots import plot
 from garden_agents.registry import is_built_in
 from garden_agents.training import expert_iteration as expert
@@ -32,7 +24,7 @@ from garden_core.files.disk import write_atomically
 ERRORS = (ValueError, TypeError)  # which `command_line` tells in one line, as any OSError
 
 
-def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
+def run_folder(folder, kind=Arguments):
     """Make a run's folder as far as `open_run` reads it; return the content of its config."""
     game = make("cacti", cards=DataFile("cards.toml", PACKAGED.read_text()))
     run = object.__new__(Run)
@@ -43,7 +35,7 @@ def run_folder(folder: Path, kind: Any = Arguments) -> dict[str, Any]:
     return tomllib.loads((folder / "config.toml").read_text())
 
 
-def opened(folder: Path, kind: Any = Arguments) -> Any:
+def opened(folder, kind=Arguments):
     """Take up a run; what comes out names no code or file of the config's own, and nothing of endless size."""
     found, _ = fuzzing.outcome(lambda: open_run(kind(resume=folder)), ERRORS)
     if found is not None:
@@ -56,7 +48,7 @@ def opened(folder: Path, kind: Any = Arguments) -> Any:
     return found
 
 
-def written(config: dict[str, Any]) -> bytes:
+def written(config):
     return tomli_w.dumps(config).encode()
 
 
@@ -64,10 +56,10 @@ def written(config: dict[str, Any]) -> bytes:
 def test_changed_and_damaged_configs(numbers, tmp_path):
     content, path = run_folder(tmp_path), tmp_path / "config.toml"
 
-    def load(path: Path) -> Any:
+    def load(path):
         return opened(path.parent)
 
-    def with_arguments(arguments: Any) -> bytes:
+    def with_arguments(arguments):
         return written(content | {"arguments": arguments})
 
     assert fuzzing.load_changed(load, path, content["arguments"], with_arguments, numbers)
@@ -75,7 +67,7 @@ def test_changed_and_damaged_configs(numbers, tmp_path):
     fuzzing.load_damaged(load, path, written(content), numbers)
 
 
-CLAIMS: dict[str, dict[str, Any]] = {
+CLAIMS = {
     "code as game": {"game": "os:system"},
     "code in the panel": {"panel": ["os:system"]},
     "a network in the panel": {"panel": ["/tmp/network.safetensors"]},
@@ -94,7 +86,7 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "an unknown argument": {"\x1b[2J" * 1000: 1},
     "a seed": {"seed": 2**63, "steps": 2**63 - 1},
 }
-EXPERT_CLAIMS: dict[str, dict[str, Any]] = {
+EXPERT_CLAIMS = {
     "many positions": {"positions": 10**12},
     "many games of an expert": {"envs": 10**9},
     "many simulations": {"simulations": 10**9},
@@ -150,7 +142,7 @@ def test_no_files(name, tmp_path):
         fuzzing.check_message(raised.value)
 
 
-def rewound(folder: Path, tables: dict[str, bytes]) -> None:
+def rewound(folder, tables):
     """Let a run go back to decision 100 with these tables."""
     for name, content in tables.items():
         (folder / name).write_bytes(content)

@@ -1,10 +1,7 @@
 """Data files that strangers made or that were damaged: a game that can be played, or a ValueError that names the file."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import fuzzing
 import numpy as np
@@ -16,7 +13,6 @@ from cacti_env.cards import PACKAGED as CACTI
 from garden_core import Batch, list_games, make
 from garden_core.batch.policies import RandomPolicy
 from garden_core.files.data import LIMIT, DataFile
-from garden_core.game import Game
 from garden_core.registry import game_class
 
 READING = [name for name in list_games() if any(option.is_file for option in game_class(name).options)]
@@ -29,14 +25,14 @@ def test_printed_data_are_found():
     assert FILES["cacti"][1] == CACTI
 
 
-def made(name: str, file: Any) -> tuple[Game | None, BaseException | None]:
+def made(name, file):
     """Return the game that is played with a file, or the error; it names the file."""
     option, _ = FILES[name]
     known = file.name if isinstance(file, DataFile) else file
     return fuzzing.outcome(lambda: make(name, **{option: file}), ValueError, names=known)
 
 
-def check_playable(game: Game, seed: int) -> None:
+def check_playable(game, seed):
     """Play a game to its end; all that people are shown is plain text."""
     batch, policy = Batch(game, 1, autoreset=False), RandomPolicy(seed)
     batch.reset(seed)
@@ -52,10 +48,10 @@ def check_playable(game: Game, seed: int) -> None:
     assert np.isfinite(batch.rewards).all()
 
 
-def loader(name: str) -> fuzzing.Load:
+def loader(name):
     """Return what makes and plays the game of a file; it returns None where the file is refused."""
 
-    def load(path: Path) -> Game | None:
+    def load(path):
         game, _ = made(name, path)
         if game is not None:
             check_playable(game, 1)
@@ -89,7 +85,7 @@ def test_no_file_and_pickles(name, tmp_path):
     assert made_of_nul[1] is not None
 
 
-def grown(start: str, part: str, end: str = "") -> str:
+def grown(start, part, end=""):
     """As much as fits into a data file."""
     return start + part * ((LIMIT - len(start) - len(end)) // len(part)) + end
 

@@ -1,11 +1,7 @@
 """Datasets that strangers made or that were damaged: games that can be expanded, or a DatasetError that names the file."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import numpy as np
@@ -22,14 +18,14 @@ LONG = 25
 
 
 @pytest.fixture(scope="module", params=GAMES)
-def kept(request, tmp_path_factory) -> bytes:
+def kept(request, tmp_path_factory):
     """A dataset's file."""
     path = tmp_path_factory.mktemp("dataset") / "games.safetensors"
     dataset_of(played(shortened(request.param, LONG), 4), ["one", "two"]).save(path)
     return path.read_bytes()
 
 
-def loaded(path: Path, seconds: float = 5.0) -> Dataset | None:
+def loaded(path, seconds=5.0):
     """Load a file; what comes out can be expanded, kept and loaded again."""
     games, _ = fuzzing.outcome(lambda: Dataset.load(path), DatasetError, names=path.name, seconds=seconds)
     if games is not None:
@@ -88,7 +84,7 @@ def test_no_file_and_pickles(tmp_path):
     assert fuzzing.outcome(lambda: Dataset.load("a\0b"), DatasetError)[1]
 
 
-CLAIMS: dict[str, dict[str, Any]] = fuzzing.RECORD_CLAIMS | {
+CLAIMS = fuzzing.RECORD_CLAIMS | {
     "many agents": {"agents": ["x"] * 100_000},
     "an odd agent": {"agents": ["\x1b[2J\n" * 1000, "two"]},
     "half an agent": {"agents": ["\ud800", "two"]},

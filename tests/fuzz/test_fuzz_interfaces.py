@@ -1,7 +1,5 @@
 """Calls out of order and with odd arguments, in every interface: one clear error each, after which nothing has changed."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Callable
@@ -22,6 +20,7 @@ from garden_core.errors import IllegalActionError, ReplayError
 from garden_core.files.replay import Replay, record
 from garden_core.interfaces.gymnasium_env import Env, VectorEnv
 from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.interfaces.sb3 import GardenVecEnv
 from garden_core.registry import as_game, game_class
 
 N = 3
@@ -32,24 +31,16 @@ ERRORS = (ValueError, IllegalActionError, IndexError, RuntimeError, ZeroDivision
 class Trickster:
     """A policy with an answer to be set; the first legal action if it is None."""
 
-    def __init__(self) -> None:
-        self.answer: Any = None
+    def __init__(self):
+        self.answer = None
 
-    def __call__(self, batch: Batch, rows: np.ndarray) -> Any:
+    def __call__(self, batch, rows):
         if self.answer is None:
             return batch.action_mask[rows].argmax(1)
         return self.answer(batch, rows)
 
 
-def vec_env(*args: Any, **options: Any) -> Any:
-    """A GardenVecEnv, where Stable-Baselines3 is installed."""
-    pytest.importorskip("stable_baselines3")
-    from garden_core.interfaces.sb3 import GardenVecEnv
-
-    return GardenVecEnv(*args, **options)
-
-
-def contents(value: Any) -> Any:
+def contents(value):
     """Return everything that can be observed of an object, as values that compare."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
@@ -59,8 +50,7 @@ def contents(value: Any) -> Any:
         return {key: contents(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
         return [contents(held) for held in value]
-    kinds = Batch | Learner | GardenEnv | Env | VectorEnv
-    if isinstance(value, kinds) or type(value).__name__ == "GardenVecEnv":
+    if isinstance(value, Batch | Learner | GardenEnv | Env | VectorEnv | GardenVecEnv):
         hidden = ("_kept", "_actions", "_start")  # workspace, what was asked for, the clock
         return {key: contents(held) for key, held in vars(value).items() if key not in hidden}
     plain = str | int | float | bool | np.generic | None
@@ -70,7 +60,7 @@ def contents(value: Any) -> Any:
 # --- the interfaces: how one is made and reset, how it plays on, what can be called ---
 
 
-def batch_on(batch: Batch) -> Any:
+def batch_on(batch):
     batch = batch.clone()
     rows = np.flatnonzero(~(batch.terminated | batch.truncated))
     if len(rows):
@@ -79,7 +69,7 @@ def batch_on(batch: Batch) -> Any:
     return contents(batch)
 
 
-def learner_on(learner: Learner) -> Any:
+def learner_on(learner):
     learner = copy.deepcopy(learner)
     over = learner.terminated.copy()
     if over.any():
@@ -89,7 +79,7 @@ def learner_on(learner: Learner) -> Any:
     return contents(learner)
 
 
-def pettingzoo_on(env: GardenEnv) -> Any:
+def pettingzoo_on(env):
     env = copy.deepcopy(env)
     while env.agents and not env.terminations[env.agent_selection]:
         env.step(int(env.last()[0]["action_mask"].argmax()))
@@ -97,7 +87,7 @@ def pettingzoo_on(env: GardenEnv) -> Any:
     return contents(env)
 
 
-def learning_on(env: Any) -> Any:
+def learning_on(env):
     env = copy.deepcopy(env)
     learner_on(env.learner)
     seen = [contents(env.reset())]
@@ -123,25 +113,25 @@ class Interface(NamedTuple):
     plain: Calls
 
 
-def passing(*methods: str) -> Calls:
+def passing(*methods):
     """Return calls of these methods with one argument."""
     return {method: lambda env, value, method=method: getattr(env, method)(value) for method in methods}
 
 
-def plain(*methods: str) -> Calls:
+def plain(*methods):
     """Return calls of these methods without an argument."""
     return {method: lambda env, _, method=method: getattr(env, method)() for method in methods}
 
 
-def by_position(env: Any, seed: Any) -> Any:
+def by_position(env, seed):
     return env.reset(seed)
 
 
-def by_name(env: Any, seed: Any) -> Any:
+def by_name(env, seed):
     return env.reset(seed=seed)
 
 
-def reset_vec_env(env: Any, seed: Any) -> Any:
+def reset_vec_env(env, seed):
     env.seed(seed)
     return env.reset()
 
@@ -228,7 +218,7 @@ INTERFACES = {
         | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
     ),
     "GardenVecEnv": Interface(
-        lambda game, policy: vec_env(game, N, ["greedy", policy], [1, 2], seed=4),
+        lambda game, policy: GardenVecEnv(game, N, ["greedy", policy], [1, 2], seed=4),
         reset_vec_env,
         learning_on,
         {"step": np.zeros(N, np.int64), "action_masks": None},
@@ -246,7 +236,7 @@ INTERFACES = {
 }
 
 
-def started(interface: str) -> Any:
+def started(interface):
     """Return an interface in the midst of a game."""
     env = INTERFACES[interface].make(make("cacti", reward="margin"), Trickster())
     INTERFACES[interface].reset(env, 3)
@@ -267,14 +257,14 @@ def test_before_the_first_reset(name, interface):
 # --- odd arguments ---
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value):
     """Whether a value is one whole number, as seeds, seats and actions must be."""
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_one(value: Any) -> bool:
+def is_one(value):
     """Whether a value is one thing, rather than several or none."""
     return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
@@ -309,7 +299,7 @@ def test_whole_numbers_of_any_type_are_seeds(interface):
         INTERFACES[interface].reset(env, seed)
 
 
-CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
+CONSTRUCTORS = {
     "Batch num_envs": lambda kind, value: Batch(kind(), value),
     "Batch threads": lambda kind, value: Batch(kind(), 2, threads=value),
     "Batch device": lambda kind, value: Batch(kind(), 2, device=value),
@@ -323,8 +313,8 @@ CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
     "VectorEnv num_envs": lambda kind, value: VectorEnv(kind, num_envs=value),
     "VectorEnv autoreset_mode": lambda kind, value: VectorEnv(kind, num_envs=2, autoreset_mode=value),
     "VectorEnv max_episode_steps": lambda kind, value: VectorEnv(kind, 2, max_episode_steps=value),
-    "GardenVecEnv num_envs": lambda kind, value: vec_env(kind, value),
-    "GardenVecEnv seed": lambda kind, value: vec_env(kind, 2, seed=value),
+    "GardenVecEnv num_envs": lambda kind, value: GardenVecEnv(kind, value),
+    "GardenVecEnv seed": lambda kind, value: GardenVecEnv(kind, 2, seed=value),
     "GardenEnv render_mode": lambda kind, value: GardenEnv(kind, render_mode=value),
     "GardenEnv illegal": lambda kind, value: GardenEnv(kind, illegal=value),
     "option num_players": lambda kind, value: kind(num_players=value),
@@ -360,7 +350,7 @@ def test_odd_arguments_of_constructors(what):
 # --- what opponents answer ---
 
 
-def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
+def wrong_answers(batch, rows):
     """Return answers that are none."""
     right = batch.action_mask[rows].argmax(1)
     return [
@@ -388,7 +378,7 @@ def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
     ]
 
 
-def wrong_answer(number: int) -> Callable[[Batch, np.ndarray], Any]:
+def wrong_answer(number):
     """Return what gives the wrong answer of a number."""
     return lambda batch, rows: wrong_answers(batch, rows)[number]
 
@@ -430,16 +420,16 @@ def test_a_game_is_over_for_all():
 
 
 def test_pictures_of_a_vec_env():
-    env = vec_env("cacti", 2, render_mode="rgb_array")
+    env = GardenVecEnv("cacti", 2, render_mode="rgb_array")
     for call in (env.render, env.get_images):
         with pytest.raises(RuntimeError, match=r"call reset\(\) before"):
             call()
     for mode in ("ansi", "human"):
-        env = vec_env("cacti", 2, render_mode=mode)
+        env = GardenVecEnv("cacti", 2, render_mode=mode)
         env.reset()
         with pytest.raises(ValueError, match="use 'rgb_array'"):
             env.render()
-    env = vec_env("cacti", 2)
+    env = GardenVecEnv("cacti", 2)
     env.reset()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -466,7 +456,7 @@ def test_policies_check_rows_and_whether_they_are_over(policy):
 # --- whatever is called, in whatever order ---
 
 
-def _failing(batch: Batch, rows: np.ndarray) -> Any:
+def _failing(batch, rows):
     raise ZeroDivisionError("the policy's own")
 
 
@@ -474,7 +464,7 @@ VALUES = [*fuzzing.STRANGE_ARGUMENTS, 0, 5, [0, 1], [1], [0, 0, 0], SOME, [3, 4,
 ANSWERS = [None, None, _failing, *WRONG_ANSWERS]
 
 
-def is_dealt(env: Any) -> bool:
+def is_dealt(env):
     return env._dealt if isinstance(env, GardenEnv) else getattr(env, "learner", env).dealt
 
 
@@ -485,7 +475,7 @@ def test_a_call_that_raises_changes_nothing(interface):
     calls, raised = both[0] | both[1], set()
     game, policy = make("cacti", reward="margin"), Trickster()
 
-    def call(env: Any, name: str, value: Any, answer: Any, deep: bool) -> None:
+    def call(env, name, value, answer, deep):
         """Call once; if it raises, check that nothing has changed (deep: and that it plays on alike)."""
         before = contents(env)
         expected = play_on(env) if deep and is_dealt(env) else None  # else its first seed is by chance

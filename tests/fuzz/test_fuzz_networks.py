@@ -1,17 +1,10 @@
 """Network files that strangers made or that were damaged: an agent that plays, or a ValueError that names the file."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
@@ -20,13 +13,12 @@ from safetensors.numpy import save
 from sealed import joined, parts
 
 from garden_core import Batch, list_games, make
-from garden_core.game import Game
 
 SMALL = Architecture("auto", channels=4, hidden=16)
 
 
 @pytest.fixture(scope="module", params=list_games())
-def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
+def kept(request, tmp_path_factory):
     """A game, and the file of a small network for it."""
     game = make(request.param)
     path = tmp_path_factory.mktemp("network") / "network.safetensors"
@@ -35,7 +27,7 @@ def kept(request, tmp_path_factory) -> tuple[Game, bytes]:
     return game, path.read_bytes()
 
 
-def loaded(path: Path, game: Game, seconds: float = 5.0, **options: Any) -> NetworkAgent | None:
+def loaded(path, game, seconds=5.0, **options):
     """Load a file; an agent that comes out answers with legal actions, by finite numbers."""
     agent, _ = fuzzing.outcome(
         lambda: NetworkAgent.load(path, game, **options), ValueError, names=path.name, seconds=seconds
@@ -77,10 +69,10 @@ def test_changed_headers_and_descriptions(kept, numbers, other_options, tmp_path
     game, content = kept
     path, (header, tensors) = tmp_path / "network.safetensors", parts(content)
 
-    def load(path: Path) -> NetworkAgent | None:
+    def load(path):
         return loaded(path, game, allow_other_options=other_options)
 
-    def with_description(changed: Any) -> bytes:
+    def with_description(changed):
         return joined(header | {"__metadata__": {"config": json.dumps(changed)}}, tensors)
 
     fuzzing.load_changed(load, path, header, lambda changed: joined(changed, tensors), numbers)
@@ -114,7 +106,7 @@ def test_weights_that_are_not_finite_and_huge_ones(kept, number, tmp_path):
         assert (loaded(path, game) is None) == (not np.isfinite(number))
 
 
-def described(content: bytes, weights: dict[str, np.ndarray] | None = None, **network: Any) -> bytes:
+def described(content, weights=None, **network):
     """Return a network's file whose description claims another architecture, with other weights if there are any."""
     header, tensors = parts(content)
     config = json.loads(header["__metadata__"]["config"])
@@ -149,7 +141,7 @@ def test_terabytes_are_not_read(kept, tmp_path):
 
 
 ODD = "\x1b[2J\n" * 1000
-CLAIMS: dict[str, dict[str, Any]] = fuzzing.CLAIMS | {
+CLAIMS = fuzzing.CLAIMS | {
     "a shape": {"observation": [10**18] * 9000},
     "tables": {"tables": ODD},
     "a target": {"value_target": ODD},

@@ -1,11 +1,7 @@
 """Replays that strangers made or that were damaged: a replay that plays as it says, or a ReplayError that names the file."""
 
-from __future__ import annotations
-
 import json
 import random
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import pytest
@@ -29,7 +25,7 @@ OWN = "cacti with own cards"
 
 
 @pytest.fixture(scope="module", params=[*GAMES, OWN])
-def content(request, tmp_path_factory) -> dict[str, Any]:
+def content(request, tmp_path_factory):
     """What a replay's file holds."""
     if request.param == OWN:
         game = make("cacti", cards=DataFile("cards.toml", tomli_w.dumps(made_up(3))))
@@ -41,7 +37,7 @@ def content(request, tmp_path_factory) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-def loaded(path: Path) -> Replay | None:
+def loaded(path):
     """Load a file; what comes out can be played, shown, kept and loaded again."""
     replay, _ = fuzzing.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
     if replay is not None:
@@ -80,7 +76,7 @@ def test_damaged_bytes(content, numbers, tmp_path):
     path.write_bytes(whole)
     plain = loaded(path)
 
-    def same_or_refused(path: Path) -> None:
+    def same_or_refused(path):
         assert loaded(path) in (None, plain)
 
     fuzzing.load_damaged(same_or_refused, path, whole, numbers)
@@ -91,7 +87,7 @@ def test_no_file_and_pickles(tmp_path):
     assert fuzzing.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
 
 
-CLAIMS: dict[str, dict[str, Any]] = fuzzing.RECORD_CLAIMS | {
+CLAIMS = fuzzing.RECORD_CLAIMS | {
     "a path with control characters": {
         "options": {"cards": "\x1b[2J\n" * 9},
         "data_files": {"cards": "a="},

@@ -1,10 +1,7 @@
 """States that were never dealt, and forged ones: harmless to every generic function, refused by `set_state`."""
 
-from __future__ import annotations
-
 import copy
 import random
-from typing import Any
 
 import fuzzing
 import numpy as np
@@ -48,7 +45,7 @@ def test_undealt_states_are_harmless(name, options):
 # --- set_state ---
 
 
-def in_play(name: str, options: dict[str, Any], seed: int = 3, decisions: int = 12) -> GardenEnv:
+def in_play(name, options, seed=3, decisions=12):
     env = GardenEnv(name, **options)
     env.reset(seed)
     for _ in range(decisions):
@@ -58,7 +55,7 @@ def in_play(name: str, options: dict[str, Any], seed: int = 3, decisions: int = 
     return env
 
 
-def forged(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+def forged(state, rng):
     """Return a state with one to three faults; arrays are changed in a byte, a type or a shape."""
     changed = copy.deepcopy(state)
     for _ in range(rng.randint(1, 3)):
@@ -126,7 +123,7 @@ GAMES_OF_A_POSITION = 200 if fuzzing.FULL else 10
 EXTREMES = [-(2**31), -(2**15), -129, -128, -1, 0, 1, 2, 20, 100, 127, 128, 2047, 2048, 2**15 - 1, 2**31 - 1]
 
 
-def positions_of(game: Any, seed: int) -> list[Any]:
+def positions_of(game, seed):
     """Return all states of a random game."""
     batch, policy, states = Batch(game, 1, autoreset=False), RandomPolicy(seed), []
     batch.reset(seed)
@@ -136,7 +133,7 @@ def positions_of(game: Any, seed: int) -> list[Any]:
     return [*states, batch.states[0].copy()]
 
 
-def check_plays_on(game: Any, state: Any) -> None:
+def check_plays_on(game, state):
     """Play many random games from a position to their ends, and read the last positions back."""
     batch, policy = Batch(game, GAMES_OF_A_POSITION, autoreset=False), RandomPolicy(1)
     batch.reset(1)
@@ -152,7 +149,7 @@ def check_plays_on(game: Any, state: Any) -> None:
         game.from_snapshot(game.snapshot(last), 1)
 
 
-def changed_field(state: Any, rng: random.Random) -> Any:
+def changed_field(state, rng):
     """Return a state record with one to three entries of its fields changed, whatever fits their types."""
     changed = state.copy()
     names = [name for name in state.dtype.names if not name.startswith("build_") and name != "rng"]
@@ -187,7 +184,7 @@ def test_records_with_changed_fields_are_refused_or_play_on_as_they_are_shown(na
         check_plays_on(game, batch.states[0])
 
 
-def changed_value(value: Any, rng: random.Random) -> Any:
+def changed_value(value, rng):
     """Return a plain value with something in it changed: another number, an entry more, twice or less."""
     if isinstance(value, dict):
         key = rng.choice(sorted(value))
