@@ -14,8 +14,7 @@ import pig
 from garden_agents import games
 from PIL import Image
 
-from garden_core import make
-from garden_core.files.replay import Replay
+from garden_core import Replay, make
 
 PAGES = generate.pages()
 NEEDED = {"clients.md": ("torchrl", "pyspiel", "minari")}

@@ -9,17 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from garden_agents import commands
+from garden_agents import commands, meet, table
 from garden_agents.evaluation import arena, plots
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import alone, meet, places, play, result_of, shares_of, table, wilson
+from garden_agents.evaluation.matches import alone, places, play, result_of, shares_of, wilson
 from garden_agents.evaluation.ratings import rate, ratings_table
 from garden_agents.networks import network_agent
 from own_agents import change_weights
 from processes import environment, garden, garden_here
 
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core import GreedyPolicy, RandomPolicy, make
 from mars_env import Mars
 
 

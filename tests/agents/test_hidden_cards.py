@@ -8,11 +8,8 @@ from garden_agents.play.match import Match, new_replay
 from garden_agents.play.terminal import Table
 from toys import Cards
 
-from garden_core import Game
-from garden_core.files.replay import Replay
-from garden_core.interfaces.gymnasium_env import Env
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit import kernels
+from garden_core import Game, Replay, kernels
+from garden_core.interfaces import Env, GardenEnv
 from garden_core.render.film import page
 
 

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 from coin import TURNS, Coin
+from garden_agents import MCTSAgent, NetworkAgent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.search.agent import MCTSAgent
 from garden_agents.training.pool import PastSelf
 
-from garden_core import Batch
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import NETWORK_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy
+from garden_core.batch.policies import NETWORK_STREAM, Streams
 
 SEED, ROWS = 7, 1000
 GAME = Coin()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from garden_agents import load_agent
 from garden_agents.evaluation import leaderboard
 from garden_agents.evaluation.arena import Job, play_job
 from garden_agents.evaluation.leaderboard import read_tables
 from garden_agents.networks.network_agent import shipped
-from garden_agents.registry import load_agent
 from own_agents import change_weights
 from processes import ROOT, garden, garden_here, python
 

@@ -7,14 +7,14 @@ import garden_agents
 import numpy as np
 import pytest
 import torch
+from garden_agents import NetworkAgent, load_agent
 from garden_agents.games import hints_of
 from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.heads import chances_and_margins, expected_values, sample
-from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.network_agent import save_network
 from garden_agents.networks.tensors import forward
-from garden_agents.registry import load_agent
 from garden_agents.training import torch_network
 from garden_agents.training.sb3 import Arguments, new_model
 from garden_agents.training.torch_network import TorchNetwork
@@ -22,10 +22,8 @@ from processes import python
 from safetensors.numpy import save_file
 
 import cacti_env
-from garden_core import list_games, make
-from garden_core.batch.batch import Batch
-from garden_core.batch.policies import RandomPolicy
-from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core import Batch, RandomPolicy, list_games, make
+from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
 SMALL = Architecture("auto", channels=4, hidden=16)

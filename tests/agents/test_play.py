@@ -15,9 +15,7 @@ from processes import garden
 from quick import seeds
 from variants import each_game, hidden_games
 
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy
-from garden_core.files.replay import Replay, record
+from garden_core import GreedyPolicy, Replay, make, record
 
 HEXES = ["hex 1,0", "hex -1,0", "hex 1,2", "Plant Blue", "plant blue bed", "pass"]
 

@@ -7,9 +7,8 @@ from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
 from small_runs import SMALL
 from variants import shortened
 
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core import RandomPolicy, make
+from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
 

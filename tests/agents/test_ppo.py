@@ -6,9 +6,10 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from garden_agents import NetworkAgent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.network_agent import save_network
 from garden_agents.training import credit, ppo
 from garden_agents.training import ppo_update as update
 from garden_agents.training.pool import OpponentPool
@@ -17,8 +18,7 @@ from garden_agents.training.torch_network import TorchNetwork
 from small_runs import SMALL, rows_of, tiny_ppo
 from variants import shortened
 
-from garden_core import list_games, make
-from garden_core.jit import kernels
+from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 

@@ -13,15 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from garden_agents import programs
+from garden_agents import load_agent, meet, programs
 from garden_agents.evaluation.arena import round_robin
-from garden_agents.evaluation.matches import alone, meet, places, play
+from garden_agents.evaluation.matches import alone, places, play
 from garden_agents.programs import ProgramAgent
-from garden_agents.registry import is_built_in, load_agent
+from garden_agents.registry import is_built_in
 from processes import environment, garden_here
 
-from garden_core import Batch, make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
+from garden_core import Batch, GreedyPolicy, RandomPolicy, make
 
 BOT = Path(__file__).parents[2] / "examples" / "line_bot.py"
 GAME = make("cacti")

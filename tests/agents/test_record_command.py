@@ -10,9 +10,8 @@ from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
 from processes import garden_here
 
-from garden_core import make
+from garden_core import Dataset, make
 from garden_core.batch.policies import FORFEIT
-from garden_core.files.dataset import Dataset
 
 
 def recorded(output, *agents, games=20, processes=1, game="cacti", more=()):

@@ -11,9 +11,7 @@ from garden_agents.commands import main
 from garden_agents.play import recorded
 from PIL import Image
 
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.files.replay import Replay, record
+from garden_core import RandomPolicy, Replay, make, record
 
 
 @pytest.fixture(scope="module")

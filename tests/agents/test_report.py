@@ -15,8 +15,7 @@ from garden_agents.evaluation.run_files import read_rows
 from processes import garden_here, python
 from written_runs import CONFIG, EVALUATIONS, METRICS, write_run
 
-from garden_core import make
-from garden_core.files.replay import Replay
+from garden_core import Replay, make
 
 BAD = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
 

@@ -12,8 +12,7 @@ import pytest
 from pig import Pig
 from processes import ROOT, environment, garden_here
 
-from garden_core import make
-from garden_core.files.replay import Replay
+from garden_core import Replay, make
 
 FAST = (
     "--steps 256 --envs 8 --rollout 16 --minibatch 64 --hidden 8 --eval-games 0 --threads 1 --panel-games 2"

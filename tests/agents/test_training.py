@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import torch
 import tyro
+from garden_agents import NetworkAgent, load_agent
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import new_network
-from garden_agents.networks.network_agent import NetworkAgent, shipped
-from garden_agents.registry import load_agent
+from garden_agents.networks.network_agent import shipped
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
 from garden_agents.training.arguments import METHODS, open_run
@@ -28,7 +28,7 @@ from own_agents import change_weights
 from processes import environment, garden_here
 from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert, tiny_ppo
 
-from garden_core.files.replay import Replay
+from garden_core import Replay
 from mars_env import Mars
 
 TRAINERS = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (expert.train, tiny_expert)}

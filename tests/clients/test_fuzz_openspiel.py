@@ -8,7 +8,7 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 pytest.importorskip("open_spiel")
 
-from garden_core.interfaces.openspiel import register_games
+from garden_core.interfaces import register_games
 
 register_games()
 ODD = [-(2**31), -3, -2, -1, 0, 1, 4, 34, 35, 127, 2**31 - 1, 2**40, None, "0", 1.5, True, [0]]

@@ -8,11 +8,8 @@ minari = pytest.importorskip("minari")
 
 from variants import each_game
 
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.files.replay import Replay
-from garden_core.interfaces.gymnasium_env import Env
-from garden_core.interfaces.minari import to_minari
+from garden_core import RandomPolicy, Replay, make
+from garden_core.interfaces import Env, to_minari
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is set to None:UserWarning", "ignore:env_spec is None")
 

@@ -9,9 +9,9 @@ pytest.importorskip("open_spiel")
 from variants import VARIANTS
 
 from benchmarks import search_peers
-from garden_core import Batch, list_games, make
-from garden_core.interfaces.openspiel import BotPolicy, register_games, state_of
-from garden_core.jit import kernels
+from garden_core import Batch, kernels, list_games, make
+from garden_core.interfaces import BotPolicy, register_games
+from garden_core.interfaces.openspiel import state_of
 
 register_games()
 

@@ -10,10 +10,9 @@ from tensordict import TensorDict
 from torchrl.envs import GymEnv, PettingZooWrapper, check_env_specs
 
 from cacti_env import Cacti, cacti_v0
-from garden_core import Batch, list_games, make
-from garden_core.batch.learner import Learner
+from garden_core import Batch, Learner, list_games, make
 from garden_core.batch.seats import FORFEITED
-from garden_core.interfaces.torchrl import BatchEnv, LearnerEnv
+from garden_core.interfaces import BatchEnv, LearnerEnv
 from mars_env import Mars
 
 GAMES = [*map(make, list_games()), Mars(num_players=4, view="planes"), Cacti(reward="margin")]

@@ -17,9 +17,8 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from cacti_env import Cacti
-from garden_core import Batch, list_games, make
-from garden_core.batch.learner import Learner
-from garden_core.interfaces.rllib import LearnerVectorEnv, MultiAgentGame
+from garden_core import Batch, Learner, list_games, make
+from garden_core.interfaces import LearnerVectorEnv, MultiAgentGame
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from pig import HOLD, ROLL, Pig
 
-from garden_core import Batch
-from garden_core.jit import kernels, rng
+from garden_core import Batch, kernels
+from garden_core.jit import rng
 
 
 def rows_of(batch):

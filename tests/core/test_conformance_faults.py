@@ -26,8 +26,8 @@ from toys import (
 )
 
 from garden_core import Batch, Game, Option, compiled
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit.rng import bounded, seed_rng, shuffle
+from garden_core.interfaces import GardenEnv
+from garden_core.jit import bounded, seed_rng, shuffle
 from garden_core.positions import require
 from garden_core.testing import check_game, interfaces
 

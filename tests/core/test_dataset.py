@@ -11,12 +11,9 @@ from sealed import dataset_parts, sealed_dataset
 from variants import each_game, each_variant, shortened
 
 from cacti_env.cards import PACKAGED
-from garden_core import Batch, make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.errors import DatasetError
+from garden_core import Batch, Dataset, DatasetError, RandomPolicy, Replay, make, record
 from garden_core.files import dataset
-from garden_core.files.dataset import KEY, Dataset, Record
-from garden_core.files.replay import Replay, record
+from garden_core.files.dataset import KEY, Record
 
 
 @pytest.fixture(scope="module")

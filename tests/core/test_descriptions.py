@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from variants import each_game, each_table, each_variant, seeds
 
-from garden_core import make
-from garden_core.jit import kernels
+from garden_core import kernels, make
 
 pytestmark = pytest.mark.many_games
 

@@ -8,12 +8,9 @@ from sealed import sealed_replay
 
 from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, make, record
 from garden_core.files.data import LIMIT, DataFile
 from garden_core.files.replay import LIMIT as REPLAY_LIMIT
-from garden_core.files.replay import Replay, record
 
 CARDS = PACKAGED.read_text().replace("points = 5", "points = 9")
 

@@ -13,12 +13,9 @@ from PIL import Image
 from variants import VARIANTS, has_picture
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.errors import ReplayError
-from garden_core.files.replay import Replay, record
+from garden_core import RandomPolicy, Replay, ReplayError, make, picture, record, save_film, save_page
 from garden_core.render import film
-from garden_core.render.film import page, picture, save_film, save_page
+from garden_core.render.film import page
 from garden_core.render.svg import to_pixels
 
 DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]

@@ -9,8 +9,8 @@ from pig import Pig
 from toys import Cards
 
 import garden_core
-from garden_core import Batch, compiled
-from garden_core.jit import kernels, loops
+from garden_core import Batch, compiled, kernels
+from garden_core.jit import loops
 
 
 def foreign():

@@ -6,10 +6,9 @@ import warnings
 import pytest
 from pig import HOLD, ROLL, Pig
 
-from garden_core import Batch
+from garden_core import Batch, Replay
 from garden_core.files.recorder import Recorder
-from garden_core.files.replay import Replay
-from garden_core.jit.rng import game_seed
+from garden_core.jit import game_seed
 
 SEED = 1
 

@@ -3,10 +3,8 @@
 import pytest
 from sealed import sealed_replay
 
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, record
 from garden_core.files.disk import write_atomically
-from garden_core.files.replay import Replay, record
 from mars_env import Mars
 
 

@@ -7,9 +7,7 @@ import pytest
 from pig import Pig
 from variants import GAMES, each_variant
 
-from garden_core import Batch, make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.jit import kernels
+from garden_core import Batch, RandomPolicy, kernels, make
 
 
 def positions(game, seed, every=1):

@@ -11,7 +11,7 @@ from records import aec_record, aec_rest, batch_record, nth_legal, rest_of_game
 from variants import TABLES, VARIANTS, each_game, each_variant
 
 from garden_core import Batch, make
-from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.interfaces import GardenEnv
 from garden_core.registry import game_class
 
 pytestmark = pytest.mark.many_games

@@ -9,9 +9,7 @@ from pig import Pig
 
 from botanicus_env import Botanicus
 from cacti_env import Cacti
-from garden_core import Batch
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import RandomPolicy
+from garden_core import Batch, Learner, RandomPolicy
 from garden_core.batch.threads import PARTS_A_THREAD, ROWS_A_PART, share
 
 ROWS = 3 * PARTS_A_THREAD * ROWS_A_PART + 1

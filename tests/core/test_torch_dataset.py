@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader
 
 from garden_core import make
-from garden_core.interfaces.torch_dataset import TorchDataset
+from garden_core.interfaces import TorchDataset
 
 FORKED = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

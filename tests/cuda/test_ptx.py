@@ -19,10 +19,8 @@ from numba.cuda.cudadrv.devicearray import sentry_contiguous
 from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
-from garden_core import Batch, make
+from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy, make
 from garden_core.batch import gpu, gpu_kernels
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.jit.kernels import copy_record
 
 CAPABILITY = (9, 0)

@@ -10,8 +10,7 @@ import tomli_w
 from variants import own_file
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import Batch, list_games, make
-from garden_core.batch.policies import RandomPolicy
+from garden_core import Batch, RandomPolicy, list_games, make
 from garden_core.files.data import LIMIT, DataFile
 from garden_core.registry import game_class
 

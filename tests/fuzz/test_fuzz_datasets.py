@@ -10,8 +10,8 @@ from dataset_tools import dataset_of, played
 from sealed import dataset_parts, joined, parts, sealed_dataset
 from variants import GAMES, shortened
 
-from garden_core.errors import DatasetError
-from garden_core.files.dataset import LIMIT, Dataset
+from garden_core import Dataset, DatasetError
+from garden_core.files.dataset import LIMIT
 
 LONG = 25
 """Decisions of a game."""

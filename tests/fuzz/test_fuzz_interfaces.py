@@ -13,14 +13,19 @@ from hypothesis import strategies as st
 from variants import each_game
 
 from cacti_env import Cacti
-from garden_core import Batch, make
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
-from garden_core.errors import IllegalActionError, ReplayError
-from garden_core.files.replay import Replay, record
-from garden_core.interfaces.gymnasium_env import Env, VectorEnv
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core import (
+    Batch,
+    GreedyPolicy,
+    IllegalActionError,
+    Learner,
+    RandomPolicy,
+    Replay,
+    ReplayError,
+    make,
+    record,
+)
+from garden_core.batch.policies import ask
+from garden_core.interfaces import Env, GardenEnv, GardenVecEnv, VectorEnv
 from garden_core.registry import as_game, game_class
 
 N = 3

@@ -6,8 +6,9 @@ import fuzzing
 import numpy as np
 import pytest
 import torch
+from garden_agents import NetworkAgent
 from garden_agents.networks.architecture import Architecture, new_network
-from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.network_agent import save_network
 from safetensors import safe_open
 from safetensors.numpy import save
 from sealed import joined, parts

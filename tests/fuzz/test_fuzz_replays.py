@@ -10,12 +10,10 @@ from cacti_tools import made_up
 from sealed import sealed_replay
 from variants import GAMES, shortened
 
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, make, record
 from garden_core.files.data import DataFile
-from garden_core.files.replay import LIMIT, Replay, record
-from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.files.replay import LIMIT
+from garden_core.interfaces import GardenEnv
 
 LONG = 25
 """Decisions of a replay; more would make its thousands of copies slow to check."""

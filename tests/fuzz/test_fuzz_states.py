@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 from variants import VARIANTS, each_variant, has_picture
 
-from garden_core import Batch, make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.errors import PositionError
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit import kernels
+from garden_core import Batch, PositionError, RandomPolicy, kernels, make
+from garden_core.interfaces import GardenEnv
 
 
 @each_variant

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from pages import address, first_room, keys, serving
 
-from garden_core import list_games, make
-from garden_core.files.replay import Replay
+from garden_core import Replay, list_games, make
 
 sync_api = pytest.importorskip("playwright.sync_api")
 

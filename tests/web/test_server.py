@@ -16,10 +16,7 @@ from variants import GAMES, hidden_games
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from cacti_env.cards import PACKAGED
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy
-from garden_core.files.replay import Replay, record
-from garden_core.jit import kernels
+from garden_core import GreedyPolicy, Replay, kernels, make, record
 from garden_core.render.film import page as film
 
 
