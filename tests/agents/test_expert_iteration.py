@@ -12,24 +12,6 @@ from small_runs import SMALL, rows_of, tiny_expert
 from garden_core import make
 
 
-@pytest.mark.parametrize(
-    ("name", "num_players", "options"),
-    [
-        ("botanicus", None, {}),
-        ("cacti", None, {}),
-        ("mars", 3, {"max_decisions": "40"}),
-        ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
-    ],
-    ids=str,
-)
-def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
-    arguments = tiny_expert(
-        game=name, num_players=num_players, options=options, run=tmp_path / "run", minutes=0.03
-    )
-    folder = expert.train(arguments)
-    assert (folder / "network.safetensors").is_file()
-
-
 def test_expert_iteration_goes_on(tmp_path):
     folder = expert.train(tiny_expert(run=tmp_path / "run"))
     before = rows_of(folder / "evaluations.csv")
@@ -43,7 +25,7 @@ def test_expert_iteration_goes_on(tmp_path):
         expert.train(expert.Arguments(resume=tmp_path))
 
 
-def at_work(folder, **changes):
+def begun(folder, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
@@ -52,8 +34,8 @@ def at_work(folder, **changes):
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
-    """Positions hold what search found, who won and the margin to come; learning lowers both losses."""
-    training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
+    """Positions hold visits, winners and the margin to come; learning lowers both losses."""
+    training, games = begun(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
     while training.positions.added < 1000:
         training.positions.add(games.play(guided=False).positions)
     held = training.positions.held
@@ -86,7 +68,7 @@ def losses(training):
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
-    training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
+    training, games = begun(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
     decisions = []
     finish = games._finish
     monkeypatch.setattr(

@@ -1,7 +1,6 @@
 """PPO by self-play: which reward belongs to which decision, whose decisions are learned from, and what a run leaves."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -29,12 +28,6 @@ def self_play(game, seed=0, **changes):
     return SelfPlay(game, network, pool, arguments, seed)
 
 
-@pytest.fixture(scope="module")
-def small_run(tmp_path_factory):
-    """A run of a thousand decisions."""
-    return ppo.train(tiny_ppo(run=tmp_path_factory.mktemp("runs") / "small"))
-
-
 # --- credit ---
 
 
@@ -42,8 +35,8 @@ def small_run(tmp_path_factory):
     ("name", "num_players"),
     [(name, n) for name in list_games() for n in (2, 3) if n <= make(name).max_players],
 )
-def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
-    """Held against a slow account of the same games."""
+def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(name, num_players):
+    """Compared with a slow count of the same games."""
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
     batch, decide, step = games.batch, games._decide, games.batch.step
@@ -100,8 +93,8 @@ def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
     np.testing.assert_allclose(d.paid[:count], np.reshape(paid, (count, 2 * n)), atol=1e-5)
 
 
-def test_values_learn_from_what_is_expected_for_the_same_seats_later():
-    """Two games of three seats: one that ends, one that goes on; and a decision that is settled."""
+def test_value_targets_are_lambda_returns_over_all_seats():
+    """One game of three seats ends, one goes on, and one decision already has its target."""
     rng, lambda_ = np.random.default_rng(0), 0.8
     games, size = [np.arange(0, 20, 2), np.arange(1, 20, 2)], 21
     after = np.full(size, credit.TARGET_FINAL)
@@ -131,7 +124,7 @@ def test_values_learn_from_what_is_expected_for_the_same_seats_later():
             np.testing.assert_allclose(found[own[start]], expected, atol=1e-5)
 
 
-def test_advantages_are_those_of_the_definition():
+def test_advantages_follow_their_definition():
     rng = np.random.default_rng(0)
     size = 40
     following = np.full(size, credit.OPEN)
@@ -157,8 +150,8 @@ def test_advantages_are_those_of_the_definition():
 
 @pytest.mark.parametrize("columns", [1, 4, 6])
 @pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
-def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
-    """And so are their derivatives."""
+def test_compiled_losses_agree_with_torch(columns, imitation, entropy):
+    """And so do their derivatives."""
     rng, rows, n = np.random.default_rng(columns), 50, columns // 2
     masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
     masks[:, 4] = 1
@@ -189,7 +182,7 @@ def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
 
 
 def test_open_decisions_are_carried_over():
-    """What was seen and done in them; how they are paid is compared in test_tensor_self_play.py."""
+    """With observations and actions; test_tensor_self_play.py compares their rewards."""
     games = self_play(Mars(reward="margin"), rollout=16)
     games.play(with_greedy=False)
     d, features = games.decisions, games.inputs[0]
@@ -206,7 +199,7 @@ def test_open_decisions_are_carried_over():
 # --- who plays ---
 
 
-def test_against_the_pool_one_seat_is_learned_from():
+def test_against_the_pool_one_seat_learns():
     game = Mars(num_players=3, reward="margin", max_decisions=60)
     games = self_play(game, pool_share=1.0, rollout=120)
     assert ((games.opponents < 0).sum(1) == 1).all()
@@ -222,7 +215,7 @@ def test_against_the_pool_one_seat_is_learned_from():
     assert 0.6 < counted.mean() < 0.9
 
 
-def test_decisions_with_one_legal_action_are_not_learned_from():
+def test_forced_decisions_are_not_learned_from():
     games = self_play(Mars(reward="margin"), rollout=100)
     games.play(with_greedy=True)
     d = games.decisions
@@ -235,16 +228,13 @@ def test_decisions_with_one_legal_action_are_not_learned_from():
 # --- runs ---
 
 
-def test_what_is_measured(small_run):
-    last = rows_of(small_run / "metrics.csv")[-1]
+def test_a_run_measures_what_it_learns_and_is_resumed(tmp_path):
+    folder = ppo.train(tiny_ppo(run=tmp_path / "run"))
+    last = rows_of(folder / "metrics.csv")[-1]
     assert float(last["decisions"]) >= 1000
     assert float(last["first_place_share"]) == 1
     assert {"policy_loss", "value_loss", "entropy", "approx_kl", "imitation"} <= last.keys()
-    assert NetworkAgent.load(small_run, Mars()).value_target == "seats"
-
-
-def test_resume_goes_on(small_run, tmp_path):
-    folder = shutil.copytree(small_run, tmp_path / "run")
+    assert NetworkAgent.load(folder, Mars()).value_target == "seats"
     ppo.train(ppo.Arguments(resume=folder, steps=2000))
     decisions = [float(row["decisions"]) for row in rows_of(folder / "metrics.csv")]
     assert decisions == sorted(decisions)
@@ -270,7 +260,7 @@ class InTensors(SelfPlay):
 
 
 @pytest.mark.parametrize("name", ["mars", "cacti"])
-def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
+def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch, by_torch):
     """On another device than the CPU training goes by them; here it learns from the same games."""
 
     def trained(run):
@@ -278,31 +268,11 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
         folder = ppo.train(tiny_ppo(run=tmp_path / run, **few))
         return NetworkAgent.load(folder, make(name)).network.parameters
 
-    def by_torch(self, *arguments, begin=TorchNetwork.__init__, **settings):
-        begin(self, *arguments, **settings)
-        self.by_torch = True
-
     own = trained("own")
-    monkeypatch.setattr(TorchNetwork, "__init__", by_torch)
+    by_torch()
     monkeypatch.setattr(ppo, "TensorSelfPlay", InTensors)
     np.testing.assert_allclose(own, trained("torch"), atol=2e-3)
     assert not np.allclose(own, new_network(make(name), SMALL, "seats", 0).parameters, atol=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "num_players", "options"),
-    [
-        ("botanicus", None, {}),
-        ("mars", 4, {}),
-        ("mars", 1, {"cooperative": "true"}),
-        ("mars", 3, {"cooperative": "true"}),
-    ],
-)
-def test_training_for_any_game(name, num_players, options, tmp_path):
-    """Cacti, and Mars for two, are trained in other tests."""
-    changes = {"game": name, "num_players": num_players, "options": options, "steps": 300, "eval_games": 0}
-    folder = ppo.train(tiny_ppo(run=tmp_path / "run", **changes))
-    assert rows_of(folder / "evaluations.csv")
 
 
 def test_values_alone_leave_the_policy_as_it_is(tmp_path):

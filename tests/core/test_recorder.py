@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 from pig import HOLD, ROLL, Pig
+from processes import full_disk
 
 from garden_core import Batch, Replay
 from garden_core.files.recorder import Recorder
@@ -86,9 +87,6 @@ def test_what_is_no_folder_is_refused(tmp_path):
 
 
 def test_a_write_that_fails_leaves_no_file(tmp_path, monkeypatch):
-    def full_disk(self, path):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(Replay, "save", full_disk)
     with pytest.raises(OSError, match="No space left"):
         Recorder(Pig(), tmp_path).save(*GAME)

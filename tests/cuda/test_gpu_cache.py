@@ -9,6 +9,7 @@ import pytest
 from numba import cuda
 from numba.cuda.cudadrv import devices
 from numba.cuda.dispatcher import _Kernel
+from processes import full_disk
 
 from garden_core.batch import gpu_kernels
 from garden_core.jit import numba_private
@@ -86,12 +87,8 @@ def test_two_processes_that_save_at_once_take_two_names(cached, monkeypatch):
 
 def test_a_full_disk_is_told(cached, monkeypatch):
     one = cached()
-
-    def full(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(one.cache._cache_file, "_save_data", full)
-    with pytest.warns(UserWarning, match="compiled code was not kept in .*: no space left"):
+    monkeypatch.setattr(one.cache._cache_file, "_save_data", full_disk)
+    with pytest.warns(UserWarning, match="compiled code was not kept in .*No space left"):
         one.save()
 
 

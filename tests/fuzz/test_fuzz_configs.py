@@ -168,8 +168,10 @@ def test_pickles(tmp_path):
         run_folder(tmp_path)
         (tmp_path / "config.toml").write_bytes(content)
         assert opened(tmp_path) is None
-        with pytest.raises(ValueError, match="damaged"):
-            rewound(tmp_path, {"metrics.csv": content})
+        for table in ("metrics.csv", "evaluations.csv"):
+            with pytest.raises(ValueError, match=f"{table} is damaged"):
+                rewound(tmp_path, {table: content})
+            (tmp_path / table).unlink()
     assert not (tmp_path / "marker").exists()
 
 

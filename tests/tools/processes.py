@@ -40,6 +40,11 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
     return done
 
 
+def full_disk(path, *_):
+    """Fail as writing to a full disk does."""
+    raise OSError(28, "No space left on device", str(path))
+
+
 def garden_here(*arguments, typed=""):
     """Run the command `garden` in this process, which has loaded everything already.
 
@@ -60,5 +65,11 @@ def garden_here(*arguments, typed=""):
 
 
 def garden(*arguments, **settings):
-    """Run the command `garden` in a process of its own, as `python`."""
+    """Run the command `garden` in another process, as `python`."""
     return python("-m", "garden_agents", *arguments, **settings)
+
+
+def started(*arguments, **settings):
+    """Start the command `garden` in another process; return its `Popen`."""
+    command = [sys.executable, "-m", "garden_agents", *map(str, arguments)]
+    return subprocess.Popen(command, env=environment(), text=True, **settings)
