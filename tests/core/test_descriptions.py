@@ -22,7 +22,7 @@ def test_an_action_is_described_in_a_line(name, options):
         before = state.tobytes()
         for label in game.legal_labels(state):
             line = game.describe(state, game.labels.index(label))
-            assert 0 < len(line) <= 100
+            assert 0 < len(line) <= 110
             assert line.isprintable()
         assert state.tobytes() == before
 

@@ -112,8 +112,7 @@ def test_a_seat_view_lists_the_seats_legal_actions(name, options):
 
 def test_states_are_put_into_rows():
     game = make("cacti")
-    states = list(positions(game, 6))[3:6]
-    batch = Batch(game, 4, history=True)
+    states, batch = list(positions(game, 6))[3:6], Batch(game, 4, history=True)
     with pytest.raises(ValueError, match="must give all rows"):
         batch.set_states([1], states[:1])
     batch.reset(seed=1)
@@ -124,9 +123,8 @@ def test_states_are_put_into_rows():
         assert mine[1:3].tobytes() == old[1:3].tobytes()
     for row, state in ((3, states[0]), (0, states[1])):
         assert batch.states["rng"][row].tobytes() == state["rng"].tobytes()
-        expected = shown(game, state)
-        assert shown(game, batch.states[row]) == expected
-        assert batch.action_mask[row].tobytes() == expected[2]
+        assert shown(game, batch.states[row]) == shown(game, state)
+        assert batch.action_mask[row].tobytes() == shown(game, state)[2]
         assert batch.current_player[row] == state["current_player"]
         assert not batch.rewards[row].any()
     assert batch.history.lengths.tolist() == [0, 1, 1, 0]

@@ -54,19 +54,17 @@ def load(training):
 
     def loaded(path):
         before, shapes = training.contents(), training.network.shapes
-        found, error = fuzzing.outcome(
-            lambda: load_checkpoint(path, MARS, shapes, training.optimizer),
-            ValueError,
-            names=path.name,
+        checkpoint, _ = fuzzing.outcome(
+            lambda: load_checkpoint(path, MARS, shapes, training.optimizer), ValueError, path.name
         )
-        if error is not None:
+        if checkpoint is None:
             assert training.contents() == before
         else:
-            progress, weights, past = found
+            progress, weights, past = checkpoint
             assert progress.seconds >= 0
             assert all(0 <= share <= 1 for share in progress.ahead)
             assert all(np.isfinite(array).all() for other in (weights, *past) for array in other.values())
-        return found
+        return checkpoint
 
     return loaded
 
