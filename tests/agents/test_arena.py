@@ -306,12 +306,12 @@ def test_picture_of_many_agents_with_long_names(tmp_path, num_players):
     assert max(map(len, table(results).splitlines())) <= 110
 
 
-SHORT = ["arena", "cacti", "random", "greedy", "--games", "4", "--processes", "1", "--output"]
+SHORT = "arena cacti random greedy --games 4 --processes 1 --output"
 
 
 def test_results_are_written_though_standard_output_is_closed(tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with started(*SHORT, tmp_path / "x.json", cwd=tmp_path, **pipes) as process:
+    with started(SHORT, tmp_path / "x.json", cwd=tmp_path, **pipes) as process:
         process.stdout.close()
         error = process.stderr.read()
     assert process.returncode == commands.CLOSED_PIPE
@@ -321,14 +321,14 @@ def test_results_are_written_though_standard_output_is_closed(tmp_path):
 
 
 def test_characters_that_a_terminal_lacks_are_replaced(tmp_path):
-    done = garden(*SHORT, tmp_path / "x.json", PYTHONIOENCODING="ascii")
+    done = garden(SHORT, tmp_path / "x.json", PYTHONIOENCODING="ascii")
     assert "?" in done.stdout  # for the dots of an interval
     assert (tmp_path / "x.json").exists()
 
 
 def test_results_stay_when_the_picture_does_not_fit_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "write_atomically", full_disk)
-    printed, message = garden_here(*SHORT, tmp_path / "x.json")
+    printed, message = garden_here(SHORT, tmp_path / "x.json")
     assert message == f"error: {tmp_path / 'x.png'}: No space left on device"
     assert "greedy" in printed
     assert json.loads((tmp_path / "x.json").read_text())["results"][0]["games"] == 4

@@ -21,27 +21,26 @@ FAST = (
 def own_run(tmp_path_factory):
     """Train on a game outside of any package; return the run's folder."""
     folder = tmp_path_factory.mktemp("runs") / "pig"
-    assert garden_here("train", "pig:Pig", "--run", folder, "--panel", "random", *FAST.split())[1] is None
+    assert garden_here(f"train pig:Pig --panel random {FAST} --run", folder)[1] is None
     return folder
 
 
 def test_a_game_without_a_package_is_trained_played_and_compared(own_run, tmp_path):
     assert (own_run / "game.json").is_file()
     output = tmp_path / "arena.json"
-    printed, message = garden_here(
-        "arena", "pig:Pig", "random", own_run, "--games", "4", "--processes", "2", "--output", output
-    )
+    words = "arena pig:Pig --games 4 --processes 2 random"
+    printed, message = garden_here(words, own_run, "--output", output)
     assert (message, "random" in printed) == (None, True)
     assert "garden arena pig:Pig random" in json.loads(output.read_text())["command"]
     saved = tmp_path / "game.json"
-    for seats in (["random", "greedy", "--save", saved], ["human", "greedy"]):
-        assert garden_here("play", "pig:Pig", "--seats", *seats)[1] is None
+    for seats in (["random greedy --save", saved], ["human greedy"]):
+        assert garden_here(f"play pig:Pig --seats {seats[0]}", *seats[1:])[1] is None
     assert Replay.load(saved, game="pig:Pig").game.name == "pig"
 
 
 def test_a_report_of_a_game_without_a_package(own_run, tmp_path):
     output = tmp_path / "report.html"
-    assert garden_here("report", own_run, "--output", output, "--games", 3, "--game", "pig:Pig")[1] is None
+    assert garden_here("report --games 3 --game pig:Pig --output", output, own_run)[1] is None
     text = output.read_text()
     assert "3 of the best network" in text
     assert all(f"<td>{label}</td>" in text for label in Pig().labels)
@@ -89,7 +88,8 @@ def test_a_full_disk_takes_one_line(command, words, tmp_path):
     """Files may have 300 bytes, and none is left in part."""
     resource = pytest.importorskip("resource")
     process = started(
-        *[command, "cacti", *words.split(), tmp_path / "written.json"],
+        f"{command} cacti {words}",
+        tmp_path / "written.json",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
         cwd=ROOT,
         stdout=subprocess.DEVNULL,

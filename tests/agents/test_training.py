@@ -307,7 +307,7 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
     """Also during an evaluation, which is announced."""
     folder, said = tmp_path / "run", tmp_path / "errors"
     with said.open("w") as errors:
-        process = started("train", "mars", "--run", folder, *words.split(), *SMALLEST.split(), stderr=errors)
+        process = started(f"train mars {words} {SMALLEST} --run", folder, stderr=errors)
         deadline = time.monotonic() + 120
         while not ((folder / sign).exists() or "evaluating against mcts:200, " in said.read_text()):
             assert process.poll() is None, said.read_text()
