@@ -40,57 +40,40 @@ def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(name, num_play
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
     batch, decide, step = games.batch, games._decide, games.batch.step
-    events = [[] for _ in range(batch.num_envs)]  # of each row
+    playing, finished, numbers = [[] for _ in range(batch.num_envs)], [], {}
 
     def noted_decide(rows, with_greedy):
-        for number, row in enumerate(rows.tolist(), games.count):
-            events[row].append(("decision", number, int(batch.current_player[row])))
+        numbers.update(zip(rows.tolist(), range(games.count, games.count + len(rows)), strict=True))
         return decide(rows, with_greedy)
 
     def noted_step(actions):
+        seats = batch.current_player.copy()
         step(actions)
-        for row, rewards in enumerate(batch.rewards.copy()):
-            final = np.zeros(n, np.int32)
+        for row, steps in enumerate(playing):
+            steps.append((numbers.pop(row, None), seats[row], batch.rewards[row].copy()))
             if batch.terminated[row] or batch.truncated[row]:
+                final = np.zeros(n, np.int32)
                 kernels.standings(batch.last_states[row], game.params[0], final)
                 first = final == final.max()
-                events[row].append(("end", rewards, first / first.sum()))
-            else:
-                events[row].append(("step", rewards, None))
-
-    def expected(seat, later):
-        """The next decision of the seat and of anybody; what is paid until then, first places and margins."""
-        after, until_after, paid, none = credit.OPEN, None, np.zeros(n), np.zeros(n)
-        for kind, what, more in later:
-            if kind != "decision":
-                paid = paid + np.roll(what, -seat)
-                if kind == "end":
-                    first = np.roll(more, -seat)
-                    here = (first, paid) if until_after is None else until_after
-                    return credit.OVER, credit.OVER if until_after is None else after, (first, paid), here
-                continue
-            if until_after is None:
-                after, until_after = what, (none, paid)
-            if more == seat:
-                return what, after, (none, paid), until_after
-        return credit.OPEN, after, (none, paid), until_after or (none, paid)
+                finished.append((steps, first / first.sum(), credit.OVER))
+                playing[row] = []
 
     games._decide, batch.step = noted_decide, noted_step
     games.play(with_greedy=False)
-    account = {
-        what: expected(more, row[place + 1 :])
-        for row in events
-        for place, (kind, what, more) in enumerate(row)
-        if kind == "decision"
-    }
-    following, after, rewards, paid = zip(*(account[number] for number in range(games.count)), strict=True)
     assert games.count > 500
-    assert following.count(credit.OVER) > 10
-    d, count = games.decisions, games.count
-    assert d.next[:count].tolist() == list(following)
-    assert d.after[:count].tolist() == list(after)
-    np.testing.assert_allclose(d.rewards[:count], np.reshape(rewards, (count, 2 * n)), atol=1e-5)
-    np.testing.assert_allclose(d.paid[:count], np.reshape(paid, (count, 2 * n)), atol=1e-5)
+    assert len(finished) > 10
+    d = games.decisions
+    for steps, first, end in [*finished, *((steps, np.zeros(n), credit.OPEN) for steps in playing)]:
+        decisions = [(i, number, seat) for i, (number, seat, _) in enumerate(steps) if number is not None]
+        for k, (i, number, seat) in enumerate(decisions):
+            later = decisions[k + 1 :]
+            own = [each for each in later if each[2] == seat]
+            for following, links, rewards in ((own, d.next, d.rewards), (later, d.after, d.paid)):
+                until, link, _ = following[0] if following else (None, end, seat)
+                received = sum(step_rewards for *_, step_rewards in steps[i:until])
+                expected = np.roll([first * (not following), received], -seat, 1)
+                assert links[number] == link
+                np.testing.assert_allclose(rewards[number], expected.ravel(), atol=1e-5)
 
 
 def test_value_targets_are_lambda_returns_over_all_seats():
@@ -110,18 +93,12 @@ def test_value_targets_are_lambda_returns_over_all_seats():
             array[i] = np.roll(array[i], deciders[i], 1)
     values, paid, found = by_seat
     assert (found[20] == 7).all()
-    for own, over in zip(games, (True, False), strict=True):
-        for start in range(len(own)):
-            expected, got, weight = 0.0, 0.0, 1.0
-            for k in range(start, len(own)):
-                if k == len(own) - 1:
-                    expected = expected + weight * (got + paid[own[k]] if over else got + values[own[k]])
-                    break
-                got = got + paid[own[k]]
-                share = weight * (1 - lambda_)
-                expected = expected + share * (got + values[own[k + 1]])
-                weight *= lambda_
-            np.testing.assert_allclose(found[own[start]], expected, atol=1e-5)
+    for (*own, last), at_the_end in zip(games, (paid, values), strict=True):
+        expected = at_the_end[last]
+        np.testing.assert_allclose(found[last], expected, atol=1e-5)
+        for decision, following in zip(own[::-1], [last, *own[:0:-1]], strict=True):
+            expected = paid[decision] + (1 - lambda_) * values[following] + lambda_ * expected
+            np.testing.assert_allclose(found[decision], expected, atol=1e-5)
 
 
 def test_advantages_follow_their_definition():
@@ -135,17 +112,13 @@ def test_advantages_follow_their_definition():
     values, rewards = rng.normal(size=(2, size, 2)).astype(np.float32)
     found = np.zeros((size, 2), np.float32)
     credit.advantages(following, values, rewards, 0.9, found)
-    for start in range(size):
-        path = [start]
-        while following[path[-1]] >= 0:
-            path.append(following[path[-1]])
-        expected = np.zeros(2)
-        for k, i in enumerate(path):
-            if following[i] == credit.OPEN:
-                break
-            after = values[following[i]] if following[i] >= 0 else 0
-            expected += 0.9**k * (rewards[i] + after - values[i])
-        np.testing.assert_allclose(found[start], expected, atol=1e-5)
+    expected = np.zeros((size + 1, 2))
+    values = np.append(values, [[0, 0]], 0)  # of what follows a game
+    for i in reversed(range(size)):
+        if following[i] != credit.OPEN:
+            after = following[i] if following[i] >= 0 else size
+            expected[i] = rewards[i] + values[after] - values[i] + 0.9 * expected[after]
+    np.testing.assert_allclose(found, expected[:size], atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [1, 4, 6])

@@ -33,23 +33,21 @@ def test_episodes_are_what_the_environment_showed(name, reward, tmp_path):
     env = Env(make(name, reward=reward), "greedy", seat=1, record=tmp_path / "games")
     policy, shown = RandomPolicy(3), []
     for number in range(3):
-        view, info = env.reset(seed=number)
-        views, infos, actions, rewards, over = [view], [info], [], [], False
+        steps, actions, over = [env.reset(seed=number)], [], False
         while not over:
             actions.append(policy(env.learner.batch, np.zeros(1, np.int64))[0])
-            view, paid, over, _, info = env.step(actions[-1])
-            views.append(view)
-            infos.append(info)
-            rewards.append(paid)
-        shown.append((views, infos, actions, rewards))
+            steps.append(env.step(actions[-1]))
+            over = steps[-1][2]
+        shown.append((steps, actions))
     replays = [Replay.load(path) for path in sorted((tmp_path / "games").iterdir())]
     made = to_minari(dataset_of(replays), "garden/test-v0", seat=1, author="nobody")
     assert made.total_episodes == 3
-    for number, (episode, (views, infos, actions, rewards)) in enumerate(zip(made, shown, strict=True)):
-        assert np.array_equal(episode.observations, views)
+    for number, (episode, (steps, actions)) in enumerate(zip(made, shown, strict=True)):
+        infos = [step[-1] for step in steps]
+        assert np.array_equal(episode.observations, [step[0] for step in steps])
         assert episode.observations.dtype == np.int8
         assert episode.actions.tolist() == actions
-        np.testing.assert_allclose(episode.rewards, rewards, atol=1e-5)
+        np.testing.assert_allclose(episode.rewards, [step[1] for step in steps[1:]], atol=1e-5)
         assert episode.terminations.tolist() == [False] * (len(actions) - 1) + [True]
         assert not episode.truncations.any()
         for key in ("action_mask", "seat", "capped"):

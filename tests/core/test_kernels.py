@@ -38,11 +38,7 @@ def test_every_kernel_refuses_other_records():
             getattr(kernels, name)(foreign()[0], params, *arguments)
     with pytest.raises(TypeError, match="list is not the state of a registered game"):
         kernels.points([], params, out)
-
-
-def test_unregistered_record_is_refused_by_compiled_loops():
-    error = TypeError if numba.config.DISABLE_JIT else numba.TypingError
-    with pytest.raises(error, match="not the state of a registered game"):
+    with pytest.raises((TypeError, numba.TypingError), match="not the state of a registered game"):
         loops.observe_rows(foreign(), Pig().params, np.zeros(1, np.int64), np.zeros((1, 9), np.int8))
 
 

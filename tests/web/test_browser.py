@@ -17,9 +17,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 
 GAMES = list_games()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = (
-    "needs Chromium: on Debian and Ubuntu `apt-get install chromium`, or name one by the variable CHROMIUM"
-)
+MISSING = "needs Chromium: `apt-get install chromium`, or name one by the variable CHROMIUM"
 
 
 @pytest.fixture(scope="module")
