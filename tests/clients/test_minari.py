@@ -59,10 +59,7 @@ def test_episodes_are_what_the_environment_showed(name, reward, tmp_path):
     assert again.action_space == made.action_space == env.action_space
 
 
-@pytest.mark.parametrize(
-    ("options", "episodes"),
-    [({}, 24), ({"seat": 0, "agent": "random"}, 4)],
-)
+@pytest.mark.parametrize(("options", "episodes"), [({}, 24), ({"seat": 0, "agent": "random"}, 4)])
 def test_which_seats(games, options, episodes):
     made = to_minari(games, "seats-v0", **options)
     assert made.total_episodes == episodes == len(list(made))

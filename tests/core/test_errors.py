@@ -6,9 +6,7 @@ import pytest
 from pig import HOLD, ROLL, Pig
 from playing import dealt
 
-from garden_core import (
-    IllegalActionError,
-)
+from garden_core import IllegalActionError
 from garden_core.interfaces import env
 
 

@@ -9,13 +9,10 @@ from garden_core.jit import rewards
 
 
 def by_rank(standings):
-    """Mean over the ranks 0 … n-1 that a seat's tie covers, from +1 to -1."""
-    n, paid = len(standings), []
-    for own in standings:
-        first = sum(other > own for other in standings)
-        ranks = range(first, first + standings.count(own))
-        paid.append(sum(1 - 2 * rank / (n - 1) for rank in ranks) / len(ranks))
-    return paid
+    """Return for each seat the mean over the ranks of its tie, from +1 for the first to -1 for the last."""
+    ranked = sorted(standings, reverse=True)
+    by_place = np.linspace(1, -1, len(standings))
+    return [by_place[np.equal(ranked, own)].mean() for own in standings]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])

@@ -86,12 +86,7 @@ CLAIMS = [
     {"\x1b[2J" * 1000: 1},
     {"seed": 2**63, "steps": 2**63 - 1},
 ]
-EXPERT_CLAIMS = [
-    {"positions": 10**12},
-    {"envs": 10**9},
-    {"simulations": 10**9},
-    {"scale": float("nan")},
-]
+EXPERT_CLAIMS = [{"positions": 10**12}, {"envs": 10**9}, {"simulations": 10**9}, {"scale": float("nan")}]
 
 
 @pytest.mark.parametrize(

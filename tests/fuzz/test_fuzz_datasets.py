@@ -112,13 +112,8 @@ def test_the_largest_files_end_soon(kept, tmp_path):
     """Many games and decisions that seem to fit each other."""
     (content, arrays), path = dataset_parts(kept), tmp_path / "games.safetensors"
     games = 1_000_000
-    claimed = {
-        "seeds": np.zeros(games, np.uint64),
-        "lengths": np.ones(games, np.int32),
-        "actions": np.zeros(games, arrays["actions"].dtype),
-        "lineups": np.zeros((games, arrays["lineups"].shape[1]), np.uint8),
-        "scores": np.zeros((games, arrays["lineups"].shape[1]), np.int32),
-    }
+    claimed = {name: np.zeros((games, *array.shape[1:]), array.dtype) for name, array in arrays.items()}
+    claimed["lengths"] += 1
     path.write_bytes(sealed_dataset(content, claimed))
     assert path.stat().st_size < LIMIT
     assert loaded(path, seconds=10.0) is None

@@ -149,8 +149,7 @@ def test_a_game_without_pictures_is_played_by_words_and_buttons():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [("--host 203.0.113.1", "cannot be served"), ("--save x.json", "has a button")],
+    ("words", "message"), [("--host 203.0.113.1", "cannot be served"), ("--save x.json", "has a button")]
 )
 def test_errors_of_the_command(words, message):
     _, error = garden_here(f"play mars --web --no-open {words}")
