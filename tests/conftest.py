@@ -1,4 +1,4 @@
-"""What tests of several rooms use."""
+"""Which tests are thorough, and fixtures of several folders."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows that nobody sees, also where there is no screen
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # invisible windows, also without a screen
 
 # These need what `pip install .[test]` installs.
 collect_ignore = [] if find_spec("sb3_contrib") else ["agents", "fuzz"]

@@ -1,4 +1,4 @@
-"""What tests of agents share."""
+"""Fixtures of tests of agents."""
 
 import pytest
 

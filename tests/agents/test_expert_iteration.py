@@ -80,10 +80,10 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
     scores = np.array(game.scores(games.batch.last_states[0]))
     assert scores[0] != scores[1], "another seed is needed: the scores are level"
     held = training.positions.held.values[: len(decisions)]
-    for found, decision in zip(held, decisions, strict=True):
+    for kept, decision in zip(held, decisions, strict=True):
         own = decision.player
         won = float(scores[own] > scores[1 - own])
         chance = 0.25 * (decision.values[0] + 1) / 2 + 0.75 * won
         margin = (scores[own] - scores[1 - own]) / game.reward_divisor - decision.paid[own]
-        np.testing.assert_allclose(found, [chance, 1 - chance, margin, -margin], atol=1e-5)
+        np.testing.assert_allclose(kept, [chance, 1 - chance, margin, -margin], atol=1e-5)
     assert len({float(decision.values[0]) for decision in decisions}) > 5

@@ -1,4 +1,4 @@
-"""What agents know of games: registered by module, found for subclasses, and true of the games."""
+"""Hints about games: registered by module, inherited by subclasses, and true of the games."""
 
 import numpy as np
 import pytest

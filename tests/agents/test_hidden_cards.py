@@ -82,7 +82,7 @@ def test_a_recorded_game_shows_a_seat_nothing_hidden(monkeypatch, capsys):
     replay = Replay.of(Drawn(), 5, ["change"])
     monkeypatch.setattr(Replay, "load", lambda *arguments: replay)
     card, *_ = next(replay.states())["hand"]
-    for seat, told, scores in (
+    for seat, described, scores in (
         (None, f"change the {card}", replay.scores),
         (0, f"change the {card}", (0, 0)),
         (1, "change", (0, 0)),
@@ -90,12 +90,12 @@ def test_a_recorded_game_shows_a_seat_nothing_hidden(monkeypatch, capsys):
         whole = page(replay, seat)
         recorded.main(recorded.Arguments("file", seat=seat))
         printed = capsys.readouterr().out
-        assert f"player_0: {told}\n" in printed
+        assert f"player_0: {described}\n" in printed
         assert printed.endswith(f"scores: {scores[0]}, {scores[1]}\n")
         assert re.search(f"<title>Cards: {scores[0]}, {scores[1]}", whole)
 
 
-def test_a_game_that_does_not_say_what_is_hidden_shows_a_seat_nothing():
+def test_without_seen_a_seat_is_shown_nothing():
     class Silent(Cards):
         seen = Game.seen
 

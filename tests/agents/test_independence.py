@@ -1,4 +1,4 @@
-"""What a policy draws says nothing about chance, also where policy and game have the same seed."""
+"""Policies are independent of a game's chance, also with the same seed."""
 
 import numpy as np
 import pytest
@@ -66,15 +66,15 @@ def test_no_compiled_opponent_knows_the_coin(kind):
 def test_streams_are_all_different():
     batch = Batch(GAME, 100)
     batch.reset(SEED)
-    found = [
+    streams = [
         batch.states["rng"],
         *(Streams(purpose, SEED).on(batch) for purpose in range(NETWORK_STREAM + 1)),
     ]
-    found.append(Streams(0, SEED + 1).on(batch))
-    assert len(np.unique(np.concatenate(found), axis=0)) == 100 * len(found)
+    streams.append(Streams(0, SEED + 1).on(batch))
+    assert len(np.unique(np.concatenate(streams), axis=0)) == 100 * len(streams)
 
 
-def test_streams_grow_and_start_anew():
+def test_streams_grow_and_are_reseeded():
     small, large = Batch(GAME, 2), Batch(GAME, 4)
     one, other = Streams(0, SEED), Streams(0, SEED)
     one.on(small)[0] += 1  # a number was drawn

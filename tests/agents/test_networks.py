@@ -91,7 +91,7 @@ def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
     ids=str,
 )
 def test_policies_agree_with_sb3_contrib(name, architecture, options):
-    """What NumPy evaluates, what training by torch uses, and the masked distribution of sb3-contrib agree."""
+    """Evaluation by NumPy, training by torch and the masked distribution of sb3-contrib agree."""
     batch = in_play(make(name, **options), rows=32, decisions=10)
     game, masks, every = batch.game, batch.action_mask.astype(bool), np.arange(32)
     network = strong(new_network(game, architecture, "outcome"))

@@ -12,10 +12,14 @@ from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
 
+def small_network(seed=0):
+    return new_network(Mars(), SMALL, "outcome", seed)
+
+
 def test_pool_draws_past_selves_once_there_are_some():
     pool = OpponentPool((0.2, 0.3, 0.5), 2)
     np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
-    network = new_network(Mars(), SMALL, "outcome")
+    network = small_network()
     pool.freeze(network)
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
     network.parameters += 1
@@ -29,7 +33,7 @@ def test_pool_can_have_other_agents():
     pool = OpponentPool((0.1, 0.2, 0.3), 2, agents, 0.4)
     assert pool.policies[2:4] == pool.opponents[2:4] == agents
     np.testing.assert_allclose(pool.weights, [0.4, 0.2, 0.2, 0.2, 0, 0])
-    pool.freeze(new_network(Mars(), SMALL, "outcome"))
+    pool.freeze(small_network())
     for _ in range(200):
         pool.count(3, 1.0)
     among = np.array([0.3, 0.05]) / 0.35  # an agent that was beaten always is drawn seldom
@@ -41,7 +45,7 @@ def test_pool_can_have_other_agents():
 
 def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
     pool = OpponentPool((0.0, 0.0, 1.0), 3)
-    networks = [new_network(Mars(), SMALL, "outcome", seed) for seed in range(4)]
+    networks = [small_network(seed) for seed in range(4)]
     for network in networks[:3]:
         pool.freeze(network)
     for _ in range(200):
@@ -58,10 +62,10 @@ def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
 def test_pool_is_kept_and_restored():
     pool, other = OpponentPool((0.1, 0.2, 0.7), 3), OpponentPool((0.1, 0.2, 0.7), 3)
     for seed in (1, 2):
-        pool.freeze(new_network(Mars(), SMALL, "outcome", seed))
+        pool.freeze(small_network(seed))
     pool.count(1, 1.0)
     kept = [past.weights for past in pool.networks]
-    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_network(Mars(), SMALL, "outcome"))
+    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, small_network())
     np.testing.assert_array_equal(pool.weights, other.weights)
     assert other.frozen == 2
     for one, again in zip(pool.networks, other.networks, strict=True):

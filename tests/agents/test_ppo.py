@@ -1,7 +1,5 @@
 """PPO by self-play: which reward belongs to which decision, whose decisions are learned from, and what a run leaves."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,7 @@ from garden_agents.training import ppo_update as update
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
-from small_runs import SMALL, rows_of, tiny_ppo
+from small_runs import SMALL, parameters_of, results_of, rows_of, tiny_ppo
 from variants import shortened
 
 from garden_core import kernels, list_games, make
@@ -91,14 +89,14 @@ def test_value_targets_are_lambda_returns_over_all_seats():
     for array in by_seat:
         for i in range(size):
             array[i] = np.roll(array[i], deciders[i], 1)
-    values, paid, found = by_seat
-    assert (found[20] == 7).all()
+    values, paid, computed = by_seat
+    assert (computed[20] == 7).all()
     for (*own, last), at_the_end in zip(games, (paid, values), strict=True):
         expected = at_the_end[last]
-        np.testing.assert_allclose(found[last], expected, atol=1e-5)
+        np.testing.assert_allclose(computed[last], expected, atol=1e-5)
         for decision, following in zip(own[::-1], [last, *own[:0:-1]], strict=True):
             expected = paid[decision] + (1 - lambda_) * values[following] + lambda_ * expected
-            np.testing.assert_allclose(found[decision], expected, atol=1e-5)
+            np.testing.assert_allclose(computed[decision], expected, atol=1e-5)
 
 
 def test_advantages_follow_their_definition():
@@ -110,15 +108,15 @@ def test_advantages_follow_their_definition():
         following[own[:-1]] = own[1:]
         following[own[-1]] = credit.OPEN if seat == 0 else credit.OVER
     values, rewards = rng.normal(size=(2, size, 2)).astype(np.float32)
-    found = np.zeros((size, 2), np.float32)
-    credit.advantages(following, values, rewards, 0.9, found)
+    computed = np.zeros((size, 2), np.float32)
+    credit.advantages(following, values, rewards, 0.9, computed)
     expected = np.zeros((size + 1, 2))
     values = np.append(values, [[0, 0]], 0)  # of what follows a game
     for i in reversed(range(size)):
         if following[i] != credit.OPEN:
             after = following[i] if following[i] >= 0 else size
             expected[i] = rewards[i] + values[after] - values[i] + 0.9 * expected[after]
-    np.testing.assert_allclose(found, expected[:size], atol=1e-5)
+    np.testing.assert_allclose(computed, expected[:size], atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [1, 4, 6])
@@ -165,8 +163,8 @@ def test_open_decisions_are_carried_over():
     kept = [array[still_open].copy() for array in (d.actions, d.rewards, features)]
     games._keep_open_decisions()
     assert games.count == 32
-    for found, expected in zip((d.actions, d.rewards, features), kept, strict=True):
-        np.testing.assert_array_equal(found[:32], expected)
+    for computed, expected in zip((d.actions, d.rewards, features), kept, strict=True):
+        np.testing.assert_array_equal(computed[:32], expected)
 
 
 # --- who plays ---
@@ -239,7 +237,7 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
     def trained(run):
         few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3}
         folder = ppo.train(tiny_ppo(run=tmp_path / run, **few))
-        return NetworkAgent.load(folder, make(name)).network.parameters
+        return parameters_of(folder, name)
 
     own = trained("own")
     by_torch()
@@ -278,5 +276,5 @@ def test_a_team_plays_against_no_pool(tmp_path):
 @pytest.mark.long
 def test_training_learns_to_beat_greedy(tmp_path):
     folder = ppo.train(ppo.Arguments("cacti", run=tmp_path / "run", steps=600_000, eval_games=400))
-    result = json.loads((folder / "evaluation.json").read_text())["results"][1]
+    result = results_of(folder)[1]
     assert result["interval"][0] >= 0.6

@@ -1,4 +1,4 @@
-"""`garden record`: games of agents in a dataset, whatever the number of processes; nothing finished is lost."""
+"""`garden record`: games of agents in a dataset, the same for any number of processes; no finished game is lost."""
 
 import os
 import signal
@@ -173,7 +173,7 @@ def test_no_file_is_overwritten(path):
 
 
 def test_sigterm_stops_a_command_as_ctrl_c_does(monkeypatch):
-    """What Ctrl-C keeps is tested above."""
+    """The tests above show what Ctrl-C keeps."""
     monkeypatch.setitem(commands.COMMANDS, "record", lambda words: os.kill(os.getpid(), signal.SIGTERM))
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):

@@ -238,9 +238,9 @@ def test_searches_run_in_groups_of_64():
 @pytest.mark.parametrize("considered", [0, 16])
 def test_with_nan_values_a_legal_action_is_chosen(considered):
     batch = started("cacti", decisions=1)
-    found = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
-    assert not found.visits[batch.action_mask == 0].any()
-    assert batch.action_mask[batch.all_rows, found.actions].all()
+    result = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
+    assert not result.visits[batch.action_mask == 0].any()
+    assert batch.action_mask[batch.all_rows, result.actions].all()
 
 
 def test_noise_without_halving_and_wrong_output_shapes_are_refused():
@@ -284,9 +284,9 @@ def test_a_forced_action_is_not_searched():
     only = np.flatnonzero(batch.action_mask.sum(1) == 1)
     assert len(only)
     agent = MCTSAgent(10)
-    found = agent.search(batch, only)
-    np.testing.assert_array_equal([found.visits, found.shares], [batch.action_mask[only]] * 2)
-    np.testing.assert_array_equal(found.actions, batch.action_mask[only].argmax(1))
+    result = agent.search(batch, only)
+    np.testing.assert_array_equal([result.visits, result.shares], [batch.action_mask[only]] * 2)
+    np.testing.assert_array_equal(result.actions, batch.action_mask[only].argmax(1))
     assert agent.decisions == 0
 
 
@@ -295,17 +295,17 @@ def test_a_network_guides_the_search_and_evaluates_all_rows_at_once(considered):
     batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
     action = int(np.flatnonzero(batch.action_mask.all(0))[7])
     network = Sure(action, 0.25)
-    found = searched(batch, 30, network=network, considered=considered)
-    assert (found.actions == action).all()
-    assert (found.shares.argmax(1) == action).all()
+    result = searched(batch, 30, network=network, considered=considered)
+    assert (result.actions == action).all()
+    assert (result.shares.argmax(1) == action).all()
     assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
 
 
 def test_sequential_halving_halves_the_actions_considered():
     """Of 16 actions in 64 simulations 8 are dropped after one visit each, 4 after 3, 2 after 7, and 2 have 15."""
     batch = started("mars", rows=3, decisions=1)
-    found = searched(batch, 64, network=Sure(PLANT, 0.0), group=1)
-    for visits, action in zip(found.visits, found.actions, strict=True):
+    result = searched(batch, 64, network=Sure(PLANT, 0.0), group=1)
+    for visits, action in zip(result.visits, result.actions, strict=True):
         assert sorted(visits[visits > 0]) == [1] * 8 + [3] * 4 + [7] * 2 + [15] * 2
         assert visits[action] == 15
     pair = searched(batch, 10, considered=2)
@@ -330,20 +330,20 @@ def test_values_count_for_more_with_more_visits():
     shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
     memory.trees.considered[0, :2] = 1
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+    noise, result = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
 
     def read():
         roots = halving.Roots(state, np.array([0]), mask, noise)
-        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, found)
+        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, result)
 
     read()
-    np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
-    assert found.actions.tolist() == [1]
+    np.testing.assert_allclose(result.shares[0, :4], shares, rtol=1e-5)
+    assert result.actions.tolist() == [1]
     value = shares[:3] @ means / shares[:3].sum()
-    np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
+    np.testing.assert_allclose(result.values, [[value, -value]], rtol=1e-5)
     noise[0, 0] = 10
     read()
-    assert found.actions.tolist() == [0]
+    assert result.actions.tolist() == [0]
 
 
 def test_gumbel_noise_samples_actions_by_their_priors():
@@ -358,11 +358,11 @@ def test_gumbel_noise_samples_actions_by_their_priors():
     batch = started("mars", rows=400, decisions=1)
     action = int(np.flatnonzero(batch.action_mask.all(0))[0])
     noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
-    found = searched(batch, 4, network=Preferring(action, 0.0), considered=4, noise=noise)
+    result = searched(batch, 4, network=Preferring(action, 0.0), considered=4, noise=noise)
     expected = 2 / (batch.action_mask.sum(1) + 1)
-    drawn = found.actions == action
+    drawn = result.actions == action
     assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
-    assert len(set(found.actions)) > 40
+    assert len(set(result.actions)) > 40
 
 
 def test_priors_are_normalised_over_the_legal_actions_of_a_redraw():

@@ -1,7 +1,5 @@
 """Self-play in tensors, here on the CPU, has the same games, rewards and targets as self-play in arrays."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,7 @@ from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
-from small_runs import SMALL
+from small_runs import SMALL, results_of
 from variants import shortened
 
 ENVS, ROLLOUT = 12, 25
@@ -80,7 +78,7 @@ def test_rewards_and_targets_are_as_in_arrays(name, options, pool_share, monkeyp
     monkeypatch.setattr(both.tensors.batch, "step", noted_step)
     settled = ends = 0
     for _ in range(4):
-        rollout, chosen, found = both.rollout()
+        rollout, chosen, computed = both.rollout()
         d, into, count = rollout.decisions, both.arrays.decisions, both.arrays.count
         places = np.array([both.places[number] for number in range(count)])
         assert sorted(places) == torch.nonzero(both.tensors.valid)[:, 0].tolist()
@@ -93,7 +91,7 @@ def test_rewards_and_targets_are_as_in_arrays(name, options, pool_share, monkeyp
         for name_ in ("rewards", "paid", "deciders", "targets"):
             theirs, ours = getattr(d, name_)[places].numpy(), getattr(into, name_)[:count]
             np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5, err_msg=name_)
-        np.testing.assert_allclose(rollout.advantages[places], found, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(rollout.advantages[places], computed, rtol=1e-5, atol=1e-5)
         settled += (into.after[:count] == credit.TARGET_FINAL).sum()
         ends += (into.after[:count] == credit.OVER).sum()
     assert ends > 10
@@ -108,8 +106,8 @@ def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, by_torch):
     settings = few | {"run": tmp_path / "run", "panel": ("random",), "panel_games": 20, "eval_games": 200}
     folder = ppo.train(ppo.Arguments(steps=4000, checkpoint_every=8000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=10_000))
-    found = json.loads((folder / "evaluation.json").read_text())["results"]
-    assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
+    (rate,) = (each["win_rate"] for each in results_of(folder) if each["opponent"] == "random")
+    assert rate > 0.65
 
 
 def small_network(name="cacti", **options):

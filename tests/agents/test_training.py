@@ -1,7 +1,6 @@
 """Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
 import functools
-import json
 import shutil
 import signal
 import time
@@ -24,7 +23,7 @@ from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
 from processes import garden_here, started
-from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert, tiny_ppo
+from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_expert, tiny_ppo
 
 from garden_core import Replay
 from mars_env import Mars
@@ -51,6 +50,14 @@ def small_run(run_by):
     return run_by("sb3")
 
 
+def small_network():
+    return new_network(Mars(), SMALL, "outcome")
+
+
+def run_in(folder, *panel):
+    return Run(folder, Mars(), SMALL, panel, 4, 0)
+
+
 # --- training ---
 
 
@@ -66,7 +73,7 @@ def test_a_run_leaves_everything(trainer, run_by):
     assert config["game"]["options"]["num_players"] == 2
     assert set(config["panel"]) == {"random", "greedy"}
     assert Replay.load(folder / "game.json").ended in ("terminated", "truncated")
-    results = json.loads((folder / "evaluation.json").read_text())["results"]
+    results = results_of(folder)
     assert [(r["opponent"], r["games"]) for r in results] == [("random", 6), ("greedy", 6)]
     evaluations = rows_of(folder / "evaluations.csv")
     assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy"]
@@ -106,11 +113,11 @@ def test_an_interrupted_evaluation_does_not_count_as_training(tmp_path, monkeypa
         time.sleep(0.5)
         raise Interrupted
 
-    run = Run(tmp_path, Mars(), SMALL, ("random",), 4, 0)
+    run = run_in(tmp_path, "random")
     monkeypatch.setattr(run, "_rate", interrupted)
     run.begin()
     with pytest.raises(Interrupted):
-        run.evaluate(new_network(Mars(), SMALL, "outcome"), 1, "outcome")
+        run.evaluate(small_network(), 1, "outcome")
     assert run.seconds < 0.5
     assert not run.past
 
@@ -126,7 +133,7 @@ def test_a_run_of_another_version_of_the_game_is_not_resumed(trainer, run_by, tm
 
 
 def test_checkpoints_of_other_options_or_with_nan_are_refused(tmp_path):
-    path, network = tmp_path / CHECKPOINT, new_network(Mars(), SMALL, "outcome")
+    path, network = tmp_path / CHECKPOINT, small_network()
     kept = path, Mars(), network.weights, torch.optim.Adam([torch.zeros(3)]), Progress(1, 1.0)
     save(*kept)
     check(path, Mars(reward="margin", max_decisions=50), network.shapes)
@@ -158,7 +165,7 @@ def still(trainer):
 def test_training_begins_with_a_network(trainer, run_by, tmp_path):
     start = run_by(trainer) / "network.safetensors"
     folder = trained(trainer, run=tmp_path / "run", start=start, **still(trainer))
-    weights, initial = (NetworkAgent.load(path, Mars()).network.parameters for path in (folder, start))
+    weights, initial = map(parameters_of, (folder, start))
     np.testing.assert_allclose(weights, initial, rtol=1e-3 if trainer == "expert" else 0)  # weight decay
     with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4"):
         trained(trainer, run=tmp_path / "other", start=start, channels=8)
@@ -209,14 +216,14 @@ def test_training_for_any_game_and_table(trainer, game, num_players, options, tm
 @pytest.mark.parametrize(("trainer", "pool"), [("sb3", {}), ("ppo", {"pool_share": 0.5})])
 def test_same_seed_same_training(trainer, pool, tmp_path):
     folders = [trained(trainer, run=tmp_path / name, eval_games=0, seed=3, **pool) for name in "ab"]
-    one, other = (NetworkAgent.load(folder, Mars()).network.parameters for folder in folders)
+    one, other = map(parameters_of, folders)
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.long
 def test_training_learns_to_beat_random(tmp_path):
     folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, eval_games=600))
-    result = json.loads((folder / "evaluation.json").read_text())["results"][0]
+    result = results_of(folder)[0]
     assert result["interval"][0] >= 0.95
 
 
@@ -329,11 +336,11 @@ def test_networks_are_compared_again_after_a_change_of_the_panel(tmp_path, monke
     other = tmp_path / "other.safetensors"
     shutil.copy(shipped(Mars())[2], other)
     arguments = tiny(run=tmp_path / "run", panel=("random", str(other)))
-    network = new_network(Mars(), SMALL, "outcome")
+    network = small_network()
     rates = {name: iter([0.9, 0.5, 0.4]) for name in arguments.panel}
 
     def resumed(decisions):
-        run = Run(tmp_path / "run", Mars(), SMALL, arguments.panel, 4, 0)
+        run = run_in(tmp_path / "run", *arguments.panel)
         monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
         run.rewind(decisions, 0.0)
         run.write_config(arguments)
@@ -349,19 +356,19 @@ def test_networks_are_compared_again_after_a_change_of_the_panel(tmp_path, monke
 
 
 def test_the_best_network_is_kept(tmp_path, monkeypatch):
-    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    run = run_in(tmp_path, "random", "greedy")
     rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
     monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
-    network = new_network(Mars(), SMALL, "outcome")
+    network = small_network()
     kept = []
     for decisions in range(4):
         run.evaluate(network, decisions, "outcome")
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
-    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    again = run_in(tmp_path, "random", "greedy")
     again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
-    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
+    again = run_in(tmp_path)
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]

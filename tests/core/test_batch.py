@@ -165,7 +165,7 @@ def test_copies_play_on_alike_and_apart(copied):
     before = everything(batch)
     assert everything(other) == before
     play(other, 60, seed=8)
-    assert everything(batch) == before, "the copy plays by itself"
+    assert everything(batch) == before, "the original does not change"
     play(batch, 60, seed=8)
     assert everything(other) == everything(batch), "and alike, over several games"
 

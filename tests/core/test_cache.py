@@ -1,4 +1,4 @@
-"""Compiled code on disk is found again, and never stale: shown by editing copies of the toy game and the core.
+"""Compiled code on disk is loaded again and never stale: shown by editing copies of the toy game and the core.
 
 Each test has a folder with copies and a cache of its own, and runs processes there. Warnings are errors in them.
 """
@@ -84,7 +84,7 @@ class Place:
 
     def edit(self, name, old, new):
         text = (self.folder / name).read_text()
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {name}"
         self.write(name, text.replace(old, new))
 
     def start(self, code, warning="error", **environment):
@@ -227,7 +227,7 @@ def test_games_with_equal_fields_keep_their_own_rules(place):
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A place with the rule `points` in its cache; not to be written to."""
+    """A place with the rule `points` in its cache, which tests must copy."""
     place = Place(tmp_path_factory.mktemp("filled"))
     assert place.run(POINTS)["value"] == [3, 3]
     return place
@@ -293,8 +293,8 @@ def test_old_builds_are_pruned(place):
         assert place.run(POINTS)["value"] == [3 + number] * 2
         place.edit("pig.py", *scores(number, number + 1))
         for function in ("loops.points_rows", "pig.points"):
-            found = len(place.files(f"{function}.*.nbc"))
-            assert 1 <= found <= 2, f"{found} files of {function} after {number} edits"
+            count = len(place.files(f"{function}.*.nbc"))
+            assert 1 <= count <= 2, f"{count} files of {function} after {number} edits"
     assert len(place.files("loops.points_rows.*.nbc")) == 2
     place.edit("pig.py", *scores(5, 4))
     result = place.run(POINTS)
@@ -358,7 +358,7 @@ for _ in range(2):
         value.append(str(error))
 """
     refusal = "_half is for compiled code alone, as its name begins with _"
-    for _ in range(2):  # compiled here, and found in the cache
+    for _ in range(2):  # compiled here, then loaded from the cache
         assert place.run(code)["value"] == [3, refusal, refusal]
 
 

@@ -1,4 +1,4 @@
-"""What holds for the text of all compiled functions."""
+"""The signatures of all compiled functions."""
 
 import ast
 

@@ -512,7 +512,7 @@ def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, 
 
 
 TOYS = [Cards(), Cards(num_players=3, reward="margin"), Stamped(num_players=3), Nim(), Nim(num_players=3)]
-"""The games that faults are added to, beside the pig."""
+"""The other games that faults are added to."""
 
 
 def message(game, games):

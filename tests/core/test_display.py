@@ -36,6 +36,11 @@ def clock(monkeypatch):
     return now
 
 
+@pytest.fixture
+def shown():
+    return Display("Toy")
+
+
 def window(shown):
     return shown._screen._window
 
@@ -49,8 +54,7 @@ def by_user(pygame, shown, event):
     pygame.event.post(pygame.event.Event(event, window=window(shown)))
 
 
-def test_a_resized_window_is_painted_again(pygame):
-    shown = Display("Toy")
+def test_a_resized_window_is_painted_again(shown, pygame):
     shown.show(RED, 0)
     window(shown).size = 600, 800
     shown.show(RED, 0)  # the picture is the same, but its window is not
@@ -59,8 +63,7 @@ def test_a_resized_window_is_painted_again(pygame):
     assert (seen[0, 0] == (255, 0, 0)).all(), "the background is around the picture too"
 
 
-def test_a_large_picture_starts_within_the_screen(pygame):
-    shown = Display("Toy")
+def test_a_large_picture_starts_within_the_screen(shown, pygame):
     shown.show(drawn("#ffffff", 6000, 2000), 0)
     screen = pygame.display.get_desktop_sizes()[0]
     width, height = window(shown).size
@@ -68,8 +71,7 @@ def test_a_large_picture_starts_within_the_screen(pygame):
     assert height == pytest.approx(width / 3, abs=1)
 
 
-def test_a_window_closed_by_its_user_stays_closed_until_close(pygame, clock):
-    shown = Display("Toy")
+def test_a_window_closed_by_its_user_stays_closed_until_close(shown, pygame, clock):
     shown.show(RED, 2)
     by_user(pygame, shown, pygame.WINDOWCLOSE)
     shown.show(BLUE, 2)
@@ -97,8 +99,7 @@ def test_windows_are_apart(pygame):
     np.testing.assert_array_equal(content(pygame, other), svg.to_pixels(BLUE))
 
 
-def test_a_window_comes_back_when_others_shut_pygame_down(pygame):
-    shown = Display("Toy")
+def test_a_window_comes_back_when_others_shut_pygame_down(shown, pygame):
     shown.show(RED, 0)
     pygame.quit()
     shown.show(BLUE, 0)
@@ -107,8 +108,7 @@ def test_a_window_comes_back_when_others_shut_pygame_down(pygame):
     shown.close()
 
 
-def test_each_picture_is_shown_at_the_frame_rate(pygame, clock):
-    shown = Display("Toy")
+def test_each_picture_is_shown_at_the_frame_rate(shown, pygame, clock):
     for number, (picture, fps) in enumerate([(RED, 4), (BLUE, 4), (RED, 4)], 1):
         shown.show(picture, fps)
         assert clock.time == pytest.approx(number / 4)
@@ -172,8 +172,7 @@ def pixels_of(image):
     return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
-def test_a_notebook_has_one_picture_per_cell(notebook, clock):
-    shown = Display("Toy")
+def test_a_notebook_has_one_picture_per_cell(shown, notebook, clock):
     shown.show(RED, 4)
     shown.show(BLUE, 4)
     shown.show(BLUE, 4)
@@ -181,18 +180,17 @@ def test_a_notebook_has_one_picture_per_cell(notebook, clock):
     notebook.shell.execution_count = 2
     shown.show(BLUE, 4)
     shown.show(RED, 4)
-    found = [[pixels_of(image) for image in handle.images] for handle in notebook.handles]
+    shown_pixels = [[pixels_of(image) for image in handle.images] for handle in notebook.handles]
     expected = [svg.to_pixels(RED), svg.to_pixels(BLUE)]
-    np.testing.assert_array_equal(found, [expected, expected[::-1]])
+    np.testing.assert_array_equal(shown_pixels, [expected, expected[::-1]])
     shown.close()
     shown.show(RED, 0)
     assert len(notebook.handles) == 3, "after close a picture of its own"
 
 
-def test_ipython_without_a_kernel_has_windows(pygame, notebook, monkeypatch):
+def test_ipython_without_a_kernel_has_windows(shown, pygame, notebook, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", pygame)
     notebook.shell.kernel = None
-    shown = Display("Toy")
     shown.show(RED, 0)
     assert window(shown) is not None
     assert not notebook.handles

@@ -128,9 +128,9 @@ def test_an_mp4_shows_every_position(cacti, tmp_path):
     av = pytest.importorskip("av")
     save_film(cacti, tmp_path / "game.mp4", width=201)
     with av.open(str(tmp_path / "game.mp4")) as film:
-        found = list(film.decode(video=0))
-    assert len(found) == len(cacti.actions) + 3
-    assert found[0].width == 200
+        frames = list(film.decode(video=0))
+    assert len(frames) == len(cacti.actions) + 3
+    assert frames[0].width == 200
 
 
 def test_wrong_films_are_refused(cacti, tmp_path, monkeypatch):
@@ -153,8 +153,8 @@ def test_pictures_as_files(cacti, tmp_path):
     picture(cacti.game, state, tmp_path / "end.svg", seat=1)
     assert (tmp_path / "end.svg").read_text() == cacti.game.svg(state, 1)
     picture(cacti.game, state, tmp_path / "end.png", 300, dark=True)
-    with Image.open(tmp_path / "end.png") as found:
-        assert found.width == 300
+    with Image.open(tmp_path / "end.png") as image:
+        assert image.width == 300
     with pytest.raises(ValueError, match=r"a picture is \.svg or \.png"):
         picture(cacti.game, state, tmp_path / "end.jpg")
 

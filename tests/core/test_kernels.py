@@ -44,7 +44,7 @@ def test_every_kernel_refuses_other_records():
 
 @pytest.mark.parametrize(("cap", "end"), [(10, "terminated"), (1, "truncated")])
 def test_the_core_gives_the_mask_of_a_finished_game(cap, end):
-    """The rules of Cards say that something is legal whatever the state."""
+    """The rules of Cards return two legal actions in every state."""
     game = Cards(max_decisions=cap)
     batch, mask = dealt(game, autoreset=False), np.full(2, 77, np.int8)
     assert kernels.legal_actions(batch.states[0], game.params[0], mask) == mask.sum() == 2

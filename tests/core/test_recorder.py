@@ -64,7 +64,7 @@ def test_a_game_without_decisions_is_not_written(tmp_path):
 @pytest.mark.parametrize(
     ("seed", "actions"), [(GAME[0], [HOLD]), (GAME[0], [ROLL]), (GAME[0] + 1, [ROLL, HOLD])]
 )
-def test_what_does_not_lead_to_the_state_is_left_out_with_one_warning(tmp_path, seed, actions):
+def test_decisions_that_do_not_lead_to_the_state_are_left_out_with_one_warning(tmp_path, seed, actions):
     recorder = Recorder(Pig(), tmp_path)
     with pytest.warns(
         UserWarning, match="a game of pig is not recorded: it was not played here from its deal"
@@ -77,7 +77,7 @@ def test_what_does_not_lead_to_the_state_is_left_out_with_one_warning(tmp_path, 
     assert names(tmp_path) == ["game-000001.json"]
 
 
-def test_what_is_no_folder_is_refused(tmp_path):
+def test_other_paths_than_folders_are_refused(tmp_path):
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(ValueError, match=r"record must be a folder, and a file is in the way: .*file"):

@@ -44,6 +44,6 @@ def test_margin_and_cooperative(n):
 
 def test_margin_of_a_seat():
     points = np.array([7, 1, 4, 99], np.int32)
-    everybody = rewards.total(points, 3)
-    assert everybody == 12
-    assert [rewards.seat_margin(own, everybody, 3) for own in points[:3]] == [4.5, -4.5, 0]
+    total = rewards.total(points, 3)
+    assert total == 12
+    assert [rewards.seat_margin(own, total, 3) for own in points[:3]] == [4.5, -4.5, 0]

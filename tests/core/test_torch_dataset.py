@@ -1,4 +1,4 @@
-"""Datasets in torch's DataLoader: every decision once, in whatever order and by however many workers."""
+"""Datasets in torch's DataLoader: every decision once, in any order and with any number of workers."""
 
 import numpy as np
 import pytest

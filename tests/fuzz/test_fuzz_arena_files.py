@@ -1,4 +1,4 @@
-"""An arena's file of finished games that a stranger made or that was damaged: games taken as they are, or a ValueError."""
+"""An arena's file of finished games that a stranger made or that was damaged: games, or a ValueError."""
 
 import json
 
@@ -31,16 +31,14 @@ def lines(tmp_path):
 def kept(path):
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    found, error = fuzzing.outcome(
-        lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name
-    )
+    jobs, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name)
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
-    for job, played in found.items():
+    for job, played in jobs.items():
         if job.games > 0:
             arena.result_of(job[:2], *map(arena.np.array, played[:2]), played.forfeited)
-    return found
+    return jobs
 
 
 def written(lines):

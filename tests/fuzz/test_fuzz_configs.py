@@ -1,4 +1,4 @@
-"""A stranger's or a damaged run's folder: a run that goes on, or an error that the commands tell in one line."""
+"""A stranger's or a damaged run's folder: a run that goes on, or an error in one line."""
 
 import os
 import random
@@ -21,7 +21,7 @@ from garden_core import list_games, make
 from garden_core.files.data import DataFile
 from garden_core.files.disk import write_atomically
 
-ERRORS = (ValueError, TypeError)  # which `command_line` tells in one line, as any OSError
+ERRORS = (ValueError, TypeError)  # which `command_line` prints in one line, like any OSError
 
 
 def run_folder(folder, kind=Arguments):
@@ -121,7 +121,7 @@ def test_no_files(name, tmp_path):
         if name.endswith(".csv") and not os.path.exists(path):
             continue  # a run without these
         if name == CHECKPOINT and path.name == "huge":
-            continue  # which is found when it is loaded: test_fuzz_checkpoints
+            continue  # which is noticed when it is loaded: test_fuzz_checkpoints
         folder = tmp_path / str(number)
         folder.mkdir()
         run_folder(folder)

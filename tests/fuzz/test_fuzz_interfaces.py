@@ -35,7 +35,7 @@ ERRORS = (ValueError, IllegalActionError, IndexError, RuntimeError, ZeroDivision
 
 
 class Trickster:
-    """A policy with an answer to be set; the first legal action if it is None."""
+    """A policy whose answer a test sets; None is the first legal action."""
 
     def __init__(self):
         self.answer = None

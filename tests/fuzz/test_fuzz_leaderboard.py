@@ -22,9 +22,9 @@ def folder(tmp_path, monkeypatch):
 
 def read(folder, name):
     """Whether the leaderboard is taken as it is."""
-    found, error = fuzzing.outcome(lambda: read_tables(folder.parent), ValueError, names=name)
+    tables, error = fuzzing.outcome(lambda: read_tables(folder.parent), ValueError, names=name)
     if error is None:
-        (table,) = found
+        (table,) = tables
         assert "\n| [" in rating_table(table)
     return error is None
 

@@ -24,7 +24,7 @@ OWN = "cacti with own cards"
 
 @pytest.fixture(scope="module", params=[*GAMES, OWN])
 def content(request, tmp_path_factory):
-    """What a replay's file holds."""
+    """The content of a replay's file."""
     if request.param == OWN:
         game = make("cacti", cards=DataFile("cards.toml", tomli_w.dumps(made_up(3))))
     else:

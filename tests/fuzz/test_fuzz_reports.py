@@ -1,4 +1,4 @@
-"""Reports of a stranger's run: a page without markup of the stranger's, or an error that the command tells in one line."""
+"""Reports of a stranger's run: a page without markup of the stranger's, or an error in one line."""
 
 import random
 import re

@@ -87,7 +87,7 @@ def test_forged_states_are_refused_and_change_nothing(name, options, numbers):
     assert repr(env.get_state()) == repr(before)
 
 
-def test_what_is_no_state_is_refused():
+def test_other_values_than_states_are_refused():
     env = in_play("cacti", {})
     before = env.get_state()
     for value in (*fuzzing.STRANGE_ARGUMENTS, before | {"game": before["game"] | {"build": "build_0"}}):
@@ -132,7 +132,7 @@ def check_plays_on(game, state):
 
 
 def changed_field(state, rng):
-    """Return a state record with one to three entries of its fields changed, whatever fits their types."""
+    """Return a state record with one to three entries of its fields changed, to values of their types."""
     changed = state.copy()
     names = [name for name in state.dtype.names if not name.startswith("build_") and name != "rng"]
     for _ in range(rng.randint(1, 3)):

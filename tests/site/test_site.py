@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Page(HTMLParser):
-    """What a page of the site links to and can be linked at."""
+    """The links and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()

@@ -183,9 +183,9 @@ def test_pages_receive_nothing_hidden(name):
         match.act(rng.choice(match.legal))
         move = match.moves[-1]
         for seat in set(range(game.num_players)) - {move.seat}:
-            told = match.in_words(len(match.moves) - 1, [seat])
+            description = match.in_words(len(match.moves) - 1, [seat])
             described = game.describe(move.before, move.action)
-            assert told.startswith(game.labels[move.action]) or told in described
+            assert description.startswith(game.labels[move.action]) or description in described
     assert hidden > 0
 
 
