@@ -58,8 +58,8 @@ class OfReplay:
         self.path, self.saved = path, played(game, 1)[0]
         self.saved.save(path)
 
-    def load(self, **named):
-        return Replay.load(self.path, **named).content()
+    def loads(self, **named):
+        return Replay.load(self.path, **named) == self.saved
 
     def content(self):
         return self.saved.content()
@@ -78,9 +78,8 @@ class OfDataset:
         self.saved.save(path)
         self.parts = dataset_parts(path.read_bytes())
 
-    def load(self, **named):
-        games = Dataset.load(self.path, **named)
-        return self.content() if games.game == self.saved.game else None
+    def loads(self, **named):
+        return Dataset.load(self.path, **named).game == self.saved.game
 
     def content(self):
         return self.parts[0]
@@ -101,12 +100,12 @@ def test_a_file_holds_its_data_and_opens_no_path(kind, own_cards, tmp_path):
     assert file.content()["options"]["cards"] == "own.toml"
     assert str(tmp_path).encode() not in file.path.read_bytes()
     moved = own_cards.rename(tmp_path / "moved.toml")
-    assert file.load() == file.content()
+    assert file.loads()
     for path in (str(moved), "/dev/zero"):
         file.rewrite(data_files={}, options=file.content()["options"] | {"cards": path})
         with pytest.raises(file.error, match=rf"played with cards='{path}'; pass data="):
-            file.load()
-        assert file.load(data=moved) is not None
+            file.loads()
+        assert file.loads(data=moved)
 
 
 @each_kind
@@ -114,12 +113,12 @@ def test_a_file_names_no_code(kind, tmp_path, trap):
     file = kind(tmp_path / "file", make("pig:Pig", goal=20))
     assert file.content()["game"] == "pig"
     with pytest.raises(file.error, match="unknown game 'pig'"):
-        file.load()
+        file.loads()
     for game in ("pig:Pig", Pig):
-        assert file.load(game=game) == file.content()
+        assert file.loads(game=game)
     with pytest.raises(file.error, match="it is a game of 'pig', not of mars"):
-        file.load(game="mars")
+        file.loads(game="mars")
     file.rewrite(game="trap:Pig")
     with pytest.raises(file.error, match="it names code, 'trap:Pig'; pass game="):
-        file.load()
+        file.loads()
     assert not trap.exists()
