@@ -201,7 +201,7 @@ def test_search_that_a_module_guides(folder):
 
 def arena_here(*agents, more=()):
     words = "arena cacti --games 4 --processes 1 --output x.json"
-    return garden_here(words, *more, *agents)[1]
+    return garden_here(words, *agents, *more)[1]
 
 
 def test_the_arena_refuses_games_of_other_weights(folder):
