@@ -1,14 +1,7 @@
 """Expert iteration: runs that go on, what is learned from, and arguments out of range."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import search_games
@@ -16,24 +9,6 @@ from garden_agents.training.torch_network import value_loss
 from small_runs import rows_of, tiny_expert
 
 from garden_core import make
-
-
-@pytest.mark.parametrize(
-    ("name", "num_players", "options"),
-    [
-        ("botanicus", None, {}),
-        ("cacti", None, {}),
-        ("mars", 3, {"max_decisions": "40"}),
-        ("mars", 1, {"cooperative": "true", "max_decisions": "40"}),
-    ],
-    ids=str,
-)
-def test_expert_iteration_for_any_game(name, num_players, options, tmp_path):
-    arguments = tiny_expert(
-        game=name, num_players=num_players, options=options, run=tmp_path / "run", minutes=0.03
-    )
-    folder = expert.train(arguments)
-    assert (folder / "network.safetensors").is_file()
 
 
 def test_expert_iteration_goes_on(tmp_path):
@@ -49,7 +24,7 @@ def test_expert_iteration_goes_on(tmp_path):
         expert.train(expert.Arguments(resume=tmp_path))
 
 
-def at_work(folder: Path, **changes):
+def begun(folder, **changes):
     """Expert iteration on Cacti: the training, and games not yet begun."""
     game = make("cacti", reward="margin")
     arguments = tiny_expert(game="cacti", options={}, **changes)
@@ -58,8 +33,8 @@ def at_work(folder: Path, **changes):
 
 
 def test_expert_iteration_learns_what_search_chose(tmp_path):
-    """Positions hold what search found, who won and the margin to come; learning lowers both losses."""
-    training, games = at_work(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
+    """Positions hold visits, winners and the margin to come; learning lowers both losses."""
+    training, games = begun(tmp_path, envs=32, simulations=16, positions=2000, minibatch=64, full_share=0.5)
     while training.positions.added < 1000:
         training.positions.add(games.play(guided=False).positions)
     held = training.positions.held
@@ -79,7 +54,7 @@ def test_expert_iteration_learns_what_search_chose(tmp_path):
     assert after[1] < before[1] - 0.02
 
 
-def losses(training) -> tuple[float, float]:
+def losses(training):
     """Losses of policy and value over the first thousand positions."""
     held = training.positions.held
     with torch.no_grad():
@@ -92,8 +67,8 @@ def losses(training) -> tuple[float, float]:
 
 
 def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatch):
-    training, games = at_work(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
-    decisions: list = []
+    training, games = begun(tmp_path, envs=1, simulations=8, positions=500, search_value_share=0.25)
+    decisions = []
     finish = games._finish
     monkeypatch.setattr(
         games, "_finish", lambda row: (decisions.extend(games.trajectories[row]), finish(row))[1]
@@ -104,10 +79,10 @@ def test_positions_mix_the_outcome_with_the_value_of_search(tmp_path, monkeypatc
     scores = np.array(game.scores(games.batch.last_states[0]))
     assert scores[0] != scores[1], "another seed is needed: the scores are level"
     held = training.positions.held.values[: len(decisions)]
-    for found, decision in zip(held, decisions, strict=True):
+    for kept, decision in zip(held, decisions, strict=True):
         own = decision.player
         won = float(scores[own] > scores[1 - own])
         chance = 0.25 * (decision.values[0] + 1) / 2 + 0.75 * won
         margin = (scores[own] - scores[1 - own]) / game.reward_divisor - decision.paid[own]
-        np.testing.assert_allclose(found, [chance, 1 - chance, margin, -margin], atol=1e-5)
+        np.testing.assert_allclose(kept, [chance, 1 - chance, margin, -margin], atol=1e-5)
     assert len({float(decision.values[0]) for decision in decisions}) > 5

@@ -1,4 +1,4 @@
-"""Values of networks held against outcomes."""
+"""Values of networks compared with outcomes."""
 
 import math
 
@@ -13,9 +13,9 @@ from garden_core import make
 
 @pytest.fixture(scope="module")
 def agent():
-    found = garden_agents.load("cacti")
-    found.sampled = True
-    return found
+    network_agent = garden_agents.load("cacti")
+    network_agent.sampled = True
+    return network_agent
 
 
 def test_games_are_noted_from_the_seat_that_decides(agent):
@@ -38,19 +38,19 @@ def test_games_are_noted_from_the_seat_that_decides(agent):
 
 def test_means_and_correlation_by_fifths():
     values, outcomes = [np.array([1.0, 0, -1, 1] * 5)] * 2, [np.array([1.0, 0, -1, -1] * 5)] * 2
-    found = by_fifths(values, outcomes)
-    assert found["mean_value"] == [0.25] * 6
-    assert found["mean_outcome"] == [-0.25] * 6
-    assert found["correlation"] == pytest.approx(
+    summary = by_fifths(values, outcomes)
+    assert summary["mean_value"] == [0.25] * 6
+    assert summary["mean_outcome"] == [-0.25] * 6
+    assert summary["correlation"] == pytest.approx(
         [np.corrcoef([1, 0, -1, 1], [1, 0, -1, -1])[0, 1]] * 6, abs=1e-4
     )
     assert fifths(7).tolist() == [0, 0, 1, 2, 2, 3, 4]
 
 
-def test_what_there_is_none_of_is_nan():
-    found = by_fifths([np.array([0.5])], [np.array([1.0])])
-    assert found["mean_value"][:2] == [0.5, 0.5]
-    assert all(map(math.isnan, found["mean_outcome"][2:] + found["correlation"]))
+def test_fifths_without_decisions_are_nan():
+    summary = by_fifths([np.array([0.5])], [np.array([1.0])])
+    assert summary["mean_value"][:2] == [0.5, 0.5]
+    assert all(map(math.isnan, summary["mean_outcome"][2:] + summary["correlation"]))
 
 
 def test_a_team_has_no_first_place():

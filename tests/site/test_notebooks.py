@@ -1,7 +1,5 @@
 """The notebooks run, here and in a fresh environment into which their first cell installs the package."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -11,16 +11,13 @@ from pathlib import Path
 import pytest
 from pages import address, first_room, keys, serving
 
-from garden_core import list_games, make
-from garden_core.files.replay import Replay
+from garden_core import Replay, list_games, make
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
 GAMES = list_games()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = (
-    "needs Chromium: on Debian and Ubuntu `apt-get install chromium`, or name one by the variable CHROMIUM"
-)
+MISSING = "needs Chromium: `apt-get install chromium`, or name one by the variable CHROMIUM"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +51,7 @@ class Tab:
         return [message for message in messages if message["type"] == "position"]
 
     def wait_turn(self):
-        """Wait until this seat is to move, or the game is over; return whether it is to move."""
+        """Wait for this seat's turn or the end; return whether it is the turn."""
         self.page.locator("#status", has_text=OURS_OR_OVER).wait_for()
         return self.page.inner_text("#status") == "Your turn"
 
@@ -130,7 +127,7 @@ def test_a_whole_game_by_keyboard(name, browser):
 
 
 def test_two_browsers_play_each_other(browser):
-    """What each is sent of the other's cards is looked at in tests/web/test_server.py."""
+    """tests/web/test_server.py checks that they receive nothing hidden."""
     with serving("cacti", ["human", "human"]) as server:
         room = first_room(server)
         match, rng = room.match, random.Random(3)
