@@ -176,7 +176,7 @@ def _neutral(view: View, label: str) -> str:
     space = int(label)
     printed, laid = view.printed(space), view.tile(view.column, space)
     pole = printed.startswith("pole")
-    then = "gives nobody anything" if pole else f"costs {count(COINS_PER_FLOWER, 'coin')}"
+    then = "gives no coins" if pole else f"costs {count(COINS_PER_FLOWER, 'coin')}"
     text = f"neutral Flower on space {space}: {wording.action(printed)} then {then}"
     return text + (f", tile {wording.action(laid)} is gone" if laid else "")
 

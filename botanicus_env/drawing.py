@@ -570,7 +570,7 @@ class _Picture:
     def order(self, x: float, y: float) -> Parts:
         """The last stack, top first; a Flower that has been placed since is an outline."""
         view, paint = self.view, self.paint
-        names = ", ".join(map(marker, view.order)) or "nobody"
+        names = ", ".join(map(marker, view.order)) or "none"
         yield draw.title(f"still to play in this column, in order: {names}")
         yield self.heading(x, y + 14, "order")
         for place, player in enumerate(view.stack):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import functools
 import importlib
@@ -90,25 +91,15 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 def _train(words: list[str]) -> None:
     from garden_agents.training import arguments
 
-    method, words = _split_option(words, "--method", arguments.METHODS)
-    trainer, words = _split_option(words, "--trainer", arguments.TRAINERS)
-    module = {"own": "ppo"}.get(trainer, trainer) if method == "ppo" else "expert_iteration"
+    parser = argparse.ArgumentParser(
+        "garden train", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS
+    )
+    for option, choices in (("--method", arguments.METHODS), ("--trainer", arguments.TRAINERS)):
+        parser.add_argument(option, choices=choices, default=choices[0])
+    way, words = parser.parse_known_args(words)
+    module = {"own": "ppo"}.get(way.trainer, way.trainer) if way.method == "ppo" else "expert_iteration"
     training = importlib.import_module(f"garden_agents.training.{module}")
     arguments.command_line(training.train, training.Arguments, words)
-
-
-def _split_option(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:
-    """Return an option's value, the first of `choices` by default, and the command line without the option."""
-    words = [
-        part for word in words for part in (word.split("=", 1) if word.startswith(f"{option}=") else [word])
-    ]
-    if option not in words:
-        return choices[0], words
-    at = words.index(option)
-    value = words[at + 1] if at + 1 < len(words) else ""
-    if value not in choices:
-        raise SystemExit(f"error: {option} must be {' or '.join(choices)}, not {value!r}")
-    return value, words[:at] + words[at + 2 :]
 
 
 def _exploit(words: list[str]) -> None:

@@ -32,6 +32,7 @@ from garden_core.files.recorder import Folder, Recorder
 from garden_core.game import Game
 from garden_core.jit import records
 from garden_core.jit.loops import DEAL
+from garden_core.registry import AnyGame, as_game
 
 Opponent = str | Policy
 Opponents = Opponent | Sequence[Opponent]
@@ -48,7 +49,7 @@ class Learner:
     The learner owns all arrays and overwrites them at the next call; copy those that you want to keep.
 
     Args:
-        game: the game with its options.
+        game: the game with its options, or a game's name, class or module:Class.
         num_envs: number of rows N, at least 1.
         opponents: policy of the other seats: "random", "greedy", an agent's name if the agents are installed ("mcts:100",
             "network", a run's folder, "module:attribute"), a callable (see `garden_core.batch.policies`), or a sequence of
@@ -92,7 +93,7 @@ class Learner:
 
     def __init__(
         self,
-        game: Game,
+        game: AnyGame,
         num_envs: int,
         opponents: Opponents = "random",
         weights: Weights = None,
@@ -104,6 +105,7 @@ class Learner:
         record: Folder | None = None,
         device: str = "cpu",
     ) -> None:
+        self.game = game = as_game(game, {})
         check_illegal(illegal)
         check_choice(autoreset, "autoreset", AUTORESETS)
         if max_steps is not None:
@@ -112,7 +114,6 @@ class Learner:
         if not (isinstance(seat, str) and seat == "random"):
             last = game.num_players - 1
             self._fixed_seat = as_integer(seat, "seat", f"'random' or 0 to {last}", 0, last)
-        self.game = game
         self.batch = Batch(game, num_envs, autoreset=False, threads=threads, device=device)
         self.num_envs = n = self.batch.num_envs
         self.autoreset = autoreset

@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 from minari.data_collector import EpisodeBuffer
 from minari.dataset.minari_dataset import parse_dataset_id
 
-from garden_core.checks import as_seat, short
+from garden_core.checks import as_seat, check_choice
 from garden_core.files.dataset import Dataset, Decisions
 from garden_core.game import Game
 from garden_core.interfaces.common import spaces_of
@@ -49,8 +49,7 @@ def to_minari(
     if seat is not None:
         chosen[:] = np.arange(game.num_players) == as_seat(seat, game.num_players)
     if agent is not None:
-        if agent not in dataset.agents:
-            raise ValueError(f"agent must be one of {', '.join(dataset.agents)}, not {short(agent)}")
+        check_choice(agent, "agent", dataset.agents)
         chosen &= dataset.record.lineups == dataset.agents.index(agent)
     if not chosen.any():
         raise ValueError(f"{agent} has no seat {seat} in these games")

@@ -246,19 +246,6 @@ def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatc
     assert not np.allclose(own, new_network(make(name), SMALL, "seats", 0).parameters, atol=2e-3)
 
 
-def test_values_alone_leave_the_policy_as_it_is(tmp_path):
-    same = {"game": "cacti", "network": "flat", "separate_values": True, "eval_games": 0}
-    first = ppo.train(tiny_ppo(run=tmp_path / "first", **same))
-    start = {"start": first / "network.safetensors", "values_only": True}
-    second = ppo.train(tiny_ppo(run=tmp_path / "second", **start, **same))
-    one, other = (NetworkAgent.load(folder, make("cacti")).network.weights for folder in (first, second))
-    learned = {name for name, weight in one.items() if not np.array_equal(weight, other[name])}
-    assert {name.split(".")[0] for name in learned} == {"value_first", "value_second", "values"}
-    last = rows_of(second / "metrics.csv")[-1]
-    assert float(last["value_loss"]) > 0
-    assert last["policy_loss"] == "nan"
-
-
 def test_separate_values_are_not_read_from_other_layers(tmp_path):
     game, separate = make("cacti"), Architecture("flat", hidden=8, separate_values=True)
     path = tmp_path / "first.safetensors"

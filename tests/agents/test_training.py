@@ -286,7 +286,6 @@ def test_schedules_change_evenly(small_run):
         (tiny_ppo, {"gae_lambda": 1.5}, "gae_lambda must be at most 1, not 1.5"),
         (tiny_ppo, {"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
         (tiny_ppo, {"device": "tpu"}, "device must be one of 'cpu', 'cuda', not 'tpu'"),
-        (tiny_ppo, {"values_only": True}, "values_only needs initial weights"),
         (tiny_ppo, {"pool_agents": ("greedy",)}, "pool_agents are not drawn unless"),
         (tiny_expert, {"considered": 1}, "considered must be at least 2, not 1"),
     ],

@@ -86,7 +86,7 @@ def test_wrong_names_seats_and_agents_are_refused(games):
     for name, options, message in (
         ("no version", {}, "Malformed dataset ID"),
         ("y-v0", {"seat": 3}, "seat must be 0 to 2, not 3"),
-        ("y-v0", {"agent": "mcts:9"}, "agent must be one of random, greedy, not 'mcts:9'"),
+        ("y-v0", {"agent": "mcts:9"}, "agent must be one of 'random', 'greedy', not 'mcts:9'"),
         ("x-v0", {"seat": 1}, "there is a Minari dataset 'x-v0' already"),
     ):
         with pytest.raises(ValueError, match=message):

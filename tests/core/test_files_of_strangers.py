@@ -103,7 +103,7 @@ def test_a_file_holds_its_data_and_opens_no_path(kind, own_cards, tmp_path):
     assert file.loads()
     for path in (str(moved), "/dev/zero"):
         file.rewrite(data_files={}, options=file.content()["options"] | {"cards": path})
-        with pytest.raises(file.error, match=rf"played with cards='{path}'; pass data="):
+        with pytest.raises(file.error, match=r"played with cards=.*; pass data="):
             file.loads()
         assert file.loads(data=moved)
 

@@ -27,7 +27,7 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import NETWORK_STREAM, Reseedable, Streams
-from garden_core.checks import as_seed, one_line, short
+from garden_core.checks import as_seed, check_choice, one_line, short
 from garden_core.files.array_files import read, write
 from garden_core.files.disk import is_folder
 from garden_core.game import Game
@@ -218,8 +218,7 @@ def save_network(
         ValueError: for an unknown `value_target`, or weights that are not finite.
         OSError: if the disk is full or the folder cannot be written.
     """
-    if value_target not in VALUE_TARGETS:
-        raise ValueError(f"value_target must be one of {', '.join(VALUE_TARGETS)}, not {value_target!r}")
+    check_choice(value_target, "value_target", VALUE_TARGETS)
     check_weights(network.weights, network.shapes)
     config = {
         **_interface(game),

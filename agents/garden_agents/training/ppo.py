@@ -63,7 +63,7 @@ class Training(PPOLoop):
     def imitation(self) -> float:
         """Weight of imitation in the loss, 1 to 0; PPO's loss has the rest."""
         share = self.arguments.imitation
-        if self.arguments.values_only or not share:
+        if not share:
             return 0.0
         return max(0.0, 1 - max(self.done / share, self.decisions / ppo_arguments.IMITATION_DECISIONS))
 
@@ -76,7 +76,6 @@ class Training(PPOLoop):
             self.interpolated(a.entropy, ppo_arguments.FINAL_ENTROPY),
             self.imitation,
             self.interpolated(*a.learning_rates),
-            not a.values_only,
         )
 
     def source(self) -> SelfPlay | TensorSelfPlay:

@@ -100,9 +100,6 @@ class Arguments(PPOArguments):
     """number of decisions in a minibatch"""
     learning_rate: float | None = None
     """initial learning rate (Adam), falling linearly to a twentieth; default: 2e-3, or with --start 5e-4, falling to a tenth"""
-    values_only: bool = False
-    """train only the values and keep the policy fixed; needs initial weights (--start) with separate values"""
-
     start: Path | None = None
     """file of a network with the initial weights, possibly for another number of players; default: random weights"""
 
@@ -124,8 +121,6 @@ class Arguments(PPOArguments):
             raise ValueError("on a GPU the pool has no further agents: leave out pool_agents")
         if self.resume is None and self.pool_agents and not self.pool_share:
             raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
-        if self.values_only and not (self.separate_values and self.start):
-            raise ValueError("values_only needs initial weights (start) with separate_values")
 
     @property
     def learning_rates(self) -> tuple[float, float]:

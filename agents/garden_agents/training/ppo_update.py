@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,14 +24,12 @@ class Schedule(NamedTuple):
         entropy: weight of the entropy bonus.
         imitation: weight of imitating greedy play, 0 to 1; PPO's loss has the rest.
         learning_rate: Adam's learning rate.
-        policy: whether the policy is trained.
     """
 
     outcome: float
     entropy: float
     imitation: float
     learning_rate: float
-    policy: bool = True
 
 
 class Minibatch(NamedTuple):
@@ -90,10 +87,7 @@ class Update:
                 rows = chosen[torch.from_numpy(order) if self.network.by_torch else order]
                 self._step(rollout, inputs, rows, schedule, sums)
                 check()
-        losses = dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
-        if not schedule.policy:
-            losses |= {name: math.nan for name in NAMES if name != "value_loss"}
-        return losses
+        return dict(zip(NAMES, (sums / (a.epochs * len(chosen))).tolist(), strict=True))
 
     def compile(self, rollout: Rollout) -> None:
         """Compile the update without learning anything."""
@@ -149,11 +143,8 @@ def compiled_loss(inputs: Minibatch, schedule: Schedule, size: int) -> Loss:
         d_raw: np.ndarray,
         sums: np.ndarray,
     ) -> None:
-        if schedule.policy:
-            weights = CLIP, schedule.entropy, schedule.imitation
-            policy_loss(logits, rows, *inputs[:5], *weights, size, d_logits, sums)
-        else:
-            d_logits[:] = 0
+        weights = CLIP, schedule.entropy, schedule.imitation
+        policy_loss(logits, rows, *inputs[:5], *weights, size, d_logits, sums)
         on_values(raw, rows, inputs.targets, inputs.counted, VALUE_WEIGHT, size, d_raw, sums)
 
     return loss
@@ -172,6 +163,6 @@ def torch_loss(
     imitation_loss = -logs.gather(1, inputs.greedy[:, None]).mean()
     on_values = value_loss(raw, inputs.targets, inputs.counted)
     on_policy = (1 - schedule.imitation) * (policy_loss - schedule.entropy * entropy)
-    loss = schedule.policy * (on_policy + schedule.imitation * imitation_loss) + VALUE_WEIGHT * on_values
+    loss = on_policy + schedule.imitation * imitation_loss + VALUE_WEIGHT * on_values
     outside = ((ratio - 1).abs() > CLIP).float().mean()
     return loss, torch.stack((policy_loss, on_values, entropy, -log_ratio.mean(), outside)).detach()

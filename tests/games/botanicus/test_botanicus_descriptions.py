@@ -127,7 +127,7 @@ def test_poles_and_the_neutral_flower():
     while table.now["asked"] == "assign":
         table.take(table.legal[0])
     assert table.described("neutral 0") == (
-        "neutral Flower on space 0: Pole Position (3 coins) then gives nobody anything"
+        "neutral Flower on space 0: Pole Position (3 coins) then gives no coins"
     )
     assert table.described("neutral 2") == "neutral Flower on space 2: money track 2 then costs 3 coins"
 
