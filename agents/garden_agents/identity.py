@@ -19,6 +19,7 @@ import sysconfig
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from importlib.util import find_spec, resolve_name, source_from_cache
+from os.path import isfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -29,7 +30,6 @@ from garden_agents.programs import ProgramAgent
 from garden_agents.registry import code_of, load_agent
 from garden_core.batch.policies import Policy
 from garden_core.checks import short
-from garden_core.files.disk import is_file
 from garden_core.game import Game
 from garden_core.plugins import imported
 
@@ -110,7 +110,7 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     if isinstance(policy, ProgramAgent):
         unseen = "it is a program"
         for word in policy.command:
-            digest.update(_digest_of(word) if is_file(Path(word)) else word.encode())
+            digest.update(_digest_of(word) if isfile(word) else word.encode())
     return Identity(UNSEEN * bool(unseen) + digest.hexdigest()[:16], unseen)
 
 
@@ -137,7 +137,7 @@ def _our_files(module: str) -> list[Path]:
     top = module.partition(".")[0]
     if top == __name__.partition(".")[0]:
         return sorted(path.parent.glob("*.py"))
-    return [path] if top in _packages() and is_file(path) else []
+    return [path] if top in _packages() and isfile(path) else []
 
 
 # --- files that are opened ---
@@ -197,7 +197,7 @@ def _data(opened: set[str]) -> set[str]:
                 path = source_from_cache(path)
         ours = path.endswith(".py") and path.startswith(_folders())
         ignored = path.endswith((".nbi", ".nbc")) or path.startswith((*SYSTEM, *_libraries()))
-        if not ours and not ignored and is_file(Path(path)):
+        if not ours and not ignored and isfile(path):
             files.add(path)
     return files
 

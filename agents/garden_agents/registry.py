@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from garden_agents.search.agent import MCTSAgent
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.checks import short
 from garden_core.files.data import DataFile
-from garden_core.files.disk import is_file, is_folder
 from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.registry import game_class
@@ -73,7 +73,7 @@ def code_of(name: str) -> str:
 
 
 def _is_network(path: Path) -> bool:
-    return is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path))
+    return isfile(path / NETWORK) or (path.suffix == SUFFIX and isfile(path))
 
 
 def _value(text: str) -> object:
@@ -150,8 +150,7 @@ def load_agent(
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     if path.suffix or len(path.parts) > 1:
-        exists = is_file(path) or is_folder(path)
-        what = "that is no run's folder or network" if exists else "there is no such file or folder"
+        what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(
             f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX}, and an agent in your own code is "
             "named module:attribute"

@@ -258,6 +258,8 @@ class Learner:
             actions = self._forfeiting(actions, rows)
         else:
             actions = self.batch.check_actions(actions, rows, acting)
+            if acting is not None:
+                actions = np.where(waiting, 0, actions)  # waiting rows ignore theirs
         if self.max_steps is not None:
             last = rows if acting is None else rows[acting]
             last = last[self._records["steps"][last] + 1 >= self.max_steps]

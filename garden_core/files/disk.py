@@ -55,13 +55,3 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write plain data as JSON; see `write_atomically`."""
     write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
-
-
-def is_file(path: Path) -> bool:
-    """Whether the file exists; False for an invalid path."""
-    return os.path.isfile(path)
-
-
-def is_folder(path: Path) -> bool:
-    """Whether the folder exists; False for an invalid path."""
-    return os.path.isdir(path)

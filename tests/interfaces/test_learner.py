@@ -180,3 +180,14 @@ def test_environments_are_registered_with_both_libraries():
 def test_bad_arguments_are_explained(arguments, message):
     with pytest.raises(ValueError, match=message):
         Learner(Mars(), 2, **arguments)
+
+
+@pytest.mark.parametrize("action", [-2, -1, 99])
+def test_the_action_of_a_row_that_waits_for_its_next_game_is_ignored(action):
+    learners = [Learner("cacti", 4, autoreset="next_step") for _ in range(2)]
+    for learner, ignored in zip(learners, (0, action), strict=True):
+        learner.reset(seed=3)
+        for _ in range(60):
+            actions = learner.action_mask.argmax(axis=1)
+            learner.step(np.where(learner.terminated, ignored, actions))
+    assert (learners[0].batch.states == learners[1].batch.states).all()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from os.path import isdir
 from pathlib import Path
 
 import tyro
@@ -19,7 +20,7 @@ from garden_agents.evaluation.page_parts import section, words
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.progress import progress_bar
 from garden_core.checks import as_integer, one_line
-from garden_core.files.disk import is_folder, write_atomically
+from garden_core.files.disk import write_atomically
 
 TEMPLATE = Path(__file__).with_name("report.html")
 REPORT = "report.html"
@@ -49,7 +50,7 @@ def page(
     """
     folder = Path(folder)
     as_integer(games, "games", f"0 to {MOST_GAMES:,}", 0, MOST_GAMES)
-    if not is_folder(folder):
+    if not isdir(folder):
         raise ValueError(f"{one_line(folder)} is no folder of a training run")
     config = read_config(folder / CONFIG)
     run = report_files.RunFiles(folder, config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
+from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from garden_agents.evaluation.matches import Result, wilson
 from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
 from garden_agents.evaluation.plots import learning_curves, svg_plot
 from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
-from garden_core.files.disk import is_file, read_regular
+from garden_core.files.disk import read_regular
 
 EXPLOIT = "exploit.json"
 RESULTS_LIMIT = 1_000_000  # largest file of results, bytes
@@ -109,7 +110,7 @@ def _columns(path: Path, most: int) -> dict[str, np.ndarray]:
 
 
 def _results(path: Path, limit: int) -> _Results | None:
-    if not is_file(path):
+    if not isfile(path):
         return None
     try:
         return msgspec.json.decode(read_regular(path, limit), type=_Results)

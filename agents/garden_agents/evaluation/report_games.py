@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from garden_agents.registry import make_game
 from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
 from garden_core.files.data import DataFile
-from garden_core.files.disk import is_file
 from garden_core.files.replay import record
 from garden_core.game import Game
 from garden_core.render import film
@@ -54,7 +54,7 @@ def sections(
     """
     try:
         game = _game(config, code, folder / CONFIG)
-        if not is_file(folder / NETWORK):
+        if not isfile(folder / NETWORK):
             raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
         agent = NetworkAgent.load(folder, game, SEED, sampled=True)
         played = self_play(game, agent, games, SEED, on_finished)

@@ -6,6 +6,7 @@ description of the architecture, the game and the training.
 
 from __future__ import annotations
 
+from os.path import isdir
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,6 @@ from garden_core.batch.batch import Batch
 from garden_core.batch.policies import NETWORK_STREAM, Reseedable, Streams
 from garden_core.checks import as_seed, check_choice, one_line, short
 from garden_core.files.array_files import read, write
-from garden_core.files.disk import is_folder
 from garden_core.game import Game
 from garden_core.registry import make
 
@@ -90,7 +90,7 @@ class NetworkAgent(Reseedable):
                 another game or version, other observations or actions, other options or data, or for the cooperative
                 variant if this game is not (or the reverse).
         """
-        path = path / NETWORK if is_folder(path) else path
+        path = path / NETWORK if isdir(path) else path
         try:
             weights, made, config = read(path, "config", _Description)
             _check_widths(made.network, weights)
