@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from garden_agents.registry import load_agent
+from PIL import GifImagePlugin, Image, ImageSequence
 
 from garden_core import make
 from garden_core.files.replay import Replay, record
@@ -36,12 +37,13 @@ class Shown(NamedTuple):
     every: int
     width: int
     seconds: float
+    first: int
 
 
 SHOWN = {
-    "mars": Shown({}, "network-mcts:100", 2, 81, 3, 720, 0.6),
-    "cacti": Shown({}, "network-mcts:100", 8, 18, 1, 720, 1.0),
-    "botanicus": Shown({}, "network", 3, 149, 5, 800, 0.9),
+    "mars": Shown({}, "network-mcts:100", 2, 81, 3, 720, 0.6, 20),
+    "cacti": Shown({}, "network-mcts:100", 8, 18, 1, 720, 1.0, 8),
+    "botanicus": Shown({}, "network", 3, 149, 5, 800, 0.9, 15),
 }
 
 
@@ -62,6 +64,14 @@ def stills() -> dict[Path, str]:
     return made
 
 
+def begin_in_the_middle(path: Path, first: int) -> None:
+    """Leave out the first pictures of a film, which show an empty board."""
+    GifImagePlugin.LOADING_STRATEGY = GifImagePlugin.LoadingStrategy.RGB_AFTER_DIFFERENT_PALETTE_ONLY
+    with Image.open(path) as film:
+        pictures = [picture.copy() for picture in ImageSequence.Iterator(film)][first:]
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], loop=0, optimize=True)
+
+
 def files() -> set[Path]:
     """Return every file that is in the folder."""
     return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in (".json", ".svg", ".gif")}
@@ -74,6 +84,7 @@ if __name__ == "__main__":
         replay.save(FOLDER / f"{name}.json")
         film = {"width": shown.width, "seconds": shown.seconds, "every": shown.every}
         save_film(replay, FOLDER / f"{name}.gif", **film)
+        begin_in_the_middle(FOLDER / f"{name}.gif", shown.first)
         print(f"{name}: {len(replay.actions)} decisions, scores {', '.join(map(str, replay.scores))}")
     for path, content in stills().items():
         path.write_text(content, "utf-8")
