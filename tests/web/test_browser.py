@@ -81,7 +81,8 @@ def play(tab, rng, choose):
     made = 0
     while tab.wait_turn():
         count = tab.targets().count()
-        assert count == len(tab.positions()[-1]["legal"])
+        actions = {tab.targets().nth(number).get_attribute("data-action") for number in range(count)}
+        assert len(actions) == len(tab.positions()[-1]["legal"])
         tab.act(lambda count=count: choose(tab, rng.randrange(count)))
         made += 1
     return made
@@ -172,6 +173,34 @@ def test_hint_undo_rules_and_a_new_game(browser):
         with tab.context.expect_page() as film:
             page.click("#film")
         film.value.locator("#board svg").wait_for()
+
+
+def test_a_guide_of_five_steps_leads_through_the_first_game(browser):
+    with opened(browser, "botanicus") as tab:
+        page, steps = tab.page, 0
+        while page.locator("#guide").is_visible():
+            steps += 1
+            assert page.inner_text("#guide p").startswith(f"{steps} of 5: ")
+            page.click("#guide-next")
+        assert steps == 5
+        page.reload()
+        page.locator("#points tbody tr").first.wait_for()
+        assert page.locator("#guide").is_hidden()
+        page.click("#guide-button")
+        page.click("#guide-close")
+        assert page.locator("#guide").is_hidden()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_choice_is_in_sight_on_a_phone(name, browser):
+    with opened(browser, name, 390) as tab:
+        tab.page.click("#guide-close")
+        for _ in range(8):
+            if tab.wait_turn():
+                heights = [tab.targets().nth(n).bounding_box() for n in range(tab.targets().count())]
+                assert any(0 <= box["y"] and box["y"] + box["height"] <= 844 for box in heights)
+                tab.act(lambda: click(tab, 0))
+                tab.page.evaluate("() => scrollTo(0, 0)")
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -198,7 +198,7 @@ function mark(element, percent, share, best) {
 // --- the guide through a first game ---
 
 const GUIDE = [
-  () => find("rules").querySelector("p")?.textContent ?? "",
+  () => game.goal || game.title,
   () => `You are ${game.names[game.seat]}. The line above the board says who must decide, and what.`,
   () => "An orange edge marks what you can choose: click it, or a button below the board. Pointing at a thing explains it.",
   () => "A dashed blue edge marks what the last move changed. The list of moves says what each move did.",

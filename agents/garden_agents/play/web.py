@@ -286,6 +286,7 @@ class Server:
             "seat": page.seat,
             "cooperative": match.game.cooperative,
             "people": match.people,
+            "goal": match.game.summary.partition("\n\n")[0],
             "rules": _rules(type(match.game)),
             **for_owners,
         }
