@@ -78,11 +78,11 @@ def _entry(package: str, name: str) -> str:
     """Return the directive of a public name that is not a class."""
     path = f"{package}.{name}"
     if name == "kernels":
-        functions = (_directive("autofunction", f"{package}.jit.kernels.{each}") for each in KERNELS)
+        functions = (_directive("autofunction", f"{path}.{each}") for each in KERNELS)
         return "\n\n".join(["## `garden_core.kernels`", *functions])
     if "_v" in name:
         text = "Return the PettingZoo environment, a {py:class}`GardenEnv <garden_core.interfaces.GardenEnv>`, whose arguments these are."
-        return f"```{{py:function}} {path}.env(render_mode=None, *, illegal='raise', record=None, **options)\n\n{text}\n```"
+        return f"```{{py:function}} {name}.env(render_mode=None, *, illegal='raise', record=None, **options)\n\n{text}\n```"
     kind = "autodata" if name.isupper() or path in ALIASES else "autofunction"
     return _directive(kind, path)
 

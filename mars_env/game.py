@@ -38,15 +38,15 @@ more points it scores. The highest score wins.
 Each player puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six
 colours, dealt out evenly at random; they are open. Then turns go round.
 
-Your turn: if dice are on the table, use one of them. If none do, first roll as many dice as there are hexes without a
+Your turn: if dice are on the table, use one of them. If none are, first roll as many dice as there are hexes without a
 flower next to your gardener, the centre and peaks included; if there are none, your turn is over. The dice that you do
 not use stay for the players after you, and no player rolls before all are used.
 
 Using a die: your gardener goes exactly as many hexes as the die shows, in a straight line. It may pass flowers and the
 centre, but not gardeners, peaks or the edge, and it may not stop on the centre. On a hex without a flower you plant
 one of yours, of any colour you have left, and gain as many points as there are flowers in its group: the flowers of
-its colour that are connected with it, no matter who planted them, and itself. On a hex with a flower you plant nothing and
-lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
+its colour that are connected with it, no matter who planted them, and itself. On a hex with a flower you plant
+nothing and lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
 
 The score track has room for one player on each space above 0: a player who would end on a taken space goes on, in
 the same direction, to the next free one.

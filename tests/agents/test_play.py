@@ -272,7 +272,7 @@ def test_a_person_sees_nothing_that_another_hides(name, seed, typing):
 
 def test_the_log_describes_the_last_moves(typing):
     _, shown = typing(["", "grow star", ""], seats=["human", "human"])
-    log = "player_0 (human): grow star: take 3 star from the middle; then player_1 responds"
+    log = "player_0 (human): take 3 star from the middle; then player_1 responds"
     assert f"since your last move:\n{log}\n" in shown[3]
 
 
@@ -295,7 +295,7 @@ def test_the_screen_is_cleared_before_another_person_looks(typing, monkeypatch):
     clear = "\033[H\033[2J\033[3J"
     _, shown = typing(["", "1", "", "1", "1"], seats=["human", "human"])
     assert [piece.count(clear) for piece in shown] == [1, 0, 1, 0, 0, 1, 0]
-    assert "player_0 (human): grow" in shown[2].partition(clear)[0]
+    assert "player_0 (human): take" in shown[2].partition(clear)[0]
     assert "since your last move:\nplayer_0 (human): " in shown[3]
     for game, seats in (("cacti", ["human", "greedy"]), ("mars", ["human", "human"])):
         _, shown = typing(["1"] * 6, game, seats=seats)

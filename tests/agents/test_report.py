@@ -66,7 +66,7 @@ def test_settings_and_final_evaluation(run):
     assert "This training is finished." in text
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text))
     expected = {"game": "cacti", "trainer": "ppo", "seed": "7", "decisions": "3,000"}
-    expected |= {"training time": "2 s of 2 min 0 s", "best network": "kept after 3,000 decisions"}
+    expected |= {"training time": "0:00:02 of 0:02:00", "best network": "kept after 3,000 decisions"}
     assert expected.items() <= facts.items()  # of equal means the latest network is kept
     assert "garden train cacti --minutes 2.0" in facts["command"]
     assert ["panel_games", "31"] in rows(text)
@@ -77,7 +77,7 @@ def test_settings_and_final_evaluation(run):
 def test_curves_of_evaluations(run):
     found = sections(page(run, games=0))["Evaluations during the training"]
     low, high = wilson(0.875 * 32, 32)  # 31 games are rounded up, so that seats are shared equally
-    assert rows(found)[2] == ["2,000", "1 min 0 s", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
+    assert rows(found)[2] == ["2,000", "0:01:00", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
     assert "the same 32 deals" in found
     svg = found[found.index("<svg") :]
     for text in ("against greedy", "chance, 50%", "decisions learned from", "minutes of training"):
@@ -88,7 +88,7 @@ def test_curves_of_evaluations(run):
 def test_a_team_has_no_chance_line(run):
     (run / "evaluations.csv").write_text("decisions,seconds,team\n1000,30,-1.5\n2000,60,2.25\n")
     found = sections(page(run, games=0))["Evaluations during the training"]
-    assert rows(found)[1:] == [["1,000", "30 s", "-1.5"], ["2,000", "1 min 0 s", "2.25"]]
+    assert rows(found)[1:] == [["1,000", "0:00:30", "-1.5"], ["2,000", "0:01:00", "2.25"]]
     assert "chance" not in found
     assert "FillBetween" not in found
 

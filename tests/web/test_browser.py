@@ -198,7 +198,7 @@ def test_a_choice_is_in_sight_on_a_phone(name, browser):
         for _ in range(8):
             if tab.wait_turn():
                 heights = [tab.targets().nth(n).bounding_box() for n in range(tab.targets().count())]
-                assert any(0 <= box["y"] and box["y"] + box["height"] <= 844 for box in heights)
+                assert any(box["y"] >= 0 and box["y"] + box["height"] <= 844 for box in heights)
                 tab.act(lambda: click(tab, 0))
                 tab.page.evaluate("() => scrollTo(0, 0)")
 
