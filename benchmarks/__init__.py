@@ -1,1 +1,1 @@
-"""Benchmarks. Each module is run by itself and writes its figures, most also a plot, to `benchmarks/results/`."""
+"""Benchmarks. Each module is a command that writes its figures, most also a plot, to `benchmarks/results/`."""

@@ -1,4 +1,4 @@
-"""What benchmarks share: description of the machine, timed windows, trainings, result files."""
+"""Common parts of benchmarks: description of the machine, timed windows, trainings, result files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from garden_core.files.disk import write_atomically
 RESULTS = Path(__file__).parent / "results"
 
 Work = Callable[[int], tuple[float, float]]
-"""Does an amount of work; returns the number of units done and the seconds that they took."""
+"""Do an amount of work; return the number of units and their seconds."""
 
 
 # --- facts ---
 
 
 def facts() -> dict[str, Any]:
-    """Return what the figures depend on: date, commit, versions, machine."""
+    """Return the date, the commit, the versions and the machine of a measurement."""
     packages = ("garden-envs", "numpy", "numba", "gymnasium", "pettingzoo")
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -70,13 +70,13 @@ def _system() -> str:
 
 
 class OtherCores:
-    """Mean number of cores that other processes have used since this object was made; None where it is unknown."""
+    """Mean number of cores used by other processes since this object was made; None on systems without /proc."""
 
     def __init__(self) -> None:
         self._start = self._now()
 
     def __call__(self) -> float | None:
-        """Return the mean so far. A child process counts as another process until it has been waited for."""
+        """Return the mean so far. A child process counts as another process until its exit is collected."""
         before, now = self._start, self._now()
         if before is None or now is None:
             return None
@@ -97,33 +97,34 @@ class OtherCores:
 
 
 def seconds_a_move(game: Game, names: tuple[str, ...], moves: int) -> dict[str, float]:
-    """Return each agent's median time of a move of a single game, where there is more than one action.
+    """Return each agent's median time per move in a single game, over decisions with more than one legal action.
 
-    The network plays the games on; all agents move in the same positions.
+    The network plays the games; all agents decide in the same positions.
     """
     agents = {name: load_agent(name, game, 0, threads=1) for name in names}
     batch, player = Batch(game, 1), load_agent("network", game, 0)
     batch.reset(0)
-    found: dict[str, list[float]] = {name: [] for name in names}
+    times_of: dict[str, list[float]] = {name: [] for name in names}
     for agent in agents.values():
         ask(agent, batch, batch.all_rows)  # compile
-    while len(found[names[0]]) < moves:
+    while len(times_of[names[0]]) < moves:
         if batch.action_mask.sum() > 1:
             for name, agent in agents.items():
                 start = time.perf_counter()
                 ask(agent, batch, batch.all_rows)
-                found[name].append(time.perf_counter() - start)
+                times_of[name].append(time.perf_counter() - start)
         batch.step(ask(player, batch, batch.all_rows))
-    return {name: float(np.median(times)) for name, times in found.items()}
+    return {name: float(np.median(times)) for name, times in times_of.items()}
 
 
 # --- timed windows ---
 
 
 def measure(*works: Work, windows: int = 5, seconds: float = 0.7) -> list[list[float]]:
-    """Time each work in `windows` windows of about `seconds`; the works take turns, so that all see the same load.
+    """Time each work in `windows` windows of about `seconds`; the works take turns, so that all have the same load.
 
-    Returns, for each work, its units per second in each window.
+    Returns:
+        For each work, its units per second in each window.
     """
     amounts = [_warm_up(work, seconds) for work in works]
     rounds = [[_rate(*work(n)) for work, n in zip(works, amounts, strict=True)] for _ in range(windows)]
@@ -131,7 +132,7 @@ def measure(*works: Work, windows: int = 5, seconds: float = 0.7) -> list[list[f
 
 
 def _warm_up(work: Work, seconds: float) -> int:
-    """Return the amount of work that takes about `seconds`. The first call compiles and is not timed."""
+    """Return the amount of work that takes about `seconds`, after an untimed call that compiles."""
     work(1)
     amount = 1
     while (spent := work(amount)[1]) < seconds / 4:
@@ -144,7 +145,7 @@ def _rate(done: float, spent: float) -> float:
 
 
 def spread(values: Iterable[float]) -> dict[str, Any]:
-    """Return median, min and max of `values`, and all values in their order, to four digits."""
+    """Return median, min, max and all of `values`, in their order, to four digits."""
     values = [float(f"{value:.4g}") for value in values]
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
 
@@ -153,11 +154,11 @@ def spread(values: Iterable[float]) -> dict[str, Any]:
 
 
 def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[str]) -> None:
-    """Run `garden COMMAND --run FOLDER`, or go on with the run in `folder`; a finished one, which holds `result`, is left.
+    """Run `garden COMMAND --run FOLDER`, or resume an unfinished run in `folder`.
 
     Args:
         folder: folder of the run.
-        result: name of the file that a finished run has.
+        result: name of a file that only a finished run has.
         command: words of the command.
         resume: words before `--resume FOLDER` instead of these.
 
@@ -179,7 +180,7 @@ def train(folder: Path, result: str, command: Sequence[str], resume: Sequence[st
 
 
 def save(folder: Path, name: str, settings: dict[str, Any], measurements: list[dict[str, Any]]) -> None:
-    """Write NAME.json into `folder`, whole or not at all."""
+    """Write NAME.json into `folder`, atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     results = {"benchmark": name, "facts": facts(), "settings": settings, "measurements": measurements}

@@ -7,8 +7,8 @@ Decisions per second for growing numbers of games, in windows that take turns:
 - "Batch.step": the same with a policy and a step from Python for each decision of all games, actions checked;
 - "pgx": Connect Four of pgx on the same GPU, as in `benchmarks.peers`, where pgx is installed and JAX has the GPU.
 
-`bandwidth` is the share of the GPU's memory bandwidth that reading and writing each state, and writing each observation and
-mask, once in a decision comes to. "trainer" is the number of decisions a second that `garden train --device cuda` learns from.
+`bandwidth` is the share of the GPU's memory bandwidth needed to read and write each state and to write each observation and
+mask once per decision. "trainer" is the number of decisions per second of `garden train --device cuda`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Arguments:
 
 
 def kernel(game: Game, size: int) -> common.Work:
-    """Return the work of random play in one kernel; its amount is the number of decisions in each game."""
+    """Return the work of random play in one kernel; its amount is the number of decisions per game."""
     batch = Batch(game, size, device="cuda")
     batch.reset(SEED)
     rng_states = batch.target.put(
@@ -108,12 +108,12 @@ def bandwidth() -> float | None:
 
 
 def moved(game: Game) -> int:
-    """Return the bytes that a decision has to read and write."""
+    """Return the minimum number of bytes read and written per decision."""
     return 2 * game.state_dtype.itemsize + game.observation_size + game.num_actions
 
 
 def trained(name: str, network: Literal["flat", "board"], arguments: Arguments) -> float:
-    """Return how many decisions a second a training learns from."""
+    """Return the decisions per second of a training."""
     with tempfile.TemporaryDirectory() as folder:
         run = ppo.train(
             ppo.Arguments(
@@ -147,12 +147,12 @@ def main(arguments: Arguments) -> None:
             for what, rates in zip(
                 there, common.measure(*there.values(), windows=a.windows, seconds=a.seconds), strict=True
             ):
-                found: dict[str, Any] = {"game": name, "what": what, "num_envs": size}
-                found["decisions_per_second"] = common.spread(rates)
-                rate = found["decisions_per_second"]["median"]
+                row: dict[str, Any] = {"game": name, "what": what, "num_envs": size}
+                row["decisions_per_second"] = common.spread(rates)
+                rate = row["decisions_per_second"]["median"]
                 if limit and what != "pgx":
-                    found["bandwidth"] = round(rate * moved(game) / limit, 4)
-                measurements.append(found)
+                    row["bandwidth"] = round(rate * moved(game) / limit, 4)
+                measurements.append(row)
                 print(f"{game.name:14} {what:10} N = {size:7}: {rate:>14,.0f}", flush=True)
         for network in NETWORKS if a.minutes else ():
             if network == "flat" or hints_of(game).board(game) is not None:

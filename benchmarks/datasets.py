@@ -1,7 +1,7 @@
-"""Datasets: size of a file, and how fast it is loaded and expanded: `python -m benchmarks.datasets [GAMES...]`.
+"""Datasets: size of a file, and speed of loading and expanding it: `python -m benchmarks.datasets [GAMES...]`.
 
 Random games with the default options. "Loading" reads the file and plays its games again; "expanding" goes through
-`Dataset.chunks`; "DataLoader" takes shuffled batches of 256 decisions as tensors, in the process itself.
+`Dataset.chunks`; "DataLoader" takes shuffled batches of 256 decisions as tensors, without worker processes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from garden_core.interfaces.torch_dataset import TorchDataset
 
 @dataclass
 class Arguments:
-    """Measure the size of datasets, and how fast they are loaded and expanded."""
+    """Measure the size of datasets, and the speed of loading and expanding them."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
@@ -57,22 +57,22 @@ def main(arguments: Arguments) -> None:
             }
             works = [_passes(way, dataset.num_decisions) for way in ways.values()]
             rates = common.measure(*works, windows=a.windows, seconds=a.seconds)
-        found: dict[str, Any] = {
+        row: dict[str, Any] = {
             "game": game.name,
             "decisions": dataset.num_decisions,
             "bytes": size,
             "other_cores": busy(),
             **{way: common.spread(values) for way, values in zip(ways, rates, strict=True)},
         }
-        measurements.append(found)
-        speeds = ", ".join(f"{way} {found[way]['median']:,.0f}" for way in ways)
+        measurements.append(row)
+        speeds = ", ".join(f"{way} {row[way]['median']:,.0f}" for way in ways)
         print(f"{game.name:10} {size / dataset.num_decisions:.2f} bytes a decision; decisions/s: {speeds}")
     settings = {"games": a.games, "windows": a.windows, "seconds": a.seconds}
     common.save(a.output, "datasets", settings, measurements)
 
 
 def _passes(way: Callable[[], object], decisions: int) -> common.Work:
-    """Return a work that does something with all decisions, over and over."""
+    """Return a work that repeats `way`, which processes all decisions."""
 
     def work(times: int) -> tuple[float, float]:
         start = time.perf_counter()

@@ -1,21 +1,21 @@
-"""Beside other libraries: `python -m benchmarks.peers`, which needs `pip install '.[peers]'`, and `envpool` if wanted.
+"""Comparison with other libraries: `python -m benchmarks.peers`, which needs `pip install '.[peers]'`; `envpool` is optional.
 
 Decisions per second on one core, in one run, in windows that take turns: Connect Four and tic-tac-toe written on this core
-(`examples/`) beside the same games of pgx (on the CPU), EnvPool, OpenSpiel and PettingZoo; and the three games here beside their
-nearest relatives there. What each does for a decision:
+(`examples/`) next to the same games of pgx (on the CPU), EnvPool, OpenSpiel and PettingZoo; and the three games here next to
+the most similar games there. The work per decision:
 
 - "compiled": mask, a uniformly random legal action, the transition, a new game after each end, and the observation of the
   player to move, in compiled code (`garden_core.jit.loops.random_play`);
-- "Batch.step": the same for given actions, with a call from Python for each step of all games;
+- "Batch.step": the same for given actions, with one call from Python per step of all games;
 - "pgx": mask, random legal action, step with automatic reset and observation of N games, jitted as one loop; the
-  observations are summed up, so that they are not optimised away;
+  observations are summed, so that they are not optimised away;
 - "EnvPool": for given actions, as "Batch.step", with one thread; both players' observations, which it always makes;
 - "OpenSpiel, C++": whole games of its uniformly random bots (`pyspiel.evaluate_bots`): no observation;
 - "OpenSpiel, Python": its C++ states stepped from Python, with legal actions and observation tensor;
 - "env()" and "PettingZoo": the loop over `agent_iter` in Python, as in `benchmarks.throughput`.
 
-Start-up is a new process up to its first step, with our compiled code and nothing of the others' in a cache on disk, and
-memory that process's largest resident size (as Linux tells it).
+Start-up is the time from the start of a process to its first step, with our compiled code (but not the others') in a cache on
+disk; memory is that process's largest resident size (Linux's VmHWM).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SCAN = 64  # steps of pgx in one call
 
 @dataclass(frozen=True)
 class Peers:
-    """What a game of ours is held against: names of games there, "" for none."""
+    """Names of the games of other libraries with which a game is compared, "" for none."""
 
     pgx: str = ""
     envpool: str = ""
@@ -76,12 +76,12 @@ PEERS = {
     "cacti": Peers(open_spiel="gin_rummy"),
     "botanicus": Peers("backgammon", "Backgammon-v1", "backgammon"),
 }
-"""By name of our game; relatives, where it is not the same game."""
+"""By name of our game; the most similar game if the library does not have the same one."""
 
 
 @dataclass
 class Arguments:
-    """Measure this project's games beside other libraries' on one core."""
+    """Compare the speed of this project's games with other libraries' on one core."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = tuple(PEERS)
     """names of games"""
@@ -94,10 +94,10 @@ class Arguments:
     output: Path = common.RESULTS
     """folder for peers-GAME.json and peers-start-GAME.json"""
     start_up: bool = False
-    """measure start-up and memory, in place of speed"""
+    """measure start-up and memory instead of speed"""
 
 
-# --- what is measured ---
+# --- speed ---
 
 
 def of_pgx(name: str, size: int) -> common.Work:
@@ -195,26 +195,26 @@ def of_open_spiel_in_python(name: str) -> common.Work:
 
 
 def contenders(name: str, size: int) -> dict[str, Callable[[], common.Work]]:
-    """Return what is measured beside each other with `size` games at once, by what it is called."""
+    """Return the works that are compared with `size` games at once, by name."""
     peers, game = PEERS[name], make(name)
     length = game_length(game)
-    found: dict[str, Callable[[], common.Work]] = {
+    works: dict[str, Callable[[], common.Work]] = {
         "compiled": lambda: play(game, size, length, True),
         "Batch.step": lambda: step(game, size, length),
     }
     if peers.pgx:
-        found["pgx"] = lambda: of_pgx(peers.pgx, size)
+        works["pgx"] = lambda: of_pgx(peers.pgx, size)
     if peers.envpool and envpool is not None:
-        found["EnvPool"] = lambda: of_envpool(peers.envpool, size)
-    if peers.open_spiel:  # one game at a time, whatever the size
-        found["OpenSpiel, C++"] = lambda: of_open_spiel(peers.open_spiel)
+        works["EnvPool"] = lambda: of_envpool(peers.envpool, size)
+    if peers.open_spiel:  # one game at a time for any size
+        works["OpenSpiel, C++"] = lambda: of_open_spiel(peers.open_spiel)
     if size == 1:
-        found["env()"] = lambda: aec_loop(pettingzoo_env.env(game))
+        works["env()"] = lambda: aec_loop(pettingzoo_env.env(game))
         if peers.open_spiel:
-            found["OpenSpiel, Python"] = lambda: of_open_spiel_in_python(peers.open_spiel)
+            works["OpenSpiel, Python"] = lambda: of_open_spiel_in_python(peers.open_spiel)
         if peers.pettingzoo:
-            found["PettingZoo"] = lambda: aec_loop(pettingzoo.make("aec", peers.pettingzoo))
-    return found
+            works["PettingZoo"] = lambda: aec_loop(pettingzoo.make("aec", peers.pettingzoo))
+    return works
 
 
 # --- start-up and memory ---
@@ -263,7 +263,7 @@ def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
     codes |= {"EnvPool": _ENVPOOL.format(name=peers.envpool)} if peers.envpool and envpool is not None else {}
     codes |= {"OpenSpiel": _OPEN_SPIEL.format(name=peers.open_spiel)} if peers.open_spiel else {}
     codes |= {"PettingZoo": _PETTINGZOO.format(name=peers.pettingzoo)} if peers.pettingzoo else {}
-    found = []
+    measurements = []
     for what, code in codes.items():
         seconds, memory = [], 0.0
         for _ in range(times):
@@ -274,10 +274,10 @@ def start_up(name: str, times: int = 3) -> list[dict[str, Any]]:
             )
             seconds.append(time.perf_counter() - start)
             memory = int(out.split()[-1]) / 1024
-        found.append(
+        measurements.append(
             {"game": name, "what": what, "start_up": common.spread(seconds), "memory_mib": round(memory)}
         )
-    return found
+    return measurements
 
 
 def main(arguments: Arguments) -> None:
@@ -303,10 +303,10 @@ def main(arguments: Arguments) -> None:
             works = [make_work() for make_work in names.values()]
             rates = common.measure(*works, windows=arguments.windows, seconds=arguments.seconds)
             for what, own in zip(names, rates, strict=True):
-                found = {"game": name, "what": what, "num_envs": size, "other_cores": busy()}
-                found |= {"decisions_per_second": common.spread(own)}
+                row = {"game": name, "what": what, "num_envs": size, "other_cores": busy()}
+                row |= {"decisions_per_second": common.spread(own)}
                 ratios = [ours / theirs for ours, theirs in zip(rates[0], own, strict=True)]
-                measurements.append(found | {"compiled_to_this": common.spread(ratios)})
+                measurements.append(row | {"compiled_to_this": common.spread(ratios)})
                 print(
                     f"{name:26} N = {size:5} {what:18} {statistics.median(own):>14,.0f}"
                     f"   compiled is {statistics.median(ratios):.3g} times that",

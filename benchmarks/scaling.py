@@ -1,12 +1,12 @@
 """Expert iteration with workers on a Ray cluster: `python -m benchmarks.scaling [GAMES...]`, where Ray is installed.
 
-Trainings begin with the shipped network and a learning rate of 0, so that the work stays the same while it is measured. The
-parts of a training are measured one by one (games, learning), and a model puts them together: as workers play on while the
-learner learns from what comes, `decisions per second = the least of W * rate of a worker, 1 / learn`.
+Trainings begin with the shipped network and a learning rate of 0, so that the work stays the same during a measurement. The
+parts of a training (games, learning) are measured separately, and a model combines them: workers play while the learner
+learns, so `decisions per second = min(W * rate of a worker, 1 / learn)`.
 
-On a machine with fewer cores than busy processes these share it; how much faster two processes are than one is measured
-too. The model is then compared with trainings with one and with two workers, and used to predict larger numbers, each worker with
-a core of its own. `make test-ray` installs Ray.
+With fewer cores than busy processes, the processes share the machine; the speed of two processes relative to one is measured
+too. The model is then compared with trainings with one and with two workers, and predicts larger numbers of workers, each on
+its own core. `make test-ray` installs Ray.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import tyro
 from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.training import expert_iteration, search_games
 from garden_agents.training.ray_workers import MOVES, SearchWorker, SearchWorkers
-from garden_agents.training.run_folder import Run
 
 from benchmarks import common
 from garden_core import make
@@ -38,20 +37,20 @@ ASKED = (10, 100, 1000)
 
 @dataclass
 class Arguments:
-    """Measure trainings with workers, and a model of them."""
+    """Measure trainings with workers, and compare them with a model."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ("cacti", "mars")
     """names of games"""
     seconds: float = 20.0
     """length of each measurement of a training"""
     repeats: int = 9
-    """how often each part is measured"""
+    """number of measurements of each part"""
     output: Path = common.RESULTS
     """folder for scaling-GAME.json"""
 
 
 def settings(name: str, folder: Path) -> dict[str, Any]:
-    """Return arguments that keep the work the same: the shipped network, which does not change."""
+    """Return arguments that keep the work the same: the shipped network with a learning rate of 0."""
     game = make(name, reward="margin")
     start = shipped(game)[2]
     network = NetworkAgent.load(start, game, allow_other_options=True).config["network"]
@@ -71,17 +70,17 @@ def training(name: str, folder: Path) -> expert_iteration.Training:
     """Return a training by expert iteration with the game's own defaults."""
     arguments = expert_iteration.Arguments.for_game(name, threads=1, **settings(name, folder))
     game = make(name, reward="margin")
-    return expert_iteration.Training(arguments, Run.of(folder, game, arguments, ""), game)
+    return expert_iteration.Training(folder, arguments, game)
 
 
 def parts_of(name: str, folder: Path, repeats: int) -> dict[str, float]:
-    """Return the parts of the model: seconds for a decision, and sizes in bytes."""
+    """Return the parts of the model: seconds per decision, and sizes in bytes."""
     t = training(name, folder)
     weights = t.network.parameters
     made_of = t.game, t.arguments, weights, 0
     worker: Any = ray.remote(num_cpus=1)(SearchWorker).remote(*made_of)
     play = learn = 0.0
-    decisions, found = 0, []
+    decisions, positions = 0, []
     while t.positions.added < 2 * t.arguments.minibatch * repeats:
         start = time.perf_counter()
         received = ray.get(worker.play.remote(weights, True))
@@ -89,23 +88,23 @@ def parts_of(name: str, folder: Path, repeats: int) -> dict[str, float]:
         for played in received:
             t.positions.add(played.positions)
             t._learn(0.0)
-            found.append(played.positions)
+            positions.append(played.positions)
         if t.used:  # it has begun
             learn += time.perf_counter() - between
             play += between - start
             decisions += sum(played.decisions for played in received)
-    sent = search_games.joined(found)
+    sent = search_games.joined(positions)
     return {
         "decisions": MOVES * t.arguments.envs,
         "play": play / decisions,
         "learn": learn / decisions,
-        "bytes_of_a_decision": len(pickle.dumps(sent, protocol=5)) / (len(found) * t.arguments.envs),
+        "bytes_of_a_decision": len(pickle.dumps(sent, protocol=5)) / (len(positions) * t.arguments.envs),
         "bytes_of_the_weights": weights.nbytes,
     }
 
 
 def predicted(parts: dict[str, float], workers: int, capacity: float | None = None) -> float:
-    """Return the decisions per second of a training; `capacity` is that of the machine, where processes share it."""
+    """Return the decisions per second of a training; `capacity` is the machine's in processes, None for one core each."""
     rate = min(workers / parts["play"], 1 / parts["learn"])
     return rate if capacity is None else min(rate, capacity / (parts["play"] + parts["learn"]))
 
@@ -134,35 +133,35 @@ def measured(name: str, folder: Path, workers: int, seconds: float) -> dict[str,
 
 
 def rate_of(work: Callable[[], int], seconds: float) -> float:
-    """Return the units per second of work that is repeated for some time; work() returns how many it has done."""
+    """Return the units per second of `work`, repeated for some seconds; work() returns its number of units."""
     done, start = 0, time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
         done += work()
     return done / spent
 
 
-def _play_for(name: str, seconds: float, folder: str, found: Any) -> None:
-    """Play without Ray; put the decisions per second on the queue `found`."""
+def _play_for(name: str, seconds: float, folder: str, rates: Any) -> None:
+    """Play without Ray; put the decisions per second on the queue `rates`."""
     torch.set_num_threads(1)
     t = training(name, Path(folder))
-    games = search_games.Games(t.game, t.arguments, t.network, 1, 0)
+    games = search_games.SearchGames(t.game, t.arguments, t.network, 1, 0)
     games.compile()
-    found.put(rate_of(lambda: games.play(guided=True).decisions, seconds))
+    rates.put(rate_of(lambda: games.play(guided=True).decisions, seconds))
 
 
 def together(name: str, processes: int, seconds: float) -> float:
-    """Return the decisions per second that several processes without Ray play together."""
+    """Return the decisions per second of several processes together, without Ray."""
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
-        found = spawn.Queue()
-        arguments = [(name, seconds, f"{folder}/{i}", found) for i in range(processes)]
+        rates = spawn.Queue()
+        arguments = [(name, seconds, f"{folder}/{i}", rates) for i in range(processes)]
         started = [spawn.Process(target=_play_for, args=each) for each in arguments]
         for process in started:
             process.start()
-        rates = [found.get(timeout=60 + 3 * seconds) for _ in started]
+        total = sum(rates.get(timeout=60 + 3 * seconds) for _ in started)
         for process in started:
             process.join()
-    return sum(rates)
+    return total
 
 
 def main(arguments: Arguments) -> None:
@@ -185,8 +184,8 @@ def main(arguments: Arguments) -> None:
                 rows.append(row)
                 shown = ", ".join(f"{key} {value:,.0f}" for key, value in row.items())
                 print(f"{name:10} {shown}", flush=True)
-            found = {"game": name, "parts": parts, "two_to_one": two / one, "workers": rows}
-            common.save(a.output, f"scaling-{name}", about, [found])
+            measurement = {"game": name, "parts": parts, "two_to_one": two / one, "workers": rows}
+            common.save(a.output, f"scaling-{name}", about, [measurement])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Speed of tree search: `python -m benchmarks.search [GAMES...]`.
 
-Measured are simulated decisions per second, in the tree and in rollouts, with 400 simulations for each move, in
-positions of random games: the default search on one core and on two, searches with random rollouts of the same length
-and to the end of the game, and search guided by the network that comes with the game, 64 searches in step.
+Measures simulated decisions per second, in the tree and in rollouts, with 400 simulations per move in positions of random
+games: the default search on one core and on two, searches with random rollouts of the same length and to the end of the game,
+and 64 searches at once guided by the shipped network.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def positions(game: Game) -> Batch:
 
 
 def work(batch: Batch, agent: MCTSAgent) -> common.Work:
-    """Return the work of searching one position, or all at once where searches run together; its units are decisions."""
+    """Return the work of searching one position, or all at once with a network or threads; its units are decisions."""
     together = agent.network is not None or agent.threads > 1
 
     def search(amount: int) -> tuple[float, float]:
@@ -86,8 +86,8 @@ def main(arguments: Arguments) -> None:
         }
         others = common.OtherCores()
         works = [work(batch, agent) for agent in searches.values()]
-        found = common.measure(*works, windows=arguments.windows, seconds=arguments.seconds)
-        for what, rates in zip(searches, found, strict=True):
+        measured = common.measure(*works, windows=arguments.windows, seconds=arguments.seconds)
+        for what, rates in zip(searches, measured, strict=True):
             rate = common.spread(rates)
             measurements.append(
                 {"game": name, "search": what, "decisions_per_second": rate, "other_cores": others()}

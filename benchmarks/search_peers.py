@@ -1,8 +1,8 @@
 """OpenSpiel's IS-MCTS against ours at equal simulations: `python -m benchmarks.search_peers`, which needs open_spiel.
 
-OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, a random rollout for each
-simulation, and its default constant √2; it is on the leaderboard too, as is its MCTS for games without hidden information.
-Finished games are kept in `search-peers-GAME.games.jsonl` beside the result file, which is deleted in the end, and not played
+OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, one random rollout per
+simulation, and its default constant √2; the leaderboard has it too, and OpenSpiel's MCTS for games without hidden information.
+Until the end finished games are kept in `search-peers-GAME.games.jsonl`, so that an interrupted benchmark does not play them
 again.
 """
 
@@ -37,20 +37,20 @@ class Arguments:
     matches: int = 200
     """games"""
     moves: int = 50
-    """timed moves of each agent"""
+    """number of timed moves per agent"""
     processes: int = 2
-    """number of games' jobs at the same time"""
+    """number of processes"""
     output: Path = common.RESULTS
     """folder for search-peers-GAME.json"""
 
 
 def is_mcts(game: Game, seed: int) -> Policy:
-    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations for each move, for games with hidden information."""
+    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations per move, for games with hidden information."""
     from open_spiel.python.algorithms import ismcts
 
     def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
         bot = ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
-        # Without this it redraws hidden cards by a generator that is seeded with the time.
+        # By default its generator for hidden cards is seeded with the time.
         bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, random.uniform))
         return bot
 
@@ -58,7 +58,7 @@ def is_mcts(game: Game, seed: int) -> Policy:
 
 
 def mcts(game: Game, seed: int) -> Policy:
-    """Return OpenSpiel's MCTS with SIMULATIONS simulations for each move, for games without hidden information."""
+    """Return OpenSpiel's MCTS with SIMULATIONS simulations per move, for games without hidden information."""
     from open_spiel.python.algorithms import mcts
 
     def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
@@ -74,7 +74,7 @@ def _policy(game: Game, seed: int, make_bot: Callable[[Any, Any, np.random.Rando
     from garden_core.interfaces.openspiel import BotPolicy
 
     class Bot(BotPolicy):
-        digest = f"open_spiel {version('open_spiel')}"  # which is all that can change unseen
+        digest = f"open_spiel {version('open_spiel')}"  # the version identifies its code
 
     random = np.random.RandomState(seed % 2**32)
     evaluator = RandomRolloutEvaluator(1, random)
@@ -92,8 +92,8 @@ def main(arguments: Arguments) -> None:
         print(f"{name}\n{table(results)}", flush=True)
         times = common.seconds_a_move(game, (ours, theirs), a.moves)
         about = {"matches": a.matches, "simulations": SIMULATIONS}
-        found = {"game": name, "seconds_a_move": times, "results": [*map(dataclasses.asdict, results)]}
-        common.save(a.output, f"search-peers-{name}", about, [found])
+        measurement = {"game": name, "seconds_a_move": times, "results": [*map(dataclasses.asdict, results)]}
+        common.save(a.output, f"search-peers-{name}", about, [measurement])
         keep.unlink()
 
 

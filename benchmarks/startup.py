@@ -1,9 +1,8 @@
 """Seconds from a fresh process to the first step: `python -m benchmarks.startup [GAMES...]`.
 
-Every run is a process of its own, which imports the game's package, makes a game (with `env()`, or as a `Batch` of
-64), resets it and takes one step. An "empty" run starts with an empty cache folder, so that nearly all of its time is
-compilation; a "warm" run finds there what an earlier process compiled. "process" is the whole process from start to
-end, including the interpreter.
+Every run is a new process, which imports the game's package, makes a game (with `env()`, or as a `Batch` of 64), resets it and
+takes one step. An "empty" run starts with an empty cache folder, so that nearly all of its time is compilation; a "warm" run
+loads an earlier process's compiled code. "process" is the whole process, including the interpreter.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(g
 PARTS = ("import", "make", "reset", "step")
 CACHES = ("empty", "warm")
 OFF = ("", "flags", "linking", "cache", "all")
-"""Private parts of Numba that are switched off."""
+"""Private parts of Numba to switch off."""
 
 FIRST_STEP = """
 import json, time
@@ -58,7 +57,7 @@ class Options:
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """names of games; all installed ones if none is given"""
     plain_numba: bool = False
-    """measure instead what the private parts of Numba save: `env()` from an empty cache without each of them"""
+    """measure the time saved by private parts of Numba instead: `env()` from an empty cache without each of them"""
     quick: bool = False
     """one run of each kind, as a test of the benchmark; its figures mean nothing"""
     output: Path = RESULTS
@@ -77,9 +76,9 @@ def main(options: Options) -> None:
     print(f"{'game':10} {'interface':9} {'cache':6}" + "".join(f"{part:>10}" for part in (*PARTS, "process")))
     for name in names:
         for interface in INTERFACES:
-            for cache, found in _measure(announced[name], interface, runs).items():
-                measurements.append({"game": name, "interface": interface, "cache": cache, **found})
-                medians = (found["seconds"][part]["median"] for part in (*PARTS, "process"))
+            for cache, measured in _measure(announced[name], interface, runs).items():
+                measurements.append({"game": name, "interface": interface, "cache": cache, **measured})
+                medians = (measured["seconds"][part]["median"] for part in (*PARTS, "process"))
                 print(f"{name:10} {interface:9} {cache:6}" + "".join(f"{median:10.3f}" for median in medians))
     save(options.output, "startup", {"runs": runs}, measurements)
     draw(measurements, options.output / "startup.png")
@@ -135,11 +134,11 @@ def draw(measurements: list[dict[str, Any]], path: Path) -> None:
     height = 1.3 + 0.18 * len(measurements)
     with plot(path, len(CACHES), (8.4, height), sharey=True) as axes:
         for ax, cache in zip(axes, CACHES, strict=True):
-            found = [entry for entry in measurements if entry["cache"] == cache]
-            labels = [f"{entry['game']}, {entry['interface']}" for entry in found]
-            left = [0.0] * len(found)
+            rows = [entry for entry in measurements if entry["cache"] == cache]
+            labels = [f"{entry['game']}, {entry['interface']}" for entry in rows]
+            left = [0.0] * len(rows)
             for part, colour in zip(PARTS, COLOURS, strict=False):
-                widths = [entry["seconds"][part]["median"] for entry in found]
+                widths = [entry["seconds"][part]["median"] for entry in rows]
                 ax.barh(labels, widths, left=left, color=colour, height=0.6, label=part)
                 left = [before + width for before, width in zip(left, widths, strict=True)]
             ax.grid(axis="y", visible=False)

@@ -1,4 +1,4 @@
-"""What threads are worth: `python -m benchmarks.threads [GAMES...]`.
+"""Speed of threads: `python -m benchmarks.threads [GAMES...]`.
 
 `Batch.step` with one and with more threads, as in `benchmarks.throughput`: windows of about 0.7 s take turns, and the ratio
 is the median of the ratios of neighbouring windows.
@@ -26,7 +26,7 @@ class Arguments:
     sizes: tuple[int, ...] = (256, 1024, 8192, 32768)
     """numbers of games in a batch"""
     threads: tuple[int, ...] = (2,)
-    """numbers of threads, beside one"""
+    """numbers of threads to compare with one"""
     windows: int = 9
     """number of windows"""
     seconds: float = 0.7
@@ -46,17 +46,17 @@ def main(arguments: Arguments) -> None:
             works = [step(game, size, length, threads) for threads in (1, *a.threads)]
             serial, *others = common.measure(*works, windows=a.windows, seconds=a.seconds)
             for threads, rates in zip(a.threads, others, strict=True):
-                found: dict[str, Any] = {
+                row: dict[str, Any] = {
                     "game": game.name,
                     "num_envs": size,
                     "threads": threads,
                     "other_cores": busy(),
                 }
-                found["decisions_per_second"] = common.spread(rates)
-                found["one_thread"] = common.spread(serial)
-                found["ratio"] = common.spread(a / b for a, b in zip(rates, serial, strict=True))
-                measurements.append(found)
-                rate, ratio = (found[key]["median"] for key in ("decisions_per_second", "ratio"))
+                row["decisions_per_second"] = common.spread(rates)
+                row["one_thread"] = common.spread(serial)
+                row["ratio"] = common.spread(a / b for a, b in zip(rates, serial, strict=True))
+                measurements.append(row)
+                rate, ratio = (row[key]["median"] for key in ("decisions_per_second", "ratio"))
                 print(f"{game.name:10} N = {size:5}, {threads} threads: {rate:>12,.0f}, ratio {ratio:.2f}")
     common.save(a.output, "threads", {"windows": a.windows, "seconds": a.seconds}, measurements)
 

@@ -1,6 +1,6 @@
 """Decisions per second on one core: `python -m benchmarks.throughput [GAMES...]`.
 
-Four things are measured for each game and number of players, each in windows of about 0.7 s after a warm-up:
+Four speeds are measured for each game and number of players, each in windows of about 0.7 s after a warm-up:
 
 - "random play": compiled code only. A decision is the mask, a uniformly random choice of a legal action and the
   transition, with a new deal after each end (`garden_core.jit.loops.random_play`).
@@ -11,9 +11,9 @@ Four things are measured for each game and number of players, each in windows of
 - "env()": the AEC loop `agent_iter`, `last`, `step` with resets and the steps of agents whose game is over. The
   timed loop chooses a random entry of `mask.nonzero()[0]`.
 
-The N games of a batch have been played for different numbers of decisions, so that every phase of the game occurs at
-the same time, as in a training. Where two programs are compared, their windows alternate; their ratio is the median
-of the ratios of neighbouring windows. "env()" is compared with PettingZoo's own Connect Four in the same loop.
+The N games of a batch are advanced by different numbers of decisions, so that all phases of the game occur at the same time,
+as in a training. The windows of two compared programs alternate; their ratio is the median of the ratios of neighbouring
+windows. "env()" is compared with PettingZoo's own Connect Four in the same loop.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from garden_core.jit import compiled, loops
 from garden_core.jit.rng import bounded, nth_legal
 
 SEED = 20261121
-PHASES = 16  # groups of games in a batch, each advanced by another number of decisions
+PHASES = 16  # groups of games in a batch, each advanced by a different number of decisions
 COMPILED, OBSERVED, STEP, AEC = "random play", "random play, observed", "Batch.step", "env()"
 LINES, MARKS = ("-", "--", ":", "-."), ("x", "+", "1", "2")  # by number of players
 YARDSTICK, CONNECT_FOUR = "yardstick", "PettingZoo connect_four_v3"
@@ -55,7 +55,7 @@ class Options:
     num_players: tuple[int, ...] = ()
     """numbers of players; each game's smallest and largest if none is given"""
     quick: bool = False
-    """two short windows with small batches, as a test of the benchmark; its figures mean nothing"""
+    """two short windows with small batches, to test the benchmark; the figures are meaningless"""
     yardstick: tuple[str, ...] = ()
     """programs to compare random play with (see run_yardstick), as GAME=PATH, or PATH for one game; none if not given"""
     output: Path = RESULTS
@@ -71,18 +71,16 @@ def main(options: Options) -> None:
     sizes, windows, seconds = ((1, 64), 2, 0.02) if options.quick else ((1, 64, 1024, 8192), 5, 0.7)
     measurements: list[dict[str, Any]] = []
 
-    def add(
-        game: Game, what: str, size: int, work: Work, beside: str = "", other: Work | None = None
-    ) -> None:
+    def add(game: Game, what: str, size: int, work: Work, rival: str = "", other: Work | None = None) -> None:
         busy, works = OtherCores(), [work, other] if other else [work]
         rates, *others = measure(*works, windows=windows, seconds=seconds)
-        found = {"game": game.name, "num_players": game.num_players, "what": what, "num_envs": size}
-        found |= {"decisions_per_second": spread(rates), "other_cores": busy()}
+        row = {"game": game.name, "num_players": game.num_players, "what": what, "num_envs": size}
+        row |= {"decisions_per_second": spread(rates), "other_cores": busy()}
         for theirs in others:
             ratios = spread(a / b for a, b in zip(rates, theirs, strict=True))
-            found["beside"] = {"what": beside, "decisions_per_second": spread(theirs), "ratio": ratios}
-        measurements.append(found)
-        print(_line(found), flush=True)
+            row["beside"] = {"what": rival, "decisions_per_second": spread(theirs), "ratio": ratios}
+        measurements.append(row)
+        print(_line(row), flush=True)
 
     print(f"{'game':10} {'players':>7} {'what':22} {'N':>5} {'decisions/s':>12} {'min':>12} {'max':>12}")
     for game in games:
@@ -106,7 +104,7 @@ def main(options: Options) -> None:
     draw(measurements, options.output / "throughput.png")
 
 
-# --- what is measured ---
+# --- works ---
 
 
 def game_length(game: Game, decisions: int = 50_000) -> int:
@@ -116,7 +114,7 @@ def game_length(game: Game, decisions: int = 50_000) -> int:
 
 
 def play(game: Game, size: int, length: int, observed: bool) -> Work:
-    """Return the work of random play in compiled code; its amount is the number of decisions in each of `size` games."""
+    """Return the work of random play in compiled code; its amount is the number of decisions per game."""
     rows, rng_states = _in_play(game, size, length)
 
     def work(steps: int) -> tuple[float, float]:
@@ -158,7 +156,7 @@ def choose(masks, rng_states, actions):
 
 
 def aec_loop(env: Any) -> Work:
-    """Return the work of PettingZoo's usual loop with random actions; it plays whole games, so at least the amount."""
+    """Return the work of PettingZoo's usual loop with random actions; it plays whole games, at least the amount."""
     uniform = random.Random(SEED).random
     env.reset(seed=SEED)
 
@@ -182,18 +180,18 @@ def aec_loop(env: Any) -> Work:
 def run_yardstick(path: Path, game: Game, size: int, length: int, observed: bool) -> Work:
     """Return the work of another program's random play, timed by that program.
 
-    The program is called with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints a line with "X M decisions/s" in it. The
-    amount is rounded to whole games, as it deals all its games at once.
+    The program is called with PLAYERS GAMES STEPS OBSERVED (0 or 1), and prints a line with "X M decisions/s". The amount is
+    rounded to whole games, as the program deals all its games at once.
     """
 
     def work(steps: int) -> tuple[float, float]:
         steps = length * max(1, round(steps / length))
         command = map(str, (path, game.num_players, size, steps, int(observed)))
         printed = subprocess.run(list(command), check=True, capture_output=True, text=True).stdout
-        found = re.search(r"([\d.]+) M decisions/s", printed)
-        if not found or not float(found[1]):
+        match = re.search(r"([\d.]+) M decisions/s", printed)
+        if not match or not float(match[1]):
             raise ValueError(f"{path} printed no 'X M decisions/s': {printed!r}")
-        return steps * size, steps * size / (float(found[1]) * 1e6)
+        return steps * size, steps * size / (float(match[1]) * 1e6)
 
     return work
 
@@ -216,7 +214,7 @@ def _in_play(game: Game, size: int, length: int) -> tuple[loops.Rows, np.ndarray
     return rows, rng_states
 
 
-# --- what is chosen ---
+# --- choice of games ---
 
 
 def _variants(name: str, num_players: tuple[int, ...]) -> list[Game]:
@@ -250,44 +248,44 @@ def _connect_four() -> Any:
     return connect_four_v3.env()
 
 
-# --- what is shown ---
+# --- output ---
 
 
-def _line(found: dict[str, Any]) -> str:
-    rate = found["decisions_per_second"]
-    line = f"{found['game']:10} {found['num_players']:>7} {found['what']:22} {found['num_envs']:>5}"
+def _line(row: dict[str, Any]) -> str:
+    rate = row["decisions_per_second"]
+    line = f"{row['game']:10} {row['num_players']:>7} {row['what']:22} {row['num_envs']:>5}"
     line += "".join(f" {rate[key]:>12,.0f}" for key in ("median", "min", "max"))
-    if "beside" in found:
-        other = found["beside"]
+    if "beside" in row:
+        other = row["beside"]
         line += f"   {other['ratio']['median']:.3g} x {other['what']} ({other['decisions_per_second']['median']:,.0f})"
     return line
 
 
 def draw(measurements: list[dict[str, Any]], path: Path) -> None:
     """Plot decisions per second over batch sizes, one panel for each game, and the AEC loops as bars."""
-    names = list(dict.fromkeys(found["game"] for found in measurements))
+    names = list(dict.fromkeys(row["game"] for row in measurements))
     with plot(path, len(names) + 1, (4.8 * len(names) + 3.8, 4.6)) as axes:
         for ax, name in zip(axes, names, strict=False):
-            _draw_game(ax, name, [found for found in measurements if found["game"] == name])
-        _draw_aec(axes[-1], [found for found in measurements if found["what"] == AEC])
+            _draw_game(ax, name, [row for row in measurements if row["game"] == name])
+        _draw_aec(axes[-1], [row for row in measurements if row["what"] == AEC])
 
 
 def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
     """Plot a game: a colour for each measurement, a line style for each number of players, marks for the yardstick."""
-    sizes = sorted({found["num_envs"] for found in measurements})
+    sizes = sorted({row["num_envs"] for row in measurements})
     whats = dict(zip((COMPILED, OBSERVED, STEP), COLOURS, strict=False))
     for what, colour in whats.items():
         ax.plot([], [], color=colour, label=what)
     for n, style, mark in zip(
-        sorted({found["num_players"] for found in measurements}), LINES, MARKS, strict=False
+        sorted({row["num_players"] for row in measurements}), LINES, MARKS, strict=False
     ):
         ax.plot([], [], "o" + style, color="#444444", label=f"{n} players")
         for what, colour in whats.items():
-            curve = [found for found in measurements if (found["what"], found["num_players"]) == (what, n)]
-            ax.plot(sizes, [_millions(found) for found in curve], "o" + style, color=colour)
-            beside = {found["num_envs"]: _millions(found["beside"]) for found in curve if "beside" in found}
-            ax.plot(beside.keys(), beside.values(), mark, color=colour, markersize=6)
-        if any("beside" in found for found in measurements if found["what"] == COMPILED):
+            curve = [row for row in measurements if (row["what"], row["num_players"]) == (what, n)]
+            ax.plot(sizes, [_millions(row) for row in curve], "o" + style, color=colour)
+            rival = {row["num_envs"]: _millions(row["beside"]) for row in curve if "beside" in row}
+            ax.plot(rival.keys(), rival.values(), mark, color=colour, markersize=6)
+        if any("beside" in row for row in measurements if row["what"] == COMPILED):
             ax.plot([], [], mark, color="#444444", markersize=6, label=f"{YARDSTICK}, {n} players")
     ax.set(
         title=name, xlabel="games in the batch", ylabel="million decisions/s", xscale="log", ylim=(0, None)
@@ -298,21 +296,19 @@ def _draw_game(ax: Any, name: str, measurements: list[dict[str, Any]]) -> None:
 
 
 def _draw_aec(ax: Any, measurements: list[dict[str, Any]]) -> None:
-    bars = {
-        f"{found['game']}, {found['num_players']} players": _millions(found) * 1e3 for found in measurements
-    }
+    bars = {f"{row['game']}, {row['num_players']} players": _millions(row) * 1e3 for row in measurements}
     ax.barh(list(bars), list(bars.values()), color=COLOURS[0], height=0.6)
-    beside = [_millions(found["beside"]) * 1e3 for found in measurements if "beside" in found]
-    if beside:
-        ax.barh(CONNECT_FOUR.replace(" ", "\n"), statistics.median(beside), color=COLOURS[-1], height=0.6)
+    rival = [_millions(row["beside"]) * 1e3 for row in measurements if "beside" in row]
+    if rival:
+        ax.barh(CONNECT_FOUR.replace(" ", "\n"), statistics.median(rival), color=COLOURS[-1], height=0.6)
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     ax.set(title="env(), one game, loop in Python", xlabel="thousand decisions/s")
 
 
-def _millions(found: dict[str, Any]) -> float:
-    return found["decisions_per_second"]["median"] / 1e6
+def _millions(row: dict[str, Any]) -> float:
+    return row["decisions_per_second"]["median"] / 1e6
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Speed of PPO training, our own trainer and Stable-Baselines3's side by side: `python -m benchmarks.training [GAMES...]`.
 
-Measured are the decisions learned from per second, games and updates together, of `--trainer own` and `--trainer sb3`
-with the same architecture (the game's default), number of games, decisions of a rollout, epochs and size of minibatches,
-each with one thread and with two; the windows of the two alternate. For our own trainer the result file also says where
-the time goes.
+Measures the decisions per second of `--trainer own` and `--trainer sb3`, games and updates together, with the same
+architecture (the game's default), number of games, rollout length, epochs and minibatch size, with one thread and with two; the
+windows of the two trainers alternate. For our own trainer the result file also contains the shares of time by part.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from typing import Any
 
 import torch
 import tyro
+from garden_agents.networks.architecture import new_network
 from garden_agents.training import ppo, sb3
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from garden_agents.training.ppo_arguments import PAST_SELVES
-from garden_agents.training.run_folder import Run
 from garden_agents.training.self_play import SelfPlay
 
 from benchmarks import common
@@ -30,7 +29,7 @@ from garden_core import list_games, make
 
 ENVS, ROLLOUT, EPOCHS, MINIBATCH = 128, 32, 3, 512
 EQUAL: dict[str, Any] = {"envs": ENVS, "rollout": ROLLOUT, "epochs": EPOCHS}
-PARTS = {  # of our own trainer: what is timed, and within what
+PARTS = {  # of our own trainer: path to an object, and its timed method
     "inference": (("games", "network"), "evaluate"),
     "features": (("games", "network", "network"), "inputs"),
     "environment": (("games", "batch"), "step"),
@@ -53,21 +52,21 @@ class Arguments:
 
 
 class Own:
-    """Our own trainer. Imitation, which only the first part of a training has, is left out."""
+    """Our own trainer, without imitation, which only the first part of a training has."""
 
     def __init__(self, name: str, threads: int, folder: Path) -> None:
         arguments = ppo.Arguments(
             name, minibatch=MINIBATCH, threads=threads, panel=(), imitation=0.0, run=folder, **EQUAL
         )
         game = make(name, reward="margin")
-        self.training = ppo.Training(arguments, Run.of(folder, game, arguments, ""), game)
+        self.training = ppo.Training(folder, arguments, game)
         self.games = SelfPlay(game, self.training.torch_network, self.training.pool, arguments, 0)
         self.spent: defaultdict[str, float] = defaultdict(float)
         for part, (path, function) in PARTS.items():
             self._time(part, path, function)
 
     def _time(self, part: str, path: tuple[str, ...], function: str) -> None:
-        """Add what a method takes to `spent`."""
+        """Add the time of a method's calls to `spent`."""
         where: Any = self
         for step in path:
             where = getattr(where, step)
@@ -84,7 +83,7 @@ class Own:
 
     def __call__(self, rollouts: int) -> tuple[float, float]:
         """Play and learn; return the number of decisions learned from and the seconds."""
-        torch.set_num_threads(1)  # it has threads of its own
+        torch.set_num_threads(1)  # it has its own threads
         before, start = self.training.decisions, time.perf_counter()
         for _ in range(rollouts):
             self.training.learn(self.games.rollout(with_greedy=False))
@@ -100,7 +99,7 @@ class Own:
 
 
 class SB3:
-    """Stable-Baselines3's trainer, where a third of the opponents are past selves, a third random and a third greedy."""
+    """Stable-Baselines3's trainer; a third of the opponents are past selves, a third random and a third greedy."""
 
     def __init__(self, name: str, threads: int) -> None:
         self.threads = threads
@@ -109,9 +108,10 @@ class SB3:
         game = make(name, reward="margin")
         pool = OpponentPool((1 / 3, 1 / 3, 1 / 3), PAST_SELVES)
         env = SelfPlayVecEnv(game, ENVS, pool)
-        self.model = sb3.new_model(game, env, arguments)
+        network = new_network(game, arguments.architecture, "outcome")
+        self.model = sb3.new_model(env, arguments, network)
         for _ in range(PAST_SELVES):
-            pool.freeze(sb3.policy_of(self.model).exported())
+            pool.freeze(network)
         env.learner.set_weights(pool.weights)
 
     def __call__(self, rollouts: int) -> tuple[float, float]:
@@ -137,17 +137,17 @@ def main(arguments: Arguments) -> None:
     for name in arguments.games or list_games():
         for threads in (1, 2):
             others = common.OtherCores()
-            with both(name, threads) as (own, beside):
-                for trainer in (own, beside):
+            with both(name, threads) as (own, sb3_trainer):
+                for trainer in (own, sb3_trainer):
                     trainer(2)  # compiles, and spreads the games over all phases
                 own.spent.clear()
-                rates = common.measure(own, beside, windows=arguments.windows, seconds=arguments.seconds)
+                rates = common.measure(own, sb3_trainer, windows=arguments.windows, seconds=arguments.seconds)
                 shares = own.shares
             ratios = [one / other for one, other in zip(*rates, strict=True)]
-            found = {"decisions_per_second": common.spread(rates[0]), "shares_of_time": shares}
+            measured = {"decisions_per_second": common.spread(rates[0]), "shares_of_time": shares}
             compared = {"decisions_per_second": common.spread(rates[1]), "ratio": common.spread(ratios)}
             measurements.append(
-                {"game": name, "threads": threads, **found, "sb3": compared, "other_cores": others()}
+                {"game": name, "threads": threads, **measured, "sb3": compared, "other_cores": others()}
             )
             medians = [common.spread(part)["median"] for part in (*rates, ratios)]
             print(

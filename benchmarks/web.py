@@ -1,8 +1,8 @@
-"""How fast the page to play on is: `python -m benchmarks.web [GAMES...]`.
+"""Response times of the web page for playing: `python -m benchmarks.web [GAMES...]`.
 
-Starts `garden play GAME --web` as a process of its own and plays random legal actions over WebSockets, as pages do, against
-random agents. An answer's time is from sending an action to receiving the position after it, with its picture; agents move
-after that. Measured are one game alone, GAMES at once, and messages that are no messages.
+Starts `garden play GAME --web` as a process and plays random legal actions over WebSockets, as pages do, against random agents.
+An answer's time is from sending an action to receiving the next position with its picture; the agents move after that. Measures
+one game alone, many games at once, and invalid messages.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ WRONG = ('{"type": "act"}', "x", "[" * 10_000, '{"type": "act", "at": 999, "acti
 
 @dataclass(frozen=True)
 class Options:
-    """Measure how fast the page to play on answers."""
+    """Measure the response times of the web page for playing."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     at_once: int = 50
     """games that are played at the same time"""
     decisions: int = 30
-    """decisions of a person in each game, at most"""
+    """largest number of a person's decisions per game"""
     pause: float = 1.0
-    """seconds that the people of games at once think, on average"""
+    """mean thinking time per decision with many games at once, seconds"""
     wrong: int = 500
-    """messages that are no messages"""
+    """number of invalid messages"""
     output: Path = RESULTS
     """folder for the result file"""
 
@@ -52,8 +52,8 @@ def main(options: Options) -> None:
     measurements = []
     for game in options.games or list_games():
         measurements += _measured(game, options)
-        for found in measurements[-3:]:
-            print(json.dumps(found), flush=True)
+        for measurement in measurements[-3:]:
+            print(json.dumps(measurement), flush=True)
     about = {"at_once": options.at_once, "decisions": options.decisions, "pause": options.pause}
     save(options.output, "web", about, measurements)
 
@@ -65,8 +65,8 @@ def _measured(game: str, options: Options) -> list[dict[str, Any]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            found = next(filter(None, (re.search(r"http://\S+", line) for line in process.stdout)))
-            with urllib.request.urlopen(found[0]) as answer:  # redirects to the first game's seat
+            match = next(filter(None, (re.search(r"http://\S+", line) for line in process.stdout)))
+            with urllib.request.urlopen(match[0]) as answer:  # redirects to the first game's seat
                 socket = answer.url.replace("http://", "ws://").replace("/?", "/socket?")
             return asyncio.run(_all(game, socket, options))
         finally:
@@ -110,7 +110,7 @@ async def _next(socket: Any, kind: str) -> dict[str, Any]:
 
 
 async def _play(address: str, seed: int, decisions: int, pause: float) -> list[float]:
-    """Play a game, thinking before each decision; return the seconds that each answer took."""
+    """Play a game, with a pause before each decision; return the seconds of each answer."""
     rng, taken = random.Random(seed), list[float]()
     async with connect(address, max_size=None) as socket:
         await socket.send(json.dumps({"type": "look"}))
@@ -131,7 +131,7 @@ async def _play(address: str, seed: int, decisions: int, pause: float) -> list[f
 
 
 def _spread(seconds: list[float]) -> dict[str, Any]:
-    """Return how many answers there were, and their times in milliseconds."""
+    """Return the number of answers, and their times in milliseconds."""
     low, high = np.quantile(seconds, [0.5, 0.99]) * 1e3
     return {"answers": len(seconds), "median_ms": round(low, 1), "p99_ms": round(high, 1)}
 

@@ -22,6 +22,7 @@ from botanicus_env.tables import (
     TASKS_EACH,
     TRACKS,
 )
+from botanicus_env.view import View
 from garden_core.game import Game, Part
 from garden_core.options import Option
 from garden_core.presentation import Table
@@ -34,8 +35,8 @@ class Botanicus(Game):
     Options: see `Botanicus.options`. Observation: int8 (1224,); 81 actions. docs/botanicus.md has the tables.
 
     Raises:
-        ValueError: for an option out of range, or a data file that cannot be read or holds what is not
-            allowed; it names the line or key at fault.
+        ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
+            or key at fault.
     """
 
     name = "botanicus"
@@ -51,6 +52,7 @@ class Botanicus(Game):
     state_fields = STATE_FIELDS
     params_fields = PARAMS_FIELDS
     rules: ClassVar[Any] = rules
+    seen = staticmethod(snapshots.seen)
 
     @functools.cached_property
     def tables(self) -> tables.Tables:
@@ -61,7 +63,7 @@ class Botanicus(Game):
             raise ValueError(f"tables: {error}") from None
 
     def fill_params(self, params: Any) -> None:
-        """Write what is printed as tables."""
+        """Write the printed values."""
         printed = self.tables
         params["num_special"] = len(printed.special)
         params["num_card_kinds"] = len(printed.cards)
@@ -121,10 +123,10 @@ class Botanicus(Game):
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
         return (
-            Part(1, "forfeit the action at hand or what is left of it; stop on the track"),
+            Part(1, "forfeit the rest of the action at hand; stop on the track"),
             Part(len(CROSSINGS), "Gardener to this crossing: in phase 1 for coins, by a walk action free"),
             Part(BEDS, "bed for the plant or the water at hand"),
-            Part(len(CHOSEN), "carry out next, of what is pending; in the last turn the choice of a track"),
+            Part(len(CHOSEN), "carry out a pending action next; in the last turn, choose a track"),
             Part(2, "advance on the track by the upper or lower edge; a single edge is the upper one"),
             Part(MAX_CARD_KINDS, "use a Garden card of this kind"),
             Part(MAX_CARD_KINDS, "sell a Garden card of this kind"),
@@ -148,7 +150,7 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the last stack, 0 for a seat that nobody has", "0 … 4"),
+                Part(1, f"{seat}: place in the last stack, 0 for an unused seat", "0 … 4"),
             ]
         return (
             *seats,
@@ -211,30 +213,22 @@ class Botanicus(Game):
         """Return the state as plain JSON values; keys as in docs/botanicus.md."""
         return snapshots.written(state, self.tables, self.num_players, self.scores(state))
 
-    def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a snapshot without what `seat` does not see."""
-        return snapshots.seen(snapshot, seat)
-
     def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
         """Write the position of a snapshot into a zeroed state."""
         snapshots.fill(state, snapshot, self.tables, self.num_players)
 
     def describe(self, state: Any, action: int) -> str:
-        """Return in one line what a legal action does here, by what the player to move knows."""
-        return describing.describe(self.snapshot(state), self.tables, self.labels[action])
+        """Return in one line what a legal action does in this position, without information hidden from the player to move."""
+        return describing.describe(View(self.snapshot(state), self.tables), self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
-        return describing.score_sheet(snapshot, self.tables)
+        return [View(snapshot, self.tables).score_sheet(player) for player in range(self.num_players)]
 
     def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""
-        return drawing.text(self._drawn(view, seat), self.tables, legal)
+        return drawing.text(View(view, self.tables), legal)
 
     def own_svg(self, view: dict[str, Any], seat: int | None, look: Look) -> str:
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all hands."""
-        return drawing.svg(self._drawn(view, seat), self.tables, seat, look)
-
-    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
-        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
-        return snapshots.seen(view, None) if seat is None else view
+        return drawing.svg(View(view, self.tables), seat, look)

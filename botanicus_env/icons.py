@@ -9,97 +9,60 @@ from garden_core.render import svg as draw
 
 
 class Palette(NamedTuple):
-    """The colours of a picture.
+    """The colours of a picture, by default light.
 
     Attributes:
-        paper: behind everything; `panel`: of a player or a track; `board`: of the spaces; `raised`: of what comes next.
-        tile: of a tile; `offered`: under what one can click.
+        paper: background; `panel`: of a player or a track; `board`: of the spaces; `raised`: of the current and next column.
+        tile: of a tile; `offered`: ground of clickable parts.
         ink, faint: of text; `edge`: of boxes and paths.
-        legal: edge of what one can click; `last`: edge of what the last action changed.
-        livery: one a player; `neutral`: of the neutral Flower; `on_livery`: of text on these.
+        legal: edge of clickable parts; `last`: edge of what the last action changed.
+        livery: by player; `neutral`: of the neutral Flower; `on_livery`: of text on these.
         bed: soil; `reach`: soil in reach of the Gardener; `furrow`: lines on soil; `leaf`: leaves by level, I to IV.
         level: of chips by level, I to IV; `on_level`: of text on them.
         bud, petal, heart: of flowers; `pot`: of pots; `on_pot`: of text on pots.
-        done: of what has scored; `on_done`: of text on it.
+        done: of scored parts; `on_done`: of text on it.
         coin, star, fur, sheet, steel, wood, boot: of icons; `line`: their edges; `rod`: of handles and masts.
     """
 
-    paper: str
-    panel: str
-    board: str
-    raised: str
-    tile: str
-    offered: str
-    ink: str
-    faint: str
-    edge: str
-    legal: str
-    last: str
-    livery: tuple[str, str, str, str]
-    neutral: str
-    on_livery: str
-    bed: str
-    reach: str
-    furrow: str
-    leaf: tuple[str, str, str, str]
-    level: tuple[str, str, str, str]
-    on_level: str
-    bud: str
-    petal: str
-    heart: str
-    pot: str
-    on_pot: str
-    done: str
-    on_done: str
-    coin: str
-    star: str
-    fur: str
-    sheet: str
-    steel: str
-    wood: str
-    boot: str
-    line: str
-    rod: str
+    paper: str = "#efe9da"
+    panel: str = "#fffdf7"
+    board: str = "#f6f2e6"
+    raised: str = "#fffdf7"
+    tile: str = "#e2ebd3"
+    offered: str = "#fff0bf"
+    ink: str = "#2b2823"
+    faint: str = "#655d51"
+    edge: str = "#cfc5b2"
+    legal: str = "#e08a00"
+    last: str = "#0b61c4"
+    livery: tuple[str, ...] = ("#6527a3", "#9c4a08", "#03636a", "#d6007f")
+    neutral: str = "#373531"
+    on_livery: str = "#ffffff"
+    bed: str = "#e7d8bf"
+    reach: str = "#d9c29b"
+    furrow: str = "#c3a97f"
+    leaf: tuple[str, ...] = ("#7ba83a", "#569838", "#367f36", "#276a36")
+    level: tuple[str, ...] = ("#eef3d6", "#cbe3a1", "#93c46e", "#f3a6c2")
+    on_level: str = "#2b2823"
+    bud: str = "#d9487d"
+    petal: str = "#e8558a"
+    heart: str = "#ffd34d"
+    pot: str = "#8f4526"
+    on_pot: str = "#ffffff"
+    done: str = "#2f7136"
+    on_done: str = "#ffffff"
+    coin: str = "#f2c230"
+    star: str = "#f7b32b"
+    fur: str = "#8a5a34"
+    sheet: str = "#4f7f4a"
+    steel: str = "#5d86ad"
+    wood: str = "#a8703a"
+    boot: str = "#6a5a4c"
+    line: str = "#3c352c"
+    rod: str = "#3c352c"
 
 
-LIGHT = Palette(
-    paper="#efe9da",
-    panel="#fffdf7",
-    board="#f6f2e6",
-    raised="#fffdf7",
-    tile="#e2ebd3",
-    offered="#fff0bf",
-    ink="#2b2823",
-    faint="#655d51",
-    edge="#cfc5b2",
-    legal="#e08a00",
-    last="#0b61c4",
-    livery=("#6527a3", "#9c4a08", "#03636a", "#d6007f"),
-    neutral="#373531",
-    on_livery="#ffffff",
-    bed="#e7d8bf",
-    reach="#d9c29b",
-    furrow="#c3a97f",
-    leaf=("#7ba83a", "#569838", "#367f36", "#276a36"),
-    level=("#eef3d6", "#cbe3a1", "#93c46e", "#f3a6c2"),
-    on_level="#2b2823",
-    bud="#d9487d",
-    petal="#e8558a",
-    heart="#ffd34d",
-    pot="#8f4526",
-    on_pot="#ffffff",
-    done="#2f7136",
-    on_done="#ffffff",
-    coin="#f2c230",
-    star="#f7b32b",
-    fur="#8a5a34",
-    sheet="#4f7f4a",
-    steel="#5d86ad",
-    wood="#a8703a",
-    boot="#6a5a4c",
-    line="#3c352c",
-    rod="#3c352c",
-)
+LIGHT = Palette()
 DARK = Palette(
     paper="#161a17",
     panel="#222823",
@@ -277,7 +240,7 @@ they grow from 0,12. `bloom` is a flower's head, seen from above.
 def icon(kind: str, x: float, y: float, size: float, palette: Palette) -> str:
     """Return the icon of a kind of action, in a square of `size` around x, y.
 
-    To plant is shown by a plant in a pot, which bears its level in the size of text that fits into a pot.
+    Planting is a plant in a pot that shows the level.
     """
     if not kind.startswith("plant_"):
         return _placed(x, y, size, _coloured(kind, palette))

@@ -1,12 +1,13 @@
 """The compiled rules of Botanicus: one function per rule, in the order of a game.
 
-What a player gains comes in groups: the printed action and the tile of a space, a Garden card, or a node of a track.
-`_gain` carries out at once what cannot hurt and puts the rest up as a group of pending actions; `_go_on` takes one
-after the other to hand, until a decision is to be asked or the turn is done. Groups nest two deep at most.
+Gained actions come in groups: the printed action and the tile of a space, a Garden card, or a node of a track. `_gain`
+carries out coins, points, animals, cards and prizes at once and queues the rest as a group of pending actions.
+`_to_next_decision` takes them to hand one by one until the player must decide or the turn is done. Groups nest two deep
+at most.
 
 A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
 compilation.
-Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
+Numbers in brackets name the sections and paragraphs of `rules.md`, next to this file.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ AROUND = np.array(
 
 @compiled
 def deal(state, params, seed):
-    """Set up everything; who is first in the stack is asked to assign the first special task [3]."""
+    """Set up everything; the first player of the stack assigns the first special task [3]."""
     seed_rng(state.rng, seed)
     n = np.int64(params.num_players)
     state.points[:] = 0
@@ -232,7 +233,7 @@ def _end_turn(state, params):
 
 @compiled
 def _stack_flowers(state):
-    """Order the players as their Flowers lie: by space, then from the top of a stack down [4.2, 4.4]."""
+    """Order the players by their Flowers: by space, then from the top of a stack down [4.2, 4.4]."""
     place = 0
     for space in range(SPACES):
         for height in range(np.int64(state.num_flowers[space]) - 1, -1, -1):
@@ -270,7 +271,7 @@ def _use_card(state, params, kind):
     state.hand[player, kind] -= 1
     state.played = 1
     state.in_play = kind
-    _put_up(state, np.int64(0), np.int64(params.card[kind, 0]), np.int64(params.card[kind, 1]))
+    _queue(state, np.int64(0), np.int64(params.card[kind, 0]), np.int64(params.card[kind, 1]))
     _gain(state, params, np.int64(1))
 
 
@@ -289,7 +290,7 @@ def _sell_card(state, kind):
 
 @compiled
 def _space_cost(state, params, space):
-    """What it costs to place a Flower on a space: coins for each Flower there, nothing on a pole [5.6, 5.8]."""
+    """Return the cost of a space: coins for each Flower on it, nothing on a pole [5.6, 5.8]."""
     if params.board[state.column - 1, space, 0] == _POLE:
         return np.int64(0)
     return COINS_PER_FLOWER * np.int64(state.num_flowers[space])
@@ -297,7 +298,7 @@ def _space_cost(state, params, space):
 
 @compiled
 def _put_flower(state, flower, space):
-    """Put a Flower on top of those on a space, covering the tile; return if it is the first [5.6, 5.7]."""
+    """Put a Flower on top of those on a space, covering the tile; return whether it is the first [5.6, 5.7]."""
     height = np.int64(state.num_flowers[space])
     state.flowers[space, height] = flower
     state.num_flowers[space] = height + 1
@@ -317,20 +318,20 @@ def _place_flower(state, params, space):
     kind, amount = np.int64(params.board[column, space, 0]), np.int64(params.board[column, space, 1])
     gained = np.int64(0)
     if kind != _POLE:
-        _put_up(state, gained, kind, amount)
+        _queue(state, gained, kind, amount)
         gained += 1
     elif first:
         state.coins[player] += amount
     if first and column % 2 == 1:
         tile, side = np.int64(state.tiles[column // 2, space]), np.int64(state.round_number) - 1
-        _put_up(state, gained, np.int64(params.tile[tile, side, 0]), np.int64(params.tile[tile, side, 1]))
+        _queue(state, gained, np.int64(params.tile[tile, side, 0]), np.int64(params.tile[tile, side, 1]))
         gained += 1
     _gain(state, params, gained)
 
 
 @compiled
 def _last_action(state, track):
-    """In the last turn: a step on a track of one's choice, a group of its own [8.2]."""
+    """Begin a step on a track in the last turn, in an empty group [8.2]."""
     state.started += 1
     state.depth = 1
     state.group_size[0] = 0
@@ -342,15 +343,15 @@ def _last_action(state, track):
 
 
 @compiled
-def _put_up(state, place, kind, amount):
-    """Write down an action that is gained, for `_gain`."""
+def _queue(state, place, kind, amount):
+    """Queue a gained action for `_gain`."""
     state.pending[state.depth, place, 0] = kind
     state.pending[state.depth, place, 1] = amount
 
 
 @compiled
 def _gain(state, params, n):
-    """Carry out the n actions put up: what is no decision at once, kind by kind; the rest is a group [6.2, 6.3]."""
+    """Carry out the n queued actions: those without a decision at once, by kind; the rest is a group [6.2, 6.3]."""
     group = np.int64(state.depth)
     for kind in range(len(AT_ONCE)):
         for i in range(n):
@@ -425,11 +426,11 @@ def _shuffle_discards(state):
 
 
 @compiled
-def _go_on(state, params):
-    """Take gained actions to hand until one asks for a decision; after the last, end what gave them [5.9, 6.3]."""
+def _to_next_decision(state, params):
+    """Take gained actions to hand until one needs a decision; after the last, end the card or the turn [5.9, 6.3]."""
     while True:
         if state.at_hand >= 0:
-            if _can_go_on(state, params):
+            if _can_continue(state, params):
                 state.asked = _asked_for(np.int64(state.at_hand))
                 return
             _drop_action(state, params)
@@ -456,7 +457,7 @@ def _go_on(state, params):
 
 @compiled
 def _is_choice(state, group):
-    """Whether different kinds of actions are pending in the innermost group [6.3]."""
+    """Return whether different kinds of actions are pending in the innermost group [6.3]."""
     for i in range(1, state.group_size[group]):
         if state.pending[group, i, 0] != state.pending[group, 0, 0]:
             return True
@@ -495,8 +496,8 @@ def _asked_for(kind):
 
 
 @compiled
-def _can_go_on(state, params):
-    """Whether the action at hand allows anything but to pass [6.4]."""
+def _can_continue(state, params):
+    """Return whether the action at hand allows anything but to pass [6.4]."""
     player = np.int64(state.current_player)
     kind = np.int64(state.at_hand)
     if kind >= _MONEY:
@@ -516,7 +517,7 @@ def _can_go_on(state, params):
 
 @compiled
 def _drop_action(state, params):
-    """Forfeit what is left of the action at hand; on a track, stop [6.4, 7.3]."""
+    """Forfeit the rest of the action at hand; on a track, stop [6.4, 7.3]."""
     if state.at_hand >= _MONEY:
         _stop(state, params)
     else:
@@ -529,7 +530,7 @@ def _drop_action(state, params):
 
 @compiled
 def _fits_bed(state, player, kind, bed):
-    """Whether the action can change a bed: plant what is not there yet, or water a plant that grows [6.5, 6.6]."""
+    """Return whether the action can change a bed: plant what is not there yet, or water a plant that grows [6.5, 6.6]."""
     level = np.int64(state.garden[player, bed])
     if kind == _WATER:
         return level >= 1 and level < LEVELS
@@ -538,7 +539,7 @@ def _fits_bed(state, player, kind, bed):
 
 @compiled
 def _change_bed(state, params, bed):
-    """Plant or water, and see whether the row meets its tasks now [2.4, 6.5, 6.6]."""
+    """Plant or water, then check the tasks of the row [2.4, 6.5, 6.6]."""
     player = np.int64(state.current_player)
     if state.at_hand == _WATER:
         state.garden[player, bed] += 1
@@ -565,7 +566,7 @@ def _check_tasks(state, params, player, row):
 
 @compiled
 def _meets(state, player, row, plants):
-    """Whether a row holds the plants that a task asks for [2.1]."""
+    """Return whether a row holds the plants that a task asks for [2.1]."""
     for level in range(1, LEVELS + 1):
         missing = np.int64(plants[level - 1])
         for bed in range(COLUMNS * row, COLUMNS * (row + 1)):
@@ -616,7 +617,7 @@ def _advance(state, params, edge):
 
 @compiled
 def _stop(state, params):
-    """Score the steps not taken; after a step, gain what the node shows [7.3, 7.4]."""
+    """Score the steps not taken; after a step, gain the node's actions [7.3, 7.4]."""
     player = np.int64(state.current_player)
     track = np.int64(state.at_hand) - _MONEY
     moved = state.steps_taken > 0
@@ -629,15 +630,15 @@ def _stop(state, params):
         n = np.int64(params.num_gains[track, node])
         for i in range(n):
             gained = params.gains[track, node, i]
-            _put_up(state, np.int64(i), np.int64(gained[0]), np.int64(gained[1]))
+            _queue(state, np.int64(i), np.int64(gained[0]), np.int64(gained[1]))
         _gain(state, params, n)
-        if state.depth == NODE_GROUP:  # nothing of it is pending
+        if state.depth == NODE_GROUP:  # none of its gains is pending
             _return_pieces(state, params)
 
 
 @compiled
 def _return_pieces(state, params):
-    """A piece on the last node goes back to the start once the gains are resolved [7.5]."""
+    """Move a piece on the last node back to the start [7.5]."""
     player = np.int64(state.current_player)
     for track in range(len(TRACKS)):
         if params.edge[track, state.piece[player, track], 0] < 0:
@@ -671,12 +672,12 @@ def apply_action(state, params, action):
             _walk(state, action - _WALKS)
         else:
             _change_bed(state, params, action - _BEDS)
-        _go_on(state, params)
+        _to_next_decision(state, params)
 
 
 @compiled
 def _start(state, params, action):
-    """Phase 1, and the choice that ends it [5.1, 8.2, 8.3]."""
+    """Carry out an action of phase 1 or the choice that ends it [5.1, 8.2, 8.3]."""
     if action == _PASS:
         state.started += 1
         _end_turn(state, params)
@@ -691,7 +692,7 @@ def _start(state, params, action):
             _use_card(state, params, action - _USES)
         else:
             _last_action(state, action - _RESOLVES + len(AT_ONCE))
-        _go_on(state, params)
+        _to_next_decision(state, params)
 
 
 # --- legal actions ---
@@ -733,7 +734,7 @@ def legal_actions(state, params, mask):
 
 @compiled
 def _legal_at_start(state, params, player, mask):
-    """Mark what phase 1 allows, and the ways to end it [5.1, 5.2, 5.3, 5.6, 8.2, 8.3]."""
+    """Mark the actions of phase 1 and those that end it [5.1, 5.2, 5.3, 5.6, 8.2, 8.3]."""
     n = 0
     coins = np.int64(state.coins[player])
     if not state.walked:
@@ -779,9 +780,9 @@ def _legal_choices(state, mask):
     return n
 
 
-# --- what a seat sees ---
+# --- observations ---
 
-TASK_SIZE = LEVELS + 1  # the plants that it asks for by level, and its points
+TASK_SIZE = LEVELS + 1  # the plants required by level, and points
 _OWN_SIZE = 4 * BEDS + len(CROSSINGS) + 4 + len(TRACKS) * MAX_NODES
 SEAT_SIZE = _OWN_SIZE + 2 * ROWS + (TASK_SIZE + 1) * ROWS + SPACES + 1 + 1
 SPACE_SIZE = len(KINDS) + 2
@@ -791,7 +792,7 @@ _MOST = 127
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1224,), with the view of seat `player` [10]."""
+    """Fill `out`, int8 (1224,), with the observation of seat `player` [10]."""
     out[:] = 0
     n = np.int64(params.num_players)
     for offset in range(n):
@@ -893,7 +894,7 @@ def _observe_task(params, task, out, at):
 
 @compiled
 def _observe_columns(state, params, out, at):
-    """The spaces of the current column and of the next, which after round two is none."""
+    """Write the spaces of the current column and of the next one; after round two there is no next one."""
     for ahead in range(2):
         column = np.int64(state.column) - 1 + ahead
         if column == BOARD_COLUMNS and state.round_number == 1:
@@ -928,7 +929,7 @@ def _observe_tiles(state, params, out, at):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (4,): points scored so far, and what final scoring would give now [9.1, 9.2, 11.2]."""
+    """Fill `out`, int32 (4,): points scored so far plus final scoring as of now [9.1, 9.2, 11.2]."""
     for p in range(MAX_PLAYERS):
         out[p] = 0
     for p in range(params.num_players):
@@ -945,7 +946,7 @@ def points(state, params, out):
 
 @compiled
 def public_points(state, params, out):
-    """All that scores is open: the same as `points`."""
+    """Fill `out` as `points`: all that scores is open."""
     points(state, params, out)
 
 
@@ -958,12 +959,12 @@ def standings(state, params, out):
         out[p] = out[p] * MAX_PLAYERS + params.num_players - 1 - place
 
 
-# --- what is hidden ---
+# --- hidden information ---
 
 
 @compiled
 def resample(state, params, player, seed):
-    """Redraw the pile and the others' hands: put these onto the pile, shuffle it, deal as many cards again [10]."""
+    """Redraw the pile and the others' hands: put the hands onto the pile, shuffle it, deal as many cards again [10]."""
     seed_rng(state.rng, seed)
     n = np.int64(state.pile_left)
     for p in range(params.num_players):

@@ -41,14 +41,14 @@ ASKED = (
     "walk",
     "track",
 )  # in the order of the codes
-NEUTRAL = MAX_PLAYERS  # the Flower that nobody owns
+NEUTRAL = MAX_PLAYERS  # the Flower without an owner
 LAST_ROUND = 3  # the last turn
 TILED_COLUMNS = BOARD_COLUMNS // 2
 
 # Gains nest two deep: a space, a tile or a card can give a track action, and the node where it ends gives more;
-# no node gives track actions. A group holds what is decided: of a space and its tile, or of a node.
+# no node gives track actions. A group holds the actions that need a decision: of a space and its tile, or of a node.
 MAX_DEPTH = 2
-NODE_GROUP = 1  # where the gains of a node stand, within the group that gave the track action
+NODE_GROUP = 1  # depth of a node's gains, within the group that gave the track action
 MAX_GROUP = max(2, MAX_GAINS)
 
 STATE_FIELDS = [
@@ -66,7 +66,7 @@ STATE_FIELDS = [
     ("pile", "i1", MAX_CARDS),  # Garden cards, a stack
     ("pile_left", "i1"),
     ("discards", "i1", MAX_CARD_KINDS),
-    ("prizes_taken", "i1", len(PRIZES)),  # of each stack, what was left in the box included
+    ("prizes_taken", "i1", len(PRIZES)),  # of each stack, those left in the box included
     ("tiles", "i1", (TILED_COLUMNS, SPACES)),  # of the columns 2, 4, 6, 8
     ("covered", "u1", (TILED_COLUMNS, SPACES)),  # 1 where the tile is gone for this round
     ("flowers", "i1", (SPACES, MAX_PLAYERS)),  # on the spaces of the current column, bottom to top
@@ -105,7 +105,7 @@ PARAMS_FIELDS = [
     ("tile", "i1", (2 * TILES, 2, 2)),  # by tile and side, light and dark
     ("card", "i1", (MAX_CARD_KINDS, 2)),
     ("copies", "i1", MAX_CARD_KINDS),
-    ("gains", "i1", (len(TRACKS), MAX_NODES, MAX_GAINS, 2)),  # what a node shows
+    ("gains", "i1", (len(TRACKS), MAX_NODES, MAX_GAINS, 2)),  # actions of a node
     ("num_gains", "i1", (len(TRACKS), MAX_NODES)),
     ("edge", "i1", (len(TRACKS), MAX_NODES, MAX_EDGES)),  # node that an edge leads to, -1 none
     ("cost", "i1", (len(TRACKS), MAX_NODES, MAX_EDGES)),

@@ -1,4 +1,4 @@
-"""The printed values of Botanicus [12]: format of the data file, what is allowed in it, and loading."""
+"""The printed values of Botanicus [12]: format of the data file, validation and loading."""
 
 from __future__ import annotations
 
@@ -32,15 +32,20 @@ MAX_POINTS = 100
 AT_ONCE = ("coins", "points", "animal", "card", "prize")
 CHOSEN = ("plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel")
 KINDS = (*AT_ONCE, *CHOSEN, "pole")
-"""The kinds of actions, by code: those carried out at once in their order, those that are decisions, the pole."""
+"""The kinds of actions, by code: those carried out at once, in this order, those that need decisions, the pole."""
 TRACKS = ("money", "wheelbarrow", "shovel")
 PRIZES = ("money", "shovel")
 
 PACKAGED = Path(__file__).with_name("botanicus.toml")
-"""The data file that is used unless another one is named."""
+"""The default data file."""
 
 Action = tuple[int, int]
 """A kind's code and an amount; the amount of a prize is 1 for the money stack, 2 for the shovel stack."""
+
+
+def between(low: int, high: int) -> Meta:
+    """Return the constraint that a number is in a range, both ends included."""
+    return Meta(ge=low, le=high)
 
 
 def exactly(n: int) -> Meta:
@@ -49,10 +54,10 @@ def exactly(n: int) -> Meta:
 
 
 Word = Annotated[str, Meta(max_length=40)]
-Points = Annotated[int, Meta(ge=0, le=MAX_POINTS)]
-Plants = Annotated[tuple[Annotated[int, Meta(ge=0, le=COLUMNS)], ...], exactly(LEVELS)]
+Points = Annotated[int, between(0, MAX_POINTS)]
+Plants = Annotated[tuple[Annotated[int, between(0, COLUMNS)], ...], exactly(LEVELS)]
 Tile = Annotated[tuple[Word, ...], exactly(2)]
-Row = Annotated[tuple[Annotated[int, Meta(ge=0, le=1)], ...], exactly(COLUMNS)]
+Row = Annotated[tuple[Annotated[int, between(0, 1)], ...], exactly(COLUMNS)]
 Stack = Annotated[tuple[Points, ...], Meta(min_length=1, max_length=MAX_PRIZES)]
 
 
@@ -62,31 +67,35 @@ ONE_ACTION = (
 _SEVERAL = re.compile(
     r"got `array` - at `\$\.(board\[\d+\]\[\d+\]|cards\[\d+\]\.action|tiles\.\w+\[\d+\]\[\d+\])`"
 )
-"""How loading words a list of actions where there must be a single one."""
+"""The error message of msgspec for a list of actions in place of a single one."""
 
 
-class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Printed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A record of the data file."""
+
+
+class Task(_Printed, frozen=True):
     """How many plants of each level a row must hold, and the points for it."""
 
     plants: Plants
     points: Points
 
 
-class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Card(_Printed, frozen=True):
     """A kind of Garden card."""
 
     action: Word
-    copies: Annotated[int, Meta(ge=1, le=MAX_CARDS)]
+    copies: Annotated[int, between(1, MAX_CARDS)]
 
 
-class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Edge(_Printed, frozen=True):
     """A way from one node of a track to another, by name, and what it costs in coins."""
 
     to: Word
-    cost: Annotated[int, Meta(ge=0, le=MAX_AMOUNT)] = 0
+    cost: Annotated[int, between(0, MAX_AMOUNT)] = 0
 
 
-class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Node(_Printed, frozen=True):
     """A node of a track; the last of a track has no edges, and a single edge is the upper one."""
 
     name: Word
@@ -100,15 +109,15 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [edge for edge in (self.upper, self.lower) if edge is not None]
 
 
-class Tiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Light and dark side of each tile; spotted ones lie on the two upper spaces, striped on the lower."""
+class Tiles(_Printed, frozen=True):
+    """Light and dark side of each tile; spotted tiles are for the two upper spaces, striped ones for the lower."""
 
     spotted: Annotated[tuple[Tile, ...], exactly(TILES)]
     striped: Annotated[tuple[Tile, ...], exactly(TILES)]
 
 
-class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Points of the Prize tokens, top first, as four players have them."""
+class Stacks(_Printed, frozen=True):
+    """Points of the Prize tokens, top first, with four players."""
 
     money: Stack
     shovel: Stack
@@ -117,7 +126,7 @@ class Stacks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Nodes = Annotated[tuple[Node, ...], Meta(min_length=2, max_length=MAX_NODES)]
 
 
-class Tracks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tracks(_Printed, frozen=True):
     """The nodes of each track, from the start to the end."""
 
     money: Nodes
@@ -125,8 +134,8 @@ class Tracks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shovel: Nodes
 
 
-class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that is printed. Actions are written as their kind and amount, "water 2".
+class Tables(_Printed, frozen=True):
+    """All printed values. Actions are written as their kind and amount, "water 2".
 
     Raises:
         ValueError: if keys do not fit together; it names the key at fault.
@@ -148,13 +157,13 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tracks: Tracks
 
     def __post_init__(self) -> None:
-        """Check what the types of the fields do not say."""
+        """Check what the field types cannot express."""
         if self.fountain not in CROSSINGS:
             raise ValueError(f"fountain must be a crossing, [0, 0] to [3, 2], not {list(self.fountain)}")
         self._check_beds()
         for number, task in enumerate(self.basic + self.special):
-            key = f"basic[{number}]" if number < ROWS else f"special[{number - ROWS}]"
-            if sum(task.plants) == 0:
+            if not any(task.plants):
+                key = f"basic[{number}]" if number < ROWS else f"special[{number - ROWS}]"
                 raise ValueError(f"{key}.plants must ask for at least one plant")
         for key, text in self._actions():
             action(text, key)
@@ -179,7 +188,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"beds must have one in column {column}")
 
     def _actions(self) -> Iterator[tuple[str, str]]:
-        """Every action that is written somewhere, with its key."""
+        """Yield every action in the file as (key, text)."""
         for column, spaces in enumerate(self.board):
             for space, text in enumerate(spaces):
                 yield f"board[{column}][{space}]", text
@@ -236,7 +245,7 @@ def _check_track(track: str, nodes: tuple[Node, ...]) -> None:
 
 
 def ways(nodes: tuple[Node, ...]) -> list[list[tuple[int, int]]]:
-    """Return for each node of a track where its edges lead, the upper one first: a node's number, and the cost in coins."""
+    """Return for each node of a track its edges, the upper one first, as (target node, cost in coins)."""
     numbers = {node.name: number for number, node in enumerate(nodes)}
     return [[(numbers[edge.to], edge.cost) for edge in node.edges] for node in nodes]
 
@@ -251,10 +260,10 @@ def stages(nodes: tuple[Node, ...]) -> list[list[int]]:
 
 
 def action(text: str, key: str) -> Action:
-    """Return what is written as kind and amount; `key` names its place in messages.
+    """Parse an action, written as kind and amount; `key` names its place in messages.
 
     Raises:
-        ValueError: if it is no such action.
+        ValueError: if it is not an action.
     """
     kind, _, amount = text.partition(" ")
     if kind == "prize" and amount in PRIZES:
@@ -272,7 +281,7 @@ def action(text: str, key: str) -> Action:
 
 
 def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
-    """Return the tables that a TOML file holds, named by its path or read already.
+    """Load the tables from a TOML file, given by its path or already read.
 
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.

@@ -1,43 +1,43 @@
 """Botanicus in words for people: the rules in short, and one notation for actions, tasks, tracks and seats.
 
-Text, picture, descriptions and the tables of the docs all use it. The data file, labels and snapshots have names of
-their own, such as `plant_1 2`.
+Text, picture, descriptions and the tables of the docs use this notation. The data file, labels and snapshots use
+names such as `plant_1 2`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from botanicus_env.tables import COLUMNS, TRACKS, Node, Tables, Task, stages, ways
+from botanicus_env.tables import TRACKS, Node, Task, stages, ways
 
 LEVELS = ("", "I", "II", "III", "IV")
 
 SUMMARY = """\
-Everybody tends a garden of 18 beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the
-left), begins with 6 coins, and the most points win. Plants have levels I to IV. The Gardener stands on a
-crossing between beds and reaches the beds around it: from crossing 1,1 those at 1,1, 1,2, 2,1 and 2,2.
-Only there one can plant and water.
+Each player tends a garden of 18 beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the
+left) and begins with 6 coins. The most points win. Plants have levels I to IV. The Gardener is on a
+crossing between beds and reaches the beds around it: from crossing 1,1 the beds 1,1, 1,2, 2,1 and 2,2.
+You can plant and water only there.
 
 Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task.
-Before the first turn everybody is dealt five special tasks, open to all, and gives one to each row. A task
-says how many plants of which levels the row must hold at the same time, for example 2 I + 1 II; more
-plants do no harm. The basic task scores as soon as it is met, after that the special one (at once, if it
-is met already); what has scored stays scored, whatever is planted later. The first five animals score 3,
-6, 10, 15 and 21 points. Prizes lie at the ends of the money track and the shovel track and get smaller,
-so it pays to be there first. In the end a column whose beds are all planted scores 2, 5, 9 or 15 points
-if its highest plant is of level I, II, III or IV, and every 3 coins score 1. (A data file of one's own
-can say otherwise.) If scores are level, whoever is earlier in the last order of Flowers is ahead.
+Before the first turn each player is dealt five special tasks, open to all, and gives one to each row. A
+task asks for plants of certain levels that the row must hold at the same time, for example 2 I + 1 II;
+more plants do no harm. The basic task scores as soon as it is met, after that the special one (at once,
+if it is already met). Scored tasks stay scored when plants change later. The first five animals score 3,
+6, 10, 15 and 21 points. Prizes are at the ends of the money track and the shovel track and get smaller,
+so try to be there first. In the end a column whose beds are all planted scores 2, 5, 9 or 15 points if
+its highest plant is of level I, II, III or IV, and every 3 coins score 1. (Your own data file can change
+these values.) If scores are level, the player who is earlier in the last order of Flowers is ahead.
 
-The board has 8 columns of 4 spaces (0 to 3, from the top), which are gone through twice. In each column
-everybody has one turn. First one may, in any order, walk the Gardener once for 1 coin a step, and play
-one Garden card: pay 2 coins and carry out its action, or sell it for 3 coins. Then one puts a Flower on
-a space of the column, for 3 coins for each Flower that lies there, and carries out the space's action;
-at a Pole Position every Flower lies for free, and only the first gains coins. On each space of every
-second column lies a tile, whose action the first Flower there has as well. Where the Flowers lie is the
-order of turns in the next column: upper spaces first, and on one space from the top Flower down. With
-two players the first of them puts a neutral Flower on a space before each column, which takes a tile
-away and makes the space dearer, as any Flower does. After the first time through, all tiles are back and
-show their other sides.
+The board has 8 columns of 4 spaces (0 to 3, from the top). You go through them twice, and each player has
+one turn per column. First you may, in any order, walk the Gardener once for 1 coin per step, and play one
+Garden card: pay 2 coins and carry out its action, or sell it for 3 coins. Then you put a Flower on a
+space of the column, for 3 coins for each Flower already there, and carry out the space's action. At a
+Pole Position every Flower is free, and only the first gains coins. Each space of every second column has
+a tile, whose action the first Flower there gains as well. The Flowers' places are the order of turns in
+the next column: upper spaces first, and on one space from the top Flower down. With two players the
+first of them puts a neutral Flower on a space before each column; as any Flower does, it takes the tile
+away and makes the space dearer. After the first time through, all tiles are back and show their other
+sides.
 
 Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I"
 puts two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1
@@ -45,15 +45,15 @@ water" raises a plant in reach by a level; "walk 3" takes the Gardener up to thr
 and track actions may be forfeited, also in part. Of several such actions gained together, the player
 chooses the order; of two of one kind, the first gained goes first.
 
-This is simplified: the printed rules let one decline what is gained at once, and choose between actions
+This is simplified: the printed rules let you decline what is gained at once, and choose between actions
 of one kind, too. They also have an exchange of gained things, which is not known here, and an expert
 game; both are left out.
 
-"money track 2" moves one's piece two steps along that track; where it forks, one chooses, and some ways
-cost coins. One may stop early, for 1 point for each step not taken, or go on for 3 coins for each
-further step. One gains only what stands where the piece stops, not what it passes. From the end of a
-track the piece goes back to the start. After the second time through the board everybody has a last
-turn: walk and card as always, then one step on a track of one's choice."""
+"money track 2" moves your piece two steps along that track; where it forks, you choose, and some ways
+cost coins. You may stop early, for 1 point for each step not taken, or go on for 3 coins for each
+further step. You gain only the actions of the node where the piece stops, not those it passes. From the
+end of a track the piece goes back to the start. After the second time through the board each player has
+a last turn: walk and card as always, then one step on a track of your choice."""
 
 
 def count(n: int, what: str) -> str:
@@ -86,12 +86,12 @@ def actions(texts: Iterable[str]) -> str:
 
 
 def plants(task: Task) -> str:
-    """Return what a task asks for: "2 I + 1 II"."""
+    """Return the plants of a task in words: "2 I + 1 II"."""
     return " + ".join(f"{n} {LEVELS[level]}" for level, n in enumerate(task.plants, 1) if n)
 
 
 def task(task: Task) -> str:
-    """Return what a task asks for and its points: "2 I + 1 II = 5"."""
+    """Return the plants and the points of a task in words: "2 I + 1 II = 5"."""
     return f"{plants(task)} = {task.points}"
 
 
@@ -106,15 +106,15 @@ def marker(who: int | str) -> str:
 
 
 def step(nodes: tuple[Node, ...], number: int) -> str:
-    """Return what a node of a track is called: by what it gives."""
+    """Return the name of a node of a track: its gains."""
     return "start" if number == 0 else actions(nodes[number].gains)
 
 
 def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
     """Return a track in words, from the start to the end.
 
-    " > " leads one step on, to any of those between two of them. Ways that differ from this are added
-    to the node where they begin; where they lead to then bears its number.
+    " > " separates steps; nodes of the same step are joined by " or ". Edges that do not lead from all nodes of a
+    step to all of the next are written out at the node where they begin; their targets are numbered.
 
     Args:
         nodes: of the track.
@@ -150,9 +150,3 @@ def track_line(nodes: tuple[Node, ...], pieces: dict[int, str]) -> str:
         return text + (f" [{pieces[number]}]" if number in pieces else "")
 
     return " > ".join(" or ".join(map(words, stage)) for stage in in_stages)
-
-
-def column_points(tables: Tables, garden: list[int], column: int) -> int:
-    """Return what a column of a garden would score now: 0 unless all its beds are planted."""
-    levels = garden[column::COLUMNS]
-    return 0 if 0 in levels else tables.columns[max(levels) - 1]

@@ -1,4 +1,4 @@
-"""The printed cards of Cacti [1]: the form of the data file, what is allowed in it, and loading."""
+"""The printed cards of Cacti [1]: format of the data file, validation and loading."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_BONUS = 32
 MAX_POINTS = 100
 
 PACKAGED = Path(__file__).with_name("cacti.toml")
-"""The data file that is used unless another one is named."""
+"""The default data file."""
 
 Name = Annotated[str, Meta(pattern=r"^\S(.*\S)?$", max_length=40)]
 Cost = tuple[Annotated[int, Meta(ge=0, le=MAX_OF_TYPE)], ...]
@@ -54,13 +54,13 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     basic: Annotated[tuple[Basic, ...], Meta(min_length=MIN_BASIC, max_length=MAX_BASIC)]
 
     def __post_init__(self) -> None:
-        """Check what the types of the fields leave open."""
+        """Check what the field types cannot express."""
         n = len(self.types)
         for name in self.types:
             if not name.isprintable():
                 raise ValueError(f"types must be printable, not {name!r}")
             if self.types.count(name) > 1:
-                raise ValueError(f"types must be distinct; {name!r} stands there more than once")
+                raise ValueError(f"types must be distinct; {name!r} is there more than once")
         if len(self.count) != n:
             raise ValueError(f"count must have {n} numbers, one for each type, not {len(self.count)}")
         if sum(self.count) < MIN_CACTI:
@@ -88,14 +88,14 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def halves(self) -> list[Arrangement]:
-        """The Arrangements that a player can plant: 2 k is the upper half of Basic Arrangement k, 2 k + 1 the lower; then Starting."""
+        """The Arrangements that players can plant: 2 k is the upper half of Basic Arrangement k, 2 k + 1 the lower; then Starting."""
         return [half for card in self.basic for half in (card.upper, card.lower)] + [self.starting]
 
 
 def load(source: str | Path | data.DataFile = PACKAGED) -> Cards:
-    """Return the cards that a TOML file holds, named by its path or read already.
+    """Load the cards from a TOML file, given by its path or already read.
 
     Raises:
-        ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
+        ValueError: if the file cannot be read or is invalid; it names the line or key.
     """
     return data.load(source, Cards)

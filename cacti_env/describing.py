@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cacti_env.cards import NUM_PLAYERS, Arrangement, Cards
+from cacti_env.cards import Arrangement, Cards
 from cacti_env.state import RESPONSE
 
 
 def describe(state: Any, cards: Cards, action: int, label: str) -> str:
-    """Return what a legal action does in this position, in one line; everything it says is open to both.
+    """Return what a legal action does in this position, in one line, without hidden information.
 
     Args:
         state: the position.
-        cards: the cards it is played with.
+        cards: the printed cards.
         action: its index.
         label: its label.
     """
@@ -27,7 +27,7 @@ def describe(state: Any, cards: Cards, action: int, label: str) -> str:
         after = responds or f"; then player_{1 - player} responds{possible}"
         return f"take {middle[t]} {cards.types[t]} from the middle{after}"
     if number < len(halves):
-        source, left = "", int(state["arrangements_left"])  # all see where the Arrangement comes from
+        source, left = "", int(state["arrangements_left"])  # open to both players
         if number < len(halves) - 1:
             on_top = left > 0 and state["arrangement_deck"][left - 1] == number // 2
             source = " from the deck" if on_top else " from the hand"
@@ -57,22 +57,21 @@ def find_arrangement(planted: Sequence[Any], cards: Cards) -> Arrangement:
     return cards.starting if planted[0] == "starting" else getattr(cards.basic[planted[0]], planted[1])
 
 
-def left_over(snapshot: dict[str, Any], player: int) -> list[int]:
-    """Return the number of cacti of each type that the player's Nursery would have left in the end."""
-    bonus = snapshot["bonus"][player]
-    return [n for t, n in enumerate(snapshot["nurseries"][player]) if n and t != bonus]
+def left_over(nursery: Sequence[int], bonus: int | None) -> list[int]:
+    """Return the number of cacti of each type that the Nursery of a seat would have left in the end."""
+    return [n for t, n in enumerate(nursery) if n and t != bonus]
 
 
 def score_sheet(snapshot: dict[str, Any], cards: Cards) -> list[dict[str, int]]:
-    """Return, by seat, the points of every part of the score; they sum to `scores`."""
+    """Return the parts of the score by seat; they sum to `scores`."""
     sheets = []
-    for p in range(NUM_PLAYERS):
-        left = left_over(snapshot, p)
+    for p, (nursery, bonus) in enumerate(zip(snapshot["nurseries"], snapshot["bonus"], strict=True)):
+        left = left_over(nursery, bonus)
         sheets.append(
             {
                 "planted": sum(find_arrangement(each, cards).points for each in snapshot["planted"][p]),
                 "special": sum(snapshot["special"][p] or []),
-                "bonus": snapshot["nurseries"][p][snapshot["bonus"][p]],
+                "bonus": nursery[bonus],
                 "left_over": -sum(left) * len(left),
             }
         )

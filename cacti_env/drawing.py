@@ -5,13 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from math import cos, pi, sin
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from cacti_env.cards import MIDDLE, NUM_PLAYERS, Arrangement, Cards
 from cacti_env.describing import cacti, counted, find_arrangement, left_over
 from cacti_env.snapshots import HALVES
 from garden_core.render import svg as draw
-from garden_core.render.svg import LOOK, Look
+from garden_core.render.svg import Look
+
+Parts = Iterator[str]
+"""SVG elements."""
 
 
 class Palette(NamedTuple):
@@ -23,7 +27,7 @@ class Palette(NamedTuple):
     card: str = "#ffffff"
     edge: str = "#d9cfc0"
     back: str = "#5d6f4c"
-    gold: str = "#8a5a00"  # what can be chosen
+    gold: str = "#8a5a00"  # edge of clickable parts
     last: str = "#0b61c4"  # what the last action changed
     grounds: tuple[str, ...] = ("#dcefdc", "#f9e6d1", "#d6e9f1", "#f6dde9", "#ece6f8", "#f7f1cf")
     outline: str = "#33302d"
@@ -50,13 +54,13 @@ DARK = Palette(
 )
 
 
-def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
-    """The position as plain text that a person can play from.
+def text(view: SimpleNamespace, cards: Cards, labels: Sequence[str]) -> str:
+    """Return the position as plain text that a person can play from.
 
     Args:
-        view: what is shown, as `snapshots.seen` gives it.
-        cards: the cards it is played with.
-        labels: the legal actions in words, which are listed.
+        view: what one seat sees, the keys of `snapshots.seen` as attributes.
+        cards: the printed cards.
+        labels: labels of the legal actions to list.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
@@ -66,29 +70,29 @@ def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
     def row(name: str, entries: Sequence[object]) -> str:
         return f"{name:<26}" + "".join(f"{entry or '-':>{width}}" for entry in entries)
 
-    lines = [_status(view), "", row("", cards.types), row("middle", view["middle"])]
+    lines = [_status(view), "", row("", cards.types), row("middle", view.middle)]
     for p in range(NUM_PLAYERS):
-        lines.append(row(f"player_{p}: Nursery", view["nurseries"][p]))
-        special = view["special"][p]
+        lines.append(row(f"player_{p}: Nursery", view.nurseries[p]))
+        special = view.special[p]
         lines.append(row("  under Special Planter", special) if special else "  Special Planter not used")
-    ahead = [cards.types[t] for t in view["deck"] or ()]
+    ahead = [cards.types[t] for t in view.deck or ()]
     ahead_words = f", next: {', '.join(ahead[:3])}" if ahead else ""
     lines += [
-        row("discards", view["discards"]),
+        row("discards", view.discards),
         "",
-        f"Cacti deck: {view['cards_left']} cards{ahead_words}{' ...' if len(ahead) > 3 else ''}",
-        f"Arrangement deck: {view['arrangements_left']} cards{', top:' if view['top'] else ''}",
-        *(f"  {_basic_in_words(k, cards)}" for k in view["top"]),
+        f"Cacti deck: {view.cards_left} cards{ahead_words}{' ...' if len(ahead) > 3 else ''}",
+        f"Arrangement deck: {view.arrangements_left} cards{', top:' if view.top else ''}",
+        *(f"  {_basic_in_words(k, cards)}" for k in view.top),
     ]
     for p in range(NUM_PLAYERS):
-        bonus = "hidden" if view["bonus"][p] is None else cards.types[view["bonus"][p]]
+        bonus = "hidden" if view.bonus[p] is None else cards.types[view.bonus[p]]
         lines += ["", f"player_{p}: {_score(view, p)}", f"  = {_sheet(view, p)}", f"  Bonus Planter: {bonus}"]
-        if view["starting_in_hand"][p]:
+        if view.starting_in_hand[p]:
             lines.append(f"  in hand: starting: {_in_words(cards.starting, cards)}")
-        for k in view["basic_in_hand"][p]:
+        for k in view.basic_in_hand[p]:
             card = "a Basic Arrangement, hidden" if k is None else _basic_in_words(k, cards)
             lines.append(f"  in hand: {card}")
-        lines += _listed("  planted: ", [_planted(card, cards) for card in view["planted"][p]])
+        lines += _listed("  planted: ", [_planted(card, cards) for card in view.planted[p]])
     if labels:
         lines += ["", *_listed("legal: ", labels)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
@@ -97,34 +101,34 @@ def text(view: dict[str, Any], cards: Cards, labels: Sequence[str] = ()) -> str:
 # --- words of text and picture ---
 
 
-def _status(view: dict[str, Any]) -> str:
-    if view["asked"] == "over":
-        cap = f"stopped by the cap of {view['decisions']} decisions, scored as it stands"
-        return f"{cap if view['truncated'] else 'game over'}: {view['scores'][0]} to {view['scores'][1]}"
-    unused = view["special"][view["current_player"]] is None
+def _status(view: SimpleNamespace) -> str:
+    if view.asked == "over":
+        cap = f"stopped by the cap of {view.decisions} decisions, scored as it stands"
+        return f"{cap if view.truncated else 'game over'}: {view.scores[0]} to {view.scores[1]}"
+    unused = view.special[view.current_player] is None
     what = {
         "action": f"to grow{', plant or use the Special Planter' if unused else ' or plant'}",
-        "response": f"to respond to player_{view['active_player']}: grow or plant",
+        "response": f"to respond to player_{view.active_player}: grow or plant",
         "last_card": "to take or leave the opening card",
-    }[view["asked"]]
-    return f"player_{view['current_player']} {what}{' (last turn)' if view['last_turn'] else ''}"
+    }[view.asked]
+    return f"player_{view.current_player} {what}{' (last turn)' if view.last_turn else ''}"
 
 
-def _score(view: dict[str, Any], player: int) -> str:
-    if view["scores"][player] is None:
-        return f"{counted(sum(view['sheets'][player].values()), 'point')} on the table"
-    return f"score {view['scores'][player]}" + ("" if view["asked"] == "over" else " if the game ended now")
+def _score(view: SimpleNamespace, player: int) -> str:
+    if view.scores[player] is None:
+        return f"{counted(sum(view.sheets[player].values()), 'point')} on the table"
+    return f"score {view.scores[player]}" + ("" if view.asked == "over" else " if the game ended now")
 
 
-def _sheet(view: dict[str, Any], player: int) -> str:
-    """The parts of a score, as far as they are open, and what the penalty or the rest comes from."""
+def _sheet(view: SimpleNamespace, player: int) -> str:
+    """The parts of a score, as far as they are open, and how the penalty comes about."""
     total = ""
-    for part, points in view["sheets"][player].items():
+    for part, points in view.sheets[player].items():
         total += f" {'-' if part == 'left_over' else '+'} {part.replace('_', ' ')} {abs(points)}"
     total = total.removeprefix(" + ")
-    if view["bonus"][player] is None:
+    if view.bonus[player] is None:
         return f"{total} (the rest is counted in the end)"
-    left = left_over(view, player)
+    left = left_over(view.nurseries[player], view.bonus[player])
     return f"{total} (cacti {sum(left)} x types {len(left)})" if left else total
 
 
@@ -154,16 +158,16 @@ CARD, HALF = (58, 80), (210, 42)  # width and height
 PLANTED, PLANTED_LARGE = (104, 32), (158, 47)  # of a planted Arrangement with its gap
 
 
-def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
-    """The position as a picture.
+def svg(view: SimpleNamespace, cards: Cards, look: Look) -> str:
+    """Return the position as a picture.
 
     Args:
-        view: what is shown, as `snapshots.seen` gives it.
-        cards: the cards it is played with.
-        look: how it is drawn.
+        view: what one seat sees, the keys of `snapshots.seen` as attributes.
+        cards: the printed cards.
+        look: style of the picture and marked actions.
 
     Returns:
-        An SVG document, 980 x 724 or, compact, 440 wide, that needs nothing from outside.
+        A self-contained SVG document, 980 x 724 or, compact, 440 wide.
     """
     return _Picture(view, cards, look, DARK if look.dark else LIGHT).document()
 
@@ -171,7 +175,7 @@ def svg(view: dict[str, Any], cards: Cards, look: Look = LOOK) -> str:
 class _Picture(NamedTuple):
     """A picture and its parts; each of them is drawn from x, y to the right and down."""
 
-    view: dict[str, Any]
+    view: SimpleNamespace
     cards: Cards
     look: Look
     paint: Palette
@@ -202,9 +206,9 @@ class _Picture(NamedTuple):
 
     def panel_height(self, player: int) -> int:
         """The height of a player's panel; a compact one grows with the planted Arrangements."""
-        return 290 + PLANTED[1] * -(-len(self.view["planted"][player]) // 4) if self.look.compact else 244
+        return 290 + PLANTED[1] * -(-len(self.view.planted[player]) // 4) if self.look.compact else 244
 
-    def panel(self, player: int, y: float, width: float, height: float) -> Iterator[str]:
+    def panel(self, player: int, y: float, width: float, height: float) -> Parts:
         """All that belongs to a player."""
         if self.look.compact:
             edge, x, bonus, hand, planted, foot, columns = 6, 20, 150, (218, 58), (18, 232), 26, 72
@@ -214,7 +218,7 @@ class _Picture(NamedTuple):
         yield self.nursery(player, x, y + 58)
         yield self.special(player, x, y + 118)
         yield self.bonus(player, bonus, y + 118)
-        if self.view["asked"] == "over" and not self.look.compact:
+        if self.view.asked == "over" and not self.look.compact:
             yield self.final(player, 250, y + 118)
         yield self.hand(player, hand[0], y + hand[1])
         yield self.planted(player, planted[0], y + planted[1])
@@ -224,17 +228,24 @@ class _Picture(NamedTuple):
     # parts of the table
 
     @draw.group
-    def middle(self, x: float, y: float) -> Iterator[str]:
-        """The cards in the middle; one clicks those of a type to grow it."""
+    def middle(self, x: float, y: float) -> Parts:
+        """The cards in the middle; clicking a type grows it."""
         yield self.head(x, y, "Middle")
         place = 0
-        for t, n in enumerate(self.view["middle"]):
+        for t, n in enumerate(self.view.middle):
             name, left = self.cards.types[t], x + 66 * place
             label, gaps = f"grow {name}", ""
             chosen = label in self.look.legal
-            if chosen:  # between the cards one can click too
-                size = {"width": 66 * (n - 1) + CARD[0], "height": CARD[1]}
-                gaps = draw.tag("rect", x=left, y=y + 14, **size, fill="none", pointer_events="all")
+            if chosen:  # the gaps between the cards are clickable too
+                gaps = draw.tag(
+                    "rect",
+                    x=left,
+                    y=y + 14,
+                    width=66 * (n - 1) + CARD[0],
+                    height=CARD[1],
+                    fill="none",
+                    pointer_events="all",
+                )
             drawn = [
                 draw.title(name) + self.card(left + 66 * i, y + 14, *CARD, t, 22, chosen) for i in range(n)
             ]
@@ -245,35 +256,35 @@ class _Picture(NamedTuple):
             yield draw.box(x + 66 * empty, y + 14, *CARD, 7, self.paint.edge, 1, self.paint.paper)
 
     def deck(self, x: float, y: float) -> str:
-        """The Cacti deck, where the opening card of the last turn is taken."""
-        left, label = self.view["cards_left"], "take card"
+        """The Cacti deck; clicking it takes the opening card of the last turn."""
+        left, label = self.view.cards_left, "take card"
         back = self.back(x, y + 14, *CARD, left, label in self.look.legal)
         words = draw.title(f"Cacti deck: {counted(left, 'card')}")
         return self.head(x, y, "Cacti deck") + draw.target(self.look, label, words, back)
 
     def discards(self, x: float, y: float) -> str:
-        """The discards; one clicks them to leave the opening card of the last turn."""
+        """The discards; clicking them leaves the opening card of the last turn."""
         label, types = "leave card", len(self.cards.types)
         across = (2 if types < 5 else 3) if self.look.compact else 4
         place = x - 4, y + 14, 48.0 * across + 8, 40.0 * -(-types // across)
         shown = draw.title("discards")
         if label in self.look.legal:
             shown += draw.box(*place, 7, self.paint.gold, 2.6, self.paint.card)
-        for t, n in enumerate(self.view["discards"]):
+        for t, n in enumerate(self.view.discards):
             shown += self.amount(x + 14 + 48 * (t % across), y + 34 + 40 * (t // across), t, n, 11)
         if self.look.last == label:
             shown += self.last(*place)
         return self.head(x, y, "Discards") + draw.target(self.look, label, shown)
 
     @draw.group
-    def arrangement_deck(self, x: float, y: float) -> Iterator[str]:
+    def arrangement_deck(self, x: float, y: float) -> Parts:
         """The Arrangement deck, whose top card is open."""
-        yield self.head(x, y, f"Arrangement deck: {counted(self.view['arrangements_left'], 'card')}")
-        for k in self.view["top"]:
+        yield self.head(x, y, f"Arrangement deck: {counted(self.view.arrangements_left, 'card')}")
+        for k in self.view.top:
             yield self.basic(x, y + 14, k)
 
     @draw.group
-    def legend(self, x: float, y: float, step: float, across: int) -> Iterator[str]:
+    def legend(self, x: float, y: float, step: float, across: int) -> Parts:
         """The names of the types."""
         for t, name in enumerate(self.cards.types):
             left, down = x + step * (t % across), y + 26 * (t // across)
@@ -283,11 +294,11 @@ class _Picture(NamedTuple):
     # parts of a player's panel
 
     @draw.group
-    def frame(self, player: int, x: float, y: float, width: float, height: float) -> Iterator[str]:
+    def frame(self, player: int, x: float, y: float, width: float, height: float) -> Parts:
         """A player's panel: name, score and what the player must do."""
         view, paint, compact = self.view, self.paint, self.look.compact
-        asked = view["asked"] != "over" and player == view["current_player"]
-        active = view["asked"] != "over" and player == view["active_player"]
+        asked = view.asked != "over" and player == view.current_player
+        active = view.asked != "over" and player == view.active_player
         edge, thick = (paint.livery[player], 4) if asked else (paint.edge, 1.5)
         points, _, unit = _score(view, player).removeprefix("score ").partition(" ")
         doing = "responds" if asked and not active else "to act" if asked else "turn" if active else ""
@@ -298,16 +309,16 @@ class _Picture(NamedTuple):
         yield self.words(x + 124, y + 26, doing, bold=True)
         right = x + width - 16 if compact else x + 290
         yield self.words(right, y + 26, points, 24, anchor="end", bold=True)
-        beside = right - 10 - 14 * len(points) if compact else right + 8
-        yield self.words(beside, y + 27, unit or "points", 12, paint.faint, "end" if compact else None)
+        end = right - 10 - 14 * len(points) if compact else right + 8
+        yield self.words(end, y + 27, unit or "points", 12, paint.faint, "end" if compact else None)
 
     @draw.group
-    def nursery(self, player: int, x: float, y: float) -> Iterator[str]:
+    def nursery(self, player: int, x: float, y: float) -> Parts:
         """The Nursery: a cactus and a number for each type, in one line."""
         types, last = self.cards.types, self.last_by(player)
         step = min(50.0, (192 if self.look.compact else 310) / len(types))
         yield self.head(x, y, "Nursery")
-        for t, n in enumerate(self.view["nurseries"][player]):
+        for t, n in enumerate(self.view.nurseries[player]):
             left = x + 12 + step * t
             yield self.amount(left, y + 28, t, n, 11 if step > 40 else 7)
             if last == f"grow {types[t]}":
@@ -316,9 +327,9 @@ class _Picture(NamedTuple):
             yield self.last(x - 2, y + 12, step * len(types) - 2, 33)
 
     @draw.group
-    def special(self, player: int, x: float, y: float) -> Iterator[str]:
-        """The Special Planter: the cacti under it, or what one clicks to use it."""
-        paint, types, under = self.paint, self.cards.types, self.view["special"][player]
+    def special(self, player: int, x: float, y: float) -> Parts:
+        """The Special Planter: the cacti under it, or the types that can be chosen."""
+        paint, types, under = self.paint, self.cards.types, self.view.special[player]
         yield self.head(x, y, "Special Planter")
         if under is not None:
             n = max(under)
@@ -329,7 +340,7 @@ class _Picture(NamedTuple):
             if self.last_by(player).startswith("special "):
                 yield self.last(x, y + 14, 100, 76)
             return
-        labels = [f"special {name}" for name in types] if player == self.view["current_player"] else []
+        labels = [f"special {name}" for name in types] if player == self.view.current_player else []
         chosen = [t for t, label in enumerate(labels) if label in self.look.legal]
         yield draw.box(x, y + 14, 100, 76, 7, *self.edge(bool(chosen), 2.6), paint.card)
         if not chosen:
@@ -340,39 +351,39 @@ class _Picture(NamedTuple):
             yield draw.target(self.look, labels[t], ground, self.cactus(left, down, 11, t))
 
     @draw.group
-    def bonus(self, player: int, x: float, y: float) -> Iterator[str]:
+    def bonus(self, player: int, x: float, y: float) -> Parts:
         """The Bonus Planter."""
-        t, size = self.view["bonus"][player], (CARD[0], 76)
+        t, size = self.view.bonus[player], (CARD[0], 76)
         yield self.head(x, y, "Bonus")
         yield draw.title(f"Bonus Planter: {'hidden' if t is None else self.cards.types[t]}")
         yield self.back(x, y + 14, *size, "?") if t is None else self.card(x, y + 14, *size, t, 19)
 
     @draw.group
-    def hand(self, player: int, x: float, y: float) -> Iterator[str]:
+    def hand(self, player: int, x: float, y: float) -> Parts:
         """The Arrangements in hand."""
-        starting, basic = self.view["starting_in_hand"][player], self.view["basic_in_hand"][player]
+        starting, basic = self.view.starting_in_hand[player], self.view.basic_in_hand[player]
         yield self.head(x, y, "Hand" if starting or basic else "Hand: empty")
         down = y + 14
         if starting:
-            own = player == self.view["current_player"]
+            own = player == self.view.current_player
             yield self.half(x, down, "starting", self.cards.starting, "starting", own)
             down += 52
         for k in basic:
             yield self.back(x, down, HALF[0], 88, "hidden") if k is None else self.basic(x, down, k)
 
     @draw.group
-    def final(self, player: int, x: float, y: float) -> Iterator[str]:
+    def final(self, player: int, x: float, y: float) -> Parts:
         """The score sheet, once the game is over."""
         yield self.head(x, y, "Score")
-        for row, (part, points) in enumerate(self.view["sheets"][player].items()):
+        for row, (part, points) in enumerate(self.view.sheets[player].items()):
             down = y + 22 + 17 * row
             yield self.words(x, down, part.replace("_", " "))
             yield self.words(x + 96, down, points, anchor="end")
 
     @draw.group
-    def planted(self, player: int, x: float, y: float) -> Iterator[str]:
+    def planted(self, player: int, x: float, y: float) -> Parts:
         """The planted Arrangements: cost and points; smaller or closer if there are many."""
-        planted = self.view["planted"][player]
+        planted = self.view.planted[player]
         yield self.head(x, y, "Planted" if planted else "Nothing planted yet")
         if self.look.compact:
             across, rows, (wide, high) = 4, len(planted), PLANTED
@@ -407,9 +418,8 @@ class _Picture(NamedTuple):
         anchor: str | None = None,
         bold: bool = False,
     ) -> str:
-        """Write in the main colour, unless `fill` says otherwise."""
-        weight = "bold" if bold else None
-        fill = fill or self.paint.ink
+        """Write in the colour of ink, unless `fill` names another one."""
+        fill, weight = fill or self.paint.ink, "bold" if bold else None
         return draw.text(x, y, words, size, fill=fill, text_anchor=anchor, font_weight=weight)
 
     def head(self, x: float, y: float, words: str) -> str:
@@ -417,7 +427,7 @@ class _Picture(NamedTuple):
         return self.words(x, y, words, fill=self.paint.faint)
 
     def edge(self, chosen: bool, thick: float = 3) -> tuple[str, float]:
-        """Colour and width of the edge of a card, which is thick where one can choose it."""
+        """Colour and width of the edge of a card, which is thick if it is clickable."""
         return (self.paint.gold, thick) if chosen else (self.paint.edge, 1.5)
 
     def last_by(self, player: int) -> str:
@@ -426,8 +436,9 @@ class _Picture(NamedTuple):
 
     def last(self, x: float, y: float, width: float, height: float) -> str:
         """Mark what the last action changed, around a box."""
-        box = {"x": x, "y": y, "width": width, "height": height}
-        return draw.tag("rect", **box, rx=6, stroke=self.paint.last, **draw.LAST)
+        return draw.tag(
+            "rect", x=x, y=y, width=width, height=height, rx=6, stroke=self.paint.last, **draw.LAST
+        )
 
     def card(
         self,
@@ -454,7 +465,7 @@ class _Picture(NamedTuple):
         )
 
     @draw.group
-    def amount(self, x: float, y: float, t: int, n: int, radius: float) -> Iterator[str]:
+    def amount(self, x: float, y: float, t: int, n: int, radius: float) -> Parts:
         """A cactus and a number."""
         yield draw.title(f"{n} {self.cards.types[t]}")
         yield self.cactus(x, y, radius, t, faint=n == 0)
@@ -462,7 +473,7 @@ class _Picture(NamedTuple):
         yield self.words(x + radius + 3, y, n, 14, fill, bold=n > 0)
 
     @draw.group
-    def basic(self, x: float, y: float, k: int) -> Iterator[str]:
+    def basic(self, x: float, y: float, k: int) -> Parts:
         """A Basic Arrangement with both halves."""
         for number, half in enumerate(HALVES):
             name = f"{k} {half}" if self.look.names else f"{k}"
@@ -472,7 +483,7 @@ class _Picture(NamedTuple):
     def half(
         self, x: float, y: float, name: str, arrangement: Arrangement, which: str, own: bool = True
     ) -> str:
-        """An Arrangement's cost and points; one clicks it to plant it, if it is one's own."""
+        """An Arrangement's cost and points; the player to move clicks it to plant it."""
         label = f"plant {which}" if own else ""
         first = 30 if len(name) < 3 else 18 + 6.2 * len(name)
         return draw.target(
@@ -486,10 +497,8 @@ class _Picture(NamedTuple):
         )
 
     @draw.group
-    def cost(
-        self, x: float, y: float, width: float, arrangement: Arrangement, radius: float
-    ) -> Iterator[str]:
-        """The cacti that an Arrangement asks for, each type with its number if that is not 1; smaller if there are many."""
+    def cost(self, x: float, y: float, width: float, arrangement: Arrangement, radius: float) -> Parts:
+        """The cost of an Arrangement: each type with its number if that is not 1; smaller if there are many."""
         asked = [(t, n, 4.2 if n > 1 else 2.7) for t, n in enumerate(arrangement.cost) if n]
         radius *= min(1.0, width / sum(radius * room for _, _, room in asked))
         for t, n, room in asked:
@@ -500,9 +509,8 @@ class _Picture(NamedTuple):
 
     def cactus(self, x: float, y: float, r: float, t: int, faint: bool = False) -> str:
         """A cactus, distinct in colour and shape: round, paddles, column, star, pair, drop."""
-        colour, opacity = self.paint.cacti[t], 0.35 if faint else None
-        drawn: dict[str, Any] = {"fill": colour, "stroke": self.paint.outline, "stroke_width": 1}
-        drawn["opacity"] = opacity
+        colour, outline, opacity = self.paint.cacti[t], self.paint.outline, 0.35 if faint else None
+        drawn: dict[str, Any] = {"fill": colour, "stroke": outline, "stroke_width": 1, "opacity": opacity}
 
         def oval(dx: float, dy: float, rx: float, ry: float) -> str:
             return draw.tag("ellipse", cx=x + dx * r, cy=y + dy * r, rx=rx * r, ry=ry * r, **drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 from cacti_env import cards, describing, drawing, memory, rules, snapshots
@@ -23,8 +24,8 @@ class Cacti(Game):
     actions; docs/cacti.md has the tables.
 
     Raises:
-        ValueError: for an option out of range, or a data file that cannot be read or holds what is not
-            allowed; it names the line or key at fault.
+        ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
+            or key at fault.
     """
 
     name = "cacti"
@@ -35,14 +36,14 @@ class Cacti(Game):
 Two players collect cacti in their Nurseries and plant them in Arrangements for points. Cacti that are left over in the
 end cost points. The higher score wins.
 
-Five cacti lie open in the middle. Each player has a Starting Arrangement, a Basic Arrangement that the other does not
+Five cacti are open in the middle. Each player has a Starting Arrangement, a Basic Arrangement that the other does not
 see, a Special Planter and a secret Bonus Planter for one type of cactus. The other Basic Arrangements are a deck; only
 its top card is open.
 
 Your turn begins with the top card of the Cacti deck, which comes to your Nursery. Then you do one of three things:
 
 Grow: take all cacti of one type from the middle into your Nursery. The other player must then respond with a Grow or a
-Plant, if possible. Nobody responds to a response.
+Plant, if possible. A response has no response.
 
 Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one of your
 hand or the open one of the deck; of a Basic Arrangement you plant one half, the upper or the lower.
@@ -66,7 +67,7 @@ decided by who has more cacti under both planters.
         Option(
             "memory",
             "none",
-            "with history, observations also tell what the players have taken and left alone so far",
+            "history: observations also count what the players have taken and passed up so far",
             choices=("none", "history"),
         ),
     )
@@ -75,20 +76,20 @@ decided by who has more cacti under both planters.
     rules: ClassVar[Any] = rules
 
     def __new__(cls, **options: Any) -> Self:
-        """Make a game whose states hold the memory where the option asks for it."""
+        """Return a game whose states hold the counts if `memory="history"`."""
         kind: Any = _CactiWithMemory if cls is Cacti and options.get("memory") == "history" else cls
         return super().__new__(kind)
 
     @functools.cached_property
     def cards(self) -> cards.Cards:
-        """The printed cards that this game is played with."""
+        """The printed cards of this game."""
         try:
             return cards.load(self.data.get("cards", cards.PACKAGED))
         except ValueError as error:
             raise ValueError(f"cards: {error}") from None
 
     def fill_params(self, params: Any) -> None:
-        """Write the cards as tables."""
+        """Write the printed cards."""
         types = len(self.cards.types)
         params["num_types"] = types
         params["num_basic"] = len(self.cards.basic)
@@ -103,7 +104,7 @@ decided by who has more cacti under both planters.
     def max_game_length(self) -> int:
         """The cap on decisions, or what the cards allow if that is less.
 
-        A Grow takes a card or more out of the middle, where each comes once before the last turn, which has
+        A Grow takes at least one card from the middle, where each appears once before the last turn, which has
         two at most; every Arrangement is planted once, each Special used once, one opening card asked for.
         """
         grows = sum(self.cards.count) + 2
@@ -136,7 +137,7 @@ decided by who has more cacti under both planters.
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in an observation."""
+        """The parts of an observation, in order."""
         types, basics = len(self.cards.types), len(self.cards.basic)
         halves = "each Basic Arrangement's upper and lower half, Starting"
         return (
@@ -189,7 +190,7 @@ decided by who has more cacti under both planters.
         snapshots.fill(state, snapshot, self.cards)
 
     def describe(self, state: Any, action: int) -> str:
-        """Return what a legal action does in this position, in one line; nothing hidden is in it."""
+        """Return what a legal action does in this position, in one line; without hidden information."""
         return describing.describe(state, self.cards, action, self.labels[action])
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
@@ -204,9 +205,9 @@ decided by who has more cacti under both planters.
         """Return the picture of a position as `seat` sees it; an onlooker (None) sees all cards."""
         return drawing.svg(self._drawn(view, seat), self.cards, look)
 
-    def _drawn(self, view: dict[str, Any], seat: int | None) -> dict[str, Any]:
-        """Add to an onlooker's snapshot what `seen` adds to a seat's."""
-        return snapshots.seen(view, self.cards, None) if seat is None else view
+    def _drawn(self, view: dict[str, Any], seat: int | None) -> SimpleNamespace:
+        """Return a view with its keys as attributes, an onlooker's with the keys that `seen` adds."""
+        return SimpleNamespace(**snapshots.seen(view, self.cards, None) if seat is None else view)
 
 
 class _CactiWithMemory(Cacti):
@@ -219,12 +220,12 @@ class _CactiWithMemory(Cacti):
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in an observation: first what Cacti without memory shows."""
+        """The parts of an observation: those without memory, then the counts."""
         types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
         remembered = (
             (types, "has grown each type"),
-            (types, "did something else while the type lay in the middle"),
-            (halves, "did something else while the Nursery held what the half asks for"),
+            (types, "did something else while the type was in the middle"),
+            (halves, "did something else while the Nursery held the cost of the half"),
         )
         return super().observation_parts + tuple(
             Part(size, f"how often {whose} {done}", "≥ 0")
@@ -251,5 +252,5 @@ class _CactiWithMemory(Cacti):
         return {"grown": types, "passed_by": types, "not_planted": halves}
 
     def __repr__(self) -> str:
-        """Show it as `Cacti` with the option."""
+        """Show the game as `Cacti` with its options."""
         return super().__repr__().removeprefix("_").replace("WithMemory", "", 1)

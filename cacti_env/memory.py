@@ -1,7 +1,6 @@
-"""The rules with `memory="history"`: states that keep what a careful player remembers of the other's play.
+"""The rules with `memory="history"`: states that count what each seat has taken and passed up.
 
-What a seat has taken and left alone is open to both players, and says something about the hand. All of it is counted from
-the deal on, at each action and each response.
+This is open to both players and gives hints about the hands. Every action and response counts, from the deal on.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ FIELDS_WITH_MEMORY = [
     ("passed_by", "i1", (NUM_PLAYERS, MAX_TYPES)),  # … did something else while it lay in the middle
     ("not_planted", "i1", (NUM_PLAYERS, MAX_HALVES)),  # … while its Nursery held what a half asks for
 ]
-HIGHEST = 127  # where the counts stop
+HIGHEST = 127  # largest count
 
 
 @compiled
 def deal(state, params, seed):
-    """As `rules.deal`, with nothing to remember."""
+    """As `rules.deal`, with all counts at 0."""
     state.grown[:, :] = 0
     state.passed_by[:, :] = 0
     state.not_planted[:, :] = 0
@@ -31,7 +30,7 @@ def deal(state, params, seed):
 
 @compiled
 def apply_action(state, params, action):
-    """As `rules.apply_action`; what the player to move takes and leaves alone is counted."""
+    """As `rules.apply_action`; counts what the player to move takes and passes up."""
     if state.asked != LAST_CARD:
         player = state.current_player
         for t in range(params.num_types):
@@ -47,7 +46,7 @@ def apply_action(state, params, action):
 
 @compiled
 def observe(state, params, player, out):
-    """As `rules.observe`, and then what is remembered of the own seat and of the other one."""
+    """As `rules.observe`, followed by the counts of the own seat and of the other one."""
     rules.observe(state, params, player, out)
     types, halves = params.num_types, 2 * params.num_basic + 1
     size = 2 * types + halves

@@ -2,7 +2,7 @@
 
 A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
 compilation.
-Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
+Numbers in brackets name the sections and paragraphs of `rules.md`, next to this file.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _deal_hands(state, params):
 
 @compiled
 def _begin_turn(state, params, player):
-    """The opening card comes by itself, but for the last turn, where it is asked for [3.2, 4.4]."""
+    """Begin a turn; the opening card is taken automatically, except in the last turn [3.2, 4.4]."""
     state.active_player = player
     state.current_player = player
     if state.last_turn and state.deck_left > 0:
@@ -85,7 +85,7 @@ def _take_opening_card(state):
 
 @compiled
 def _ask_action(state, params):
-    """Ask for the action; if there is none, which only the last turn can bring, the game is over [3.3, 4.6]."""
+    """Ask for the action; the game ends if there is none, which can happen only in the last turn [3.3, 4.6]."""
     state.asked = ACTION
     if state.last_turn and not _can_act(state, params, np.int64(state.current_player)):
         state.terminated = 1
@@ -93,7 +93,7 @@ def _ask_action(state, params):
 
 @compiled
 def _ask_response(state, params):
-    """After a Grow the other player must Grow or Plant, if that is possible [3.5]."""
+    """Ask the other player, after a Grow, for a Grow or a Plant, if one is possible [3.5]."""
     state.asked = RESPONSE
     state.current_player = 1 - state.active_player
     if not _can_act(state, params, np.int64(state.current_player)):
@@ -178,7 +178,7 @@ def _grow(state, t):
 
 @compiled
 def _plant(state, params, half):
-    """Discard the cacti that a half asks for, and keep its card [3.6]."""
+    """Discard the cost of a half and keep its card [3.6]."""
     player = np.int64(state.current_player)
     for t in range(params.num_types):
         state.nursery[player, t] -= params.cost[half, t]
@@ -256,7 +256,7 @@ def _offered(state, params, player, i):
 
 @compiled
 def can_pay(state, params, player, half):
-    """Whether the player's Nursery holds what a half asks for [3.6]."""
+    """Return whether the player's Nursery holds the cost of a half [3.6]."""
     for t in range(params.num_types):
         if state.nursery[player, t] < params.cost[half, t]:
             return False
@@ -265,7 +265,7 @@ def can_pay(state, params, player, half):
 
 @compiled
 def _can_act(state, params, player):
-    """Whether the player, who is asked for an action or a response, has a legal one [3.5, 4.6]."""
+    """Return whether the player has a legal action or response [3.5, 4.6]."""
     for t in range(params.num_types):
         if state.middle[t] > 0:
             return True
@@ -278,7 +278,7 @@ def _can_act(state, params, player):
     return False
 
 
-# --- what a seat sees ---
+# --- observations ---
 
 
 @compiled
@@ -342,7 +342,7 @@ def public_points(state, params, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,), with the scores as things stand [5.1, 5.2, 5.3]."""
+    """Fill `out`, int32 (2,), with the scores if the game ended now [5.1, 5.2, 5.3]."""
     public_points(state, params, out)
     for p in range(NUM_PLAYERS):
         cacti, kinds = 0, 0
@@ -364,14 +364,14 @@ def standings(state, params, out):
         out[p] = out[p] * TIE_BREAK + under_planters
 
 
-# --- what is hidden ---
+# --- hidden information ---
 
 
 @compiled
 def resample(state, params, player, seed):
     """Redraw the decks below what is open and the other's hand; Bonus Planters are open in the end [5.1, 6.1].
 
-    If the other player is being asked, the hand allows an answer, as nobody without one is asked.
+    If the other player is to move, the new hand allows a move, as a player without one is skipped.
     """
     seed_rng(state.rng, seed)
     other = 1 - player
@@ -399,7 +399,7 @@ def _redraw_bonus(state, params, player, other):
 
 @compiled
 def _redraw_arrangements(state, other):
-    """Mix the other's Basic Arrangement with those below the top of the deck."""
+    """Mix the other player's Basic Arrangement with the deck below its top card."""
     below = max(np.int64(state.arrangements_left) - 1, 0)
     if state.basic_in_hand[other] >= 0:
         drawn = bounded(state.rng, below + 1)

@@ -1,4 +1,4 @@
-"""Snapshots of Cacti: a state as plain JSON values, what one seat sees of it, and back."""
+"""Snapshots of Cacti: states as plain JSON values, in both directions, and what each seat sees of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Both = Meta(min_length=NUM_PLAYERS, max_length=NUM_PLAYERS)
 
 
 class Snapshot(msgspec.Struct, forbid_unknown_fields=True):
-    """The keys; docs/cacti.md says what they mean."""
+    """The keys, as documented in docs/cacti.md."""
 
     game: Literal["cacti"]
     current_player: Seat
@@ -52,7 +52,7 @@ def written(state: Any, cards: Cards, scores: list[int]) -> dict[str, Any]:
 
     Args:
         state: the record.
-        cards: the cards it is played with.
+        cards: the printed cards.
         scores: every seat's score.
     """
     types, starting = len(cards.types), 2 * len(cards.basic)
@@ -108,111 +108,115 @@ def fill(state: Any, snapshot: Any, cards: Cards) -> None:
 
     Args:
         state: the record.
-        snapshot: what `Game.snapshot` gave, without memory.
-        cards: the cards it is played with.
+        snapshot: as returned by `Game.snapshot`, without memory.
+        cards: the printed cards.
 
     Raises:
-        PositionError: for a position that cannot be.
+        PositionError: if the position is impossible.
     """
-    found = parsed(snapshot, Snapshot)
-    _fill_cacti(state, found, cards)
-    _fill_arrangements(state, found, cards)
-    state["current_player"], state["active_player"] = found.current_player, found.active_player
-    state["asked"] = ACTION if found.asked == "over" else ASKED.index(found.asked)
-    state["last_turn"] = found.last_turn
-    state["bonus"] = found.bonus
-    drawn, there_are = Counter(found.bonus), Counter(cards.bonus_types)
-    require(drawn <= there_are, f"there are no such Bonus Planters: bonus is {found.bonus}")
-    _check_turn(found)
+    position = parsed(snapshot, Snapshot)
+    _fill_cacti(state, position, cards)
+    _fill_arrangements(state, position, cards)
+    state["current_player"], state["active_player"] = position.current_player, position.active_player
+    state["asked"] = ACTION if position.asked == "over" else ASKED.index(position.asked)
+    state["last_turn"] = position.last_turn
+    state["bonus"] = position.bonus
+    drawn, there_are = Counter(position.bonus), Counter(cards.bonus_types)
+    require(drawn <= there_are, f"there are no such Bonus Planters: bonus is {position.bonus}")
+    _check_turn(position)
 
 
 def counts(value: Any, name: str, width: int) -> list[Counts]:
-    """Return what a snapshot counts for both seats under `name`, `width` numbers each.
+    """Return the counts of both seats in a snapshot's `name`, `width` numbers each.
 
     Raises:
-        PositionError: if it is anything else.
+        PositionError: if they have another form.
     """
     try:
-        found = msgspec.convert(value, Annotated[list[Counts], Both])
+        position = msgspec.convert(value, Annotated[list[Counts], Both])
     except msgspec.ValidationError as error:
         raise PositionError(f"{name}: {error}") from None
-    require(all(len(own) == width for own in found), f"{name} must have {width} numbers for each player")
-    return found
+    require(all(len(own) == width for own in position), f"{name} must have {width} numbers for each player")
+    return position
 
 
-def _fill_cacti(state: Any, found: Snapshot, cards: Cards) -> None:
-    """Write where the Cacti cards are; each of them is in one place."""
+def _fill_cacti(state: Any, position: Snapshot, cards: Cards) -> None:
+    """Write the places of the Cacti cards; each card must be in one place."""
     types = len(cards.types)
-    require_lengths(found, "middle discards", types)
-    places = [*found.nurseries, *(under for under in found.special if under is not None)]
+    require_lengths(position, "middle discards", types)
+    places = [*position.nurseries, *(under for under in position.special if under is not None)]
     require(
         all(len(place) == types for place in places), f"nurseries and special must have {types} numbers each"
     )
-    require(all(t < types for t in found.deck), f"deck: a type is 0 to {types - 1}")
-    require(sum(found.middle) <= MIDDLE, f"there are {MIDDLE} cacti in the middle at most")
+    require(all(t < types for t in position.deck), f"deck: a type is 0 to {types - 1}")
+    require(sum(position.middle) <= MIDDLE, f"there are {MIDDLE} cacti in the middle at most")
     for t, count in enumerate(cards.count):
-        there = sum(place[t] for place in (*places, found.middle, found.discards)) + found.deck.count(t)
+        there = sum(
+            place[t] for place in (*places, position.middle, position.discards)
+        ) + position.deck.count(t)
         require(there == count, f"there must be {count} cacti of type {t}, not {there}")
-    state["nursery"][:, :types] = found.nurseries
-    state["middle"][:types] = found.middle
-    state["discards"][:types] = found.discards
-    state["deck_left"] = len(found.deck)
-    state["deck"][: len(found.deck)] = found.deck[::-1]
+    state["nursery"][:, :types] = position.nurseries
+    state["middle"][:types] = position.middle
+    state["discards"][:types] = position.discards
+    state["deck_left"] = len(position.deck)
+    state["deck"][: len(position.deck)] = position.deck[::-1]
     for player in range(NUM_PLAYERS):
-        under = found.special[player]
+        under = position.special[player]
         state["special_used"][player] = under is not None
         state["under_special"][player, :types] = under or 0
 
 
-def _fill_arrangements(state: Any, found: Snapshot, cards: Cards) -> None:
-    """Write where the Arrangements are; each of them is in one place."""
+def _fill_arrangements(state: Any, position: Snapshot, cards: Cards) -> None:
+    """Write the places of the Arrangements; each must be in one place."""
     basics, halves = len(cards.basic), cards.halves
-    places = [k for hand in found.basic_in_hand for k in hand] + found.arrangement_deck
+    places = [k for hand in position.basic_in_hand for k in hand] + position.arrangement_deck
     numbers: dict[tuple[int | str, ...], int] = {("starting",): 2 * basics}
     numbers |= {(k, half): 2 * k + i for k in range(basics) for i, half in enumerate(HALVES)}
-    for half in (half for own in found.planted for half in own):
+    for half in (half for own in position.planted for half in own):
         require(tuple(half) in numbers, f"planted: {half} is no half of an Arrangement")
         places += [numbers[tuple(half)] // 2] if len(half) == 2 else []
     require(
         sorted(places) == list(range(basics)),
         f"each of the {basics} Basic Arrangements must be in one hand, in the deck or planted: {sorted(places)}",
     )
-    state["arrangements_left"] = len(found.arrangement_deck)
-    state["arrangement_deck"][: len(found.arrangement_deck)] = found.arrangement_deck[::-1]
+    state["arrangements_left"] = len(position.arrangement_deck)
+    state["arrangement_deck"][: len(position.arrangement_deck)] = position.arrangement_deck[::-1]
     spent = [0] * len(cards.types)
-    for player, own in enumerate(found.planted):
-        held = found.starting_in_hand[player]
+    for player, own in enumerate(position.planted):
+        held = position.starting_in_hand[player]
         require(
             own.count(["starting"]) == (not held),
             f"player {player} must have planted the Starting Arrangement or have it in hand, not both",
         )
         state["starting_in_hand"][player] = held
-        state["basic_in_hand"][player] = (found.basic_in_hand[player] or [-1])[0]
+        state["basic_in_hand"][player] = (position.basic_in_hand[player] or [-1])[0]
         state["num_planted"][player] = len(own)
         for place, half in enumerate(own):
             which = numbers[tuple(half)]
             state["planted"][player, place] = which
             state["arrangement_points"][player] += halves[which].points
             spent = [a + b for a, b in zip(spent, halves[which].cost, strict=True)]
-    enough = all(left <= most for left, most in zip(found.discards, spent, strict=True))
-    require(enough, f"planting cost {spent}, so the discards cannot be {found.discards}")
-    whole = found.discards == spent or found.last_turn
-    require(whole, f"planting cost {spent}; before the last turn all of it lies in the discards")
+    enough = all(left <= most for left, most in zip(position.discards, spent, strict=True))
+    require(enough, f"planting cost {spent}, so the discards cannot be {position.discards}")
+    whole = position.discards == spent or position.last_turn
+    require(whole, f"planting cost {spent}; before the last turn the discards must be equal to this")
 
 
-def _check_turn(found: Snapshot) -> None:
-    """Check what is asked, and whom [3, 4]."""
-    active, asked = found.active_player, found.asked
+def _check_turn(position: Snapshot) -> None:
+    """Check which decision is asked, and of which player [3, 4]."""
+    active, asked = position.active_player, position.asked
     if asked == "over":
         return
     answers = asked == "response"
     require(
-        (found.current_player != active) == answers,
-        "the other player is asked for a response, and nobody else is asked but the active player",
+        (position.current_player != active) == answers,
+        "only the active player is asked, except for a response, which is asked of the other player",
     )
-    require(not found.last_turn or active == 1, "the last turn is player 1's")
-    require(asked != "last_card" or found.last_turn, "'last_card' is asked in the last turn alone")
-    require(asked != "last_card" or found.deck, "'last_card' is asked only while the deck has cards")
-    full = sum(found.middle) == MIDDLE
-    require(asked != "action" or full or found.last_turn, f"a turn begins with {MIDDLE} cacti in the middle")
+    require(not position.last_turn or active == 1, "the last turn is player 1's")
+    require(asked != "last_card" or position.last_turn, "'last_card' is asked in the last turn alone")
+    require(asked != "last_card" or position.deck, "'last_card' is asked only while the deck has cards")
+    full = sum(position.middle) == MIDDLE
+    require(
+        asked != "action" or full or position.last_turn, f"a turn begins with {MIDDLE} cacti in the middle"
+    )
     require(not (answers and full), "a response follows a Grow, which leaves less than a full middle")

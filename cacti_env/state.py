@@ -24,14 +24,14 @@ STATE_FIELDS = [
     ("middle", "i1", MAX_TYPES),  # face-up cacti by type
     ("nursery", "i1", (NUM_PLAYERS, MAX_TYPES)),  # cacti of a seat by type
     ("under_special", "i1", (NUM_PLAYERS, MAX_TYPES)),  # cacti under its Special Planter by type
-    ("special_used", "u1", NUM_PLAYERS),  # 1 once the Special Planter stands in the Nursery
+    ("special_used", "u1", NUM_PLAYERS),  # 1 once the Special Planter is used
     ("bonus", "i1", NUM_PLAYERS),  # type of its Bonus Planter
     ("starting_in_hand", "u1", NUM_PLAYERS),  # 1 until the Starting Arrangement is planted
     ("basic_in_hand", "i1", NUM_PLAYERS),  # the dealt Basic Arrangement, -1 once it is planted
     ("planted", "i1", (NUM_PLAYERS, MAX_BASIC + 1)),  # halves that a seat has planted, in this order
     ("num_planted", "i1", NUM_PLAYERS),  # how many
-    ("discards", "i1", MAX_TYPES),  # cacti that were planted away, by type
-    ("active_player", "i1"),  # whose turn it is; `current_player` is who is asked
+    ("discards", "i1", MAX_TYPES),  # by type
+    ("active_player", "i1"),  # seat whose turn it is; `current_player` may be the responder
     ("asked", "i1"),  # ACTION, RESPONSE or LAST_CARD
     ("last_turn", "u1"),  # 1 from the reshuffle on
 ]

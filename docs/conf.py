@@ -34,13 +34,13 @@ extensions = [
     "sphinx_design",
 ]
 exclude_patterns = ["pictures/*.json"]
-smartquotes = False  # "--" is what begins an option
+smartquotes = False  # keeps the "--" of options
 default_role = "code"  # docstrings write code in single backticks
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-nb_execution_mode = "off"  # tests run the notebooks; the site shows the outputs that they hold
+nb_execution_mode = "off"  # tests run the notebooks; the site shows their saved outputs
 
 # Docstrings
 autodoc_default_options = {"members": True, "show-inheritance": True, "no-value": True}
@@ -74,7 +74,7 @@ reference.write(Path(__file__).parent / "api")
 
 
 def setup(app: Sphinx) -> None:
-    """Have descriptions of attributes taken as they are: napoleon would read what stands before a colon as a type."""
+    """Keep descriptions of attributes as they are: napoleon would read the text before a colon as a type."""
 
     def begin_with_a_blank(
         app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]

@@ -1,7 +1,7 @@
 """Make the pictures and films that README and docs show, of games between the trained agents: `python docs/pictures.py`.
 
-For each game there are, in docs/pictures: the recorded game (.json), a position of it as a picture, light and dark (.svg), and
-a film of it (.gif). `python docs/generate.py` draws the pictures anew, of the games as they are recorded.
+For each game there are, in docs/pictures: the recorded game (.json), a position of it as a picture (.svg), and a film of
+it (.gif). `python docs/generate.py` draws the pictures anew, of the games as they are recorded.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from garden_agents.registry import load_agent
+from PIL import GifImagePlugin, Image, ImageSequence
 
 from garden_core import make
 from garden_core.files.replay import Replay, record
@@ -19,14 +20,14 @@ FOLDER = Path(__file__).with_name("pictures")
 
 
 class Shown(NamedTuple):
-    """What is shown of a game.
+    """A game that the docs show.
 
     Attributes:
-        options: of the game.
-        agent: who plays every seat.
-        seed: of the deal; each seat's agent has a seed of its own.
-        position: the picture's, as its number of decisions.
-        every, width, seconds: of the film, as for `save_film`.
+        options: options of the game.
+        agent: agent on every seat.
+        seed: seed of the deal; the seed of each seat's agent is the number of the seat.
+        position: number of decisions before the position in the picture.
+        every, width, seconds: settings of the film, see `save_film`.
     """
 
     options: dict[str, Any]
@@ -36,37 +37,44 @@ class Shown(NamedTuple):
     every: int
     width: int
     seconds: float
+    first: int
 
 
 SHOWN = {
-    "mars": Shown({}, "network-mcts:100", 2, 81, 3, 720, 0.6),
-    "cacti": Shown({}, "network-mcts:100", 8, 18, 1, 720, 1.0),
-    "botanicus": Shown({}, "network", 3, 149, 5, 800, 0.9),
+    "mars": Shown({}, "network-mcts:100", 2, 81, 3, 720, 0.6, 20),
+    "cacti": Shown({}, "network-mcts:100", 8, 18, 1, 720, 1.0, 8),
+    "botanicus": Shown({}, "network", 3, 149, 5, 800, 0.9, 15),
 }
 
 
 def played(name: str) -> Replay:
-    """Return the game that is shown, played now."""
+    """Play the game that is shown."""
     shown = SHOWN[name]
     game = make(name, **shown.options)
     return record(game, [load_agent(shown.agent, game, seed) for seed in range(game.num_players)], shown.seed)
 
 
 def stills() -> dict[Path, str]:
-    """Return, by file, the pictures of the recorded games: light and dark."""
+    """Return, by file, a picture of a position of each recorded game."""
     made = {}
     for name, shown in SHOWN.items():
         replay = Replay.load(FOLDER / f"{name}.json")
         state, last = list(replay.decisions())[shown.position]
-        for file, dark in ((f"{name}.svg", False), (f"{name}-dark.svg", True)):
-            made[FOLDER / file] = replay.game.svg(state, legal=True, last=last, dark=dark)
+        made[FOLDER / f"{name}.svg"] = replay.game.svg(state, legal=True, last=last)
     return made
+
+
+def begin_in_the_middle(path: Path, first: int) -> None:
+    """Leave out the first pictures of a film, which show an empty board."""
+    GifImagePlugin.LOADING_STRATEGY = GifImagePlugin.LoadingStrategy.RGB_AFTER_DIFFERENT_PALETTE_ONLY
+    with Image.open(path) as film:
+        pictures = [picture.copy() for picture in ImageSequence.Iterator(film)][first:]
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], loop=0, optimize=True)
 
 
 def files() -> set[Path]:
     """Return every file that is in the folder."""
-    kinds = (".json", ".svg", "-dark.svg", ".gif")
-    return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in kinds}
+    return {FOLDER / f"{name}{kind}" for name in SHOWN for kind in (".json", ".svg", ".gif")}
 
 
 if __name__ == "__main__":
@@ -76,6 +84,7 @@ if __name__ == "__main__":
         replay.save(FOLDER / f"{name}.json")
         film = {"width": shown.width, "seconds": shown.seconds, "every": shown.every}
         save_film(replay, FOLDER / f"{name}.gif", **film)
+        begin_in_the_middle(FOLDER / f"{name}.gif", shown.first)
         print(f"{name}: {len(replay.actions)} decisions, scores {', '.join(map(str, replay.scores))}")
     for path, content in stills().items():
         path.write_text(content, "utf-8")

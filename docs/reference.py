@@ -1,95 +1,92 @@
-"""The pages of the API reference, made from the modules whenever the site is built."""
+"""The pages of the API reference, made from the public names of each package whenever the site is built."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("garden_core", "mars_env", "cacti_env", "botanicus_env", "garden_agents")
-FOLDERS = {"garden_agents": ROOT / "agents"}
-"""Where a package lies if not at the top."""
-LEFT_OUT = ("garden_core.batch.gpu_cache", "garden_core.batch.gpu_kernels")
-"""What only `garden_core.batch.gpu` uses: kernels, of which Numba makes objects without docstrings, and their cache."""
-LONGEST = 80
-"""Characters of the longest value of a constant that is shown."""
+FOLDERS = {
+    "garden_core": ROOT / "garden_core",
+    "garden_core.interfaces": ROOT / "garden_core" / "interfaces",
+    "garden_core.jit": ROOT / "garden_core" / "jit",
+    "garden_core.testing": ROOT / "garden_core" / "testing",
+    "mars_env": ROOT / "mars_env",
+    "cacti_env": ROOT / "cacti_env",
+    "botanicus_env": ROOT / "botanicus_env",
+    "garden_agents": ROOT / "agents" / "garden_agents",
+    "garden_agents.games": ROOT / "agents" / "garden_agents" / "games",
+    "garden_agents.networks": ROOT / "agents" / "garden_agents" / "networks",
+}
+"""The packages with public names."""
+KERNELS = (
+    "deal",
+    "legal_actions",
+    "apply_action",
+    "observe",
+    "points",
+    "public_points",
+    "standings",
+    "resample",
+)
+"""The generic functions, which are public in the module `garden_core.kernels`."""
+ALIASES = ("garden_core.Policy",)
+"""Public names of types that are neither classes nor functions."""
 
 
 def public_names() -> dict[str, list[str]]:
-    """Return the public names that each module defines; not of packages, which only pass names on, and LEFT_OUT."""
-    found = {}
-    for package in PACKAGES:
-        folder = FOLDERS.get(package, ROOT)
-        for path in sorted((folder / package).rglob("*.py")):
-            names = _defined(path)
-            module = ".".join(path.relative_to(folder).with_suffix("").parts)
-            if names and path.stem not in ("__init__", "__main__") and module not in LEFT_OUT:
-                found[module] = names
-    return found
-
-
-def _defined(path: Path) -> list[str]:
-    """Return the names that a file defines, but those that begin with an underscore."""
-    names: list[str] = []
-    for statement in ast.parse(path.read_text("utf-8")).body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names.append(name)
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                names.append(name)
-            case ast.Assign(targets=[ast.Tuple(elts=parts)]):
-                names += [part.id for part in parts if isinstance(part, ast.Name)]
-    return [name for name in names if not name.startswith("_")]
+    """Return by package what its `__all__` lists."""
+    names = {}
+    for package, folder in FOLDERS.items():
+        for statement in ast.parse((folder / "__init__.py").read_text("utf-8")).body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    names[package] = ast.literal_eval(value)
+    return names
 
 
 def write(folder: Path) -> None:
-    """Write a page for each package into `folder`: every module with its public names, from their docstrings."""
-    modules = defaultdict(list)
-    for module in public_names():
-        modules[module.rpartition(".")[0]].append(module)
+    """Write a page for each package and a page for each public class into `folder`."""
     folder.mkdir(exist_ok=True)
-    for package, members in modules.items():
-        parts = [f"# `{package}`", *(_section(module) for module in members)]
-        text = "\n\n".join(parts) + "\n"
-        path = folder / f"{package}.md"
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.write_text(text, "utf-8")
+    pages = {}
+    for package, names in public_names().items():
+        classes = [name for name in names if _is_class(f"{package}.{name}")]
+        parts = [f"# `{package}`", _directive("automodule", package, "no-members")]
+        parts += [_entry(package, name) for name in names if name not in classes]
+        listed = "\n".join(f"{package}.{name}" for name in classes)
+        if classes:
+            parts.append(f"```{{toctree}}\n:caption: Classes of {package}\n{listed}\n```")
+        pages[package] = "\n\n".join(parts)
+        for name in classes:
+            directive = _directive("autoclass", f"{package}.{name}", "members", "show-inheritance")
+            pages[f"{package}.{name}"] = f"# `{name}`\n\n{directive}"
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text("utf-8") != f"{text}\n":  # Sphinx reads changed files again
+            path.write_text(f"{text}\n", "utf-8")
+    for path in folder.glob("*.md"):
+        if path.stem not in pages:
+            path.unlink()
 
 
-def _section(module: str) -> str:
-    """Return a module's part of a page; constants without a docstring, which autodoc leaves out, stand at its end."""
-    lines = [f".. automodule:: {module}", "   :undoc-members:"]
-    for name, value in _plain_constants(module).items():
-        lines += [
-            "",
-            f".. py:data:: {name}",
-            *([f"   :value: {value}"] if len(value) <= LONGEST else []),
-        ]
-    return "\n".join([f"## `{module}`\n", "```{eval-rst}", *lines, "```"])
+def _is_class(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last[0].isupper() and not last.isupper() and name not in ALIASES
 
 
-def _plain_constants(module: str) -> dict[str, str]:
-    """Return the public constants of a module that have no docstring, with their values as they are written."""
-    path = (FOLDERS.get(module.partition(".")[0], ROOT) / module.replace(".", "/")).with_suffix(".py")
-    names, body = _defined(path), ast.parse(path.read_text("utf-8")).body
-    classes = {statement.name for statement in body if isinstance(statement, ast.ClassDef)}
-    found = {}
-    for statement, following in zip(body, [*body[1:], None], strict=True):
-        match statement:
-            case ast.Assign(targets=targets, value=value):
-                pass
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                targets = [target]
-            case ast.ImportFrom(names=imported):
-                found |= {each.name: "" for each in imported if each.name in names and each.name.isupper()}
-                continue
-            case _:
-                continue
-        described = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if described or (isinstance(value, ast.Name) and value.id in classes):  # its other name is documented
-            continue
-        assigned = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
-        text = ast.unparse(value) if len(assigned) == 1 else ""
-        found |= {name: text for name in assigned if name in names}
-    return found
+def _entry(package: str, name: str) -> str:
+    """Return the directive of a public name that is not a class."""
+    path = f"{package}.{name}"
+    if name == "kernels":
+        functions = (_directive("autofunction", f"{path}.{each}") for each in KERNELS)
+        return "\n\n".join(["## `garden_core.kernels`", *functions])
+    if "_v" in name:
+        text = "Return the PettingZoo environment, a {py:class}`GardenEnv <garden_core.interfaces.GardenEnv>`, whose arguments these are."
+        return f"```{{py:function}} {name}.env(render_mode=None, *, illegal='raise', record=None, **options)\n\n{text}\n```"
+    kind = "autodata" if name.isupper() or path in ALIASES else "autofunction"
+    return _directive(kind, path)
+
+
+def _directive(kind: str, name: str, *options: str) -> str:
+    lines = [f".. {kind}:: {name}", *(f"   :{option}:" for option in options)]
+    return "\n".join(["```{eval-rst}", *lines, "```"])

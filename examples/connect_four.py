@@ -1,7 +1,7 @@
 """Connect Four in one file: two seats, no chance, nothing hidden. Run it to see it play.
 
-Whoever has four stones in a line first wins; a full board is a tie. Stones lie in `board`, which observations are read from,
-and as bits in `stones`, where four in a line are found by shifting.
+The first player with four stones in a line wins; a full board is a tie. The state has the stones twice: in `board` for
+observations, and as bits in `stones`, where shifts detect four in a line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from garden_core.jit import seed_rng
 
 COLUMNS, ROWS, SEATS = 7, 6, 2
 CELLS = COLUMNS * ROWS
-BITS = ROWS + 1  # of a column: one stays 0, so that no line runs on into the next column
+BITS = ROWS + 1  # per column: one stays 0, so that no line continues in the next column
 SHIFTS = np.array([1, BITS - 1, BITS, BITS + 1], np.uint64)  # up, and to the next column: down, level, up
 
 
@@ -33,7 +33,7 @@ def deal(state, params, seed):
 
 @compiled
 def legal_actions(state, params, mask):
-    """Fill `mask`, int8 (7,): the columns that are not full. Return how many these are."""
+    """Fill `mask`, int8 (7,): the columns that are not full. Return their number."""
     n = 0
     for column in range(COLUMNS):
         mask[column] = state.height[column] < ROWS
@@ -59,17 +59,17 @@ def apply_action(state, params, action):
 
 @compiled
 def _has_four(stones):
-    """Whether four of the stones lie in a line."""
-    found = np.uint64(0)
+    """Return whether four of the stones are in a line."""
+    fours = np.uint64(0)
     for shift in SHIFTS:
         pairs = stones & (stones >> shift)
-        found |= pairs & (pairs >> (shift + shift))
-    return found != 0
+        fours |= pairs & (pairs >> (shift + shift))
+    return fours != 0
 
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (84,): the own stones by cell, row by row from the bottom, and the other seat's."""
+    """Fill `out`, int8 (84,): the player's stones by cell, row by row from the bottom, then the other seat's."""
     own, other = np.int8(player + 1), np.int8(SEATS - player)
     for cell in range(CELLS):
         out[cell] = state.board[cell] == own
@@ -78,14 +78,14 @@ def observe(state, params, player, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,): 1 for the winner. It is also what everybody sees, and the standings."""
+    """Fill `out`, int32 (2,): 1 for the winner. Also the public points and the standings."""
     for p in range(SEATS):
         out[p] = state.winner == p
 
 
 @compiled
 def resample(state, params, player, seed):
-    """There is nothing to redraw but the generator."""
+    """Seed the generator: nothing is hidden."""
     seed_rng(state.rng, seed)
 
 
@@ -101,9 +101,9 @@ class ConnectFour(Game):
         Option("max_decisions", CELLS, "cap at which a game is truncated", low=1, high=2**31 - 1),
     )
     state_fields = (
-        ("stones", "u8", SEATS),  # of each seat: bit 7 column + row
+        ("stones", "u8", SEATS),  # per seat: bit 7 * column + row
         ("board", "i1", CELLS),  # 0 empty, 1 and 2 the seats
-        ("height", "i1", COLUMNS),  # stones in a column
+        ("height", "i1", COLUMNS),  # number of stones per column
         ("winner", "i1"),  # -1 while there is none
     )
     rules = kernels.Kernels(
@@ -121,12 +121,12 @@ class ConnectFour(Game):
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in an observation."""
+        """The parts of an observation."""
         return Part(CELLS, "own stones, by cell"), Part(CELLS, "the other seat's stones, by cell")
 
     @property
     def max_game_length(self) -> int:
-        """A stone for every cell."""
+        """One stone per cell."""
         return min(CELLS, self.option_values["max_decisions"])
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:

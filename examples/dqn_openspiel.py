@@ -1,6 +1,6 @@
 """OpenSpiel's DQN on one of this project's games: `python examples/dqn_openspiel.py`.
 
-Needs open_spiel and torch. One agent sits on player 0 and one on player 1; each learns from its own decisions.
+Needs open_spiel and torch. One agent plays player 0 and another player 1; each learns from its own decisions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Arguments:
 
 
 def win_rate(agents: list[DQN], env: rl_environment.Environment, games: int = 200) -> float:
-    """Return the share of games that the agents win against random play, in turn on either seat; a tie counts half."""
+    """Return the share of games that the agents win against random play, in alternating seats; a tie counts half."""
     choose, wins = np.random.default_rng(1), 0.0
     for number in range(games):
         seat, time_step = number % 2, env.reset()

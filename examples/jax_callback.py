@@ -2,8 +2,8 @@
 
     python examples/jax_callback.py
 
-The policy runs in JAX, the rules stay compiled by Numba. A callback costs some hundred microseconds, so use many games.
-Needs jax. Here a network is trained by REINFORCE to beat random play: small, but all of it jitted, steps included.
+The policy runs in JAX, the rules in Numba. A callback costs a few hundred microseconds, so use many games. The example trains a
+small network by REINFORCE to beat random play, all of it jitted, steps included. Needs jax.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Arguments:
     updates: int = 60
     num_envs: int = 512
     steps: int = 64
-    """decisions of each game in an update"""
+    """decisions per game and update"""
     learning_rate: float = 3e-3
     entropy: float = 0.02
     hidden: int = 64
@@ -92,7 +92,7 @@ def log_probabilities(weights: Weights, observations: Array, masks: Array) -> Ar
 
 
 def returns(rewards: Array, ends: Array) -> Array:
-    """Return what each decision's game paid from then on, float32 (steps, N)."""
+    """Return the sum of the rewards from each decision to the end of its game, float32 (steps, N)."""
 
     def back(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
         reward, end = now
@@ -152,10 +152,10 @@ def main(arguments: Arguments) -> float:
         if number % 25 == 24:
             ends, rewards = np.asarray(rollout[4]), np.asarray(rollout[3])
             print(f"update {number + 1}: won {(rewards[ends] > 0).mean():.1%} of the last games", flush=True)
-    jax.block_until_ready(rollout)  # JAX runs on in the background, and the games with it
+    jax.block_until_ready(rollout)  # JAX steps the games asynchronously
     _, rollout = play(weights, games.reset(a.seed + 1), key, greedy=True)
     ends, rewards = np.asarray(rollout[4]), np.asarray(rollout[3])
-    first = ends & (ends.cumsum(0) == 1)  # one game of each row
+    first = ends & (ends.cumsum(0) == 1)  # the first game of each row
     rate = float(((rewards[first] > 0) + (rewards[first] == 0) / 2).mean())
     print(f"against random play: {rate:.1%} of {first.sum()} games")
     return rate

@@ -1,8 +1,8 @@
-"""A bot for `garden arena` and `garden play` that needs nothing of this project: it reads positions, and writes actions.
+"""A bot for `garden arena` and `garden play` that imports nothing from this project: it reads positions and writes actions.
 
     garden play mars --seats human "program:python examples/line_bot.py"
 
-It plants where it can, and else takes an action at random.
+It plants if it can, and otherwise takes a random action.
 """
 
 import json

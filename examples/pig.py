@@ -1,7 +1,7 @@
-"""Pig, the dice race, as a model for a game of your own: a whole game in one file. Run it to see it play.
+"""Pig, the dice race: a complete game in one file, as a template for your own. Run it to see it play.
 
-The player to move rolls a die as often as they dare, adding up what it shows; a 1 loses the sum and ends the
-turn. Who holds instead scores the sum. The first to score 100 wins. docs/own-game.md explains each part.
+The player to move rolls a die any number of times and adds up the rolls; a 1 loses the sum and ends the turn. A player who
+holds scores the sum. The first to score 100 wins. docs/own-game.md explains each part.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ ROLL, HOLD = 0, 1
 MAX_PLAYERS = 4
 OBSERVATION_SIZE = 2 * MAX_PLAYERS + 2
 
-# --- rules: plain functions on records, compiled. No objects, no exceptions, no memory of their own ---
+# --- rules: compiled functions on records, without objects, exceptions or memory allocation ---
 
 
 @compiled
 def deal(state, params, seed):
-    """Seed the generator and fill every field of the game's own."""
+    """Seed the generator and fill every field in `state_fields`."""
     seed_rng(state.rng, seed)
     state.score[:] = 0
     state.turn_sum = 0
@@ -31,7 +31,7 @@ def deal(state, params, seed):
 
 @compiled
 def legal_actions(state, params, mask):
-    """Fill `mask`, int8 (2,): a turn starts with a roll, and who can win must hold. Return how many are legal."""
+    """Fill `mask`, int8 (2,): a turn starts with a roll; a player who can win must hold. Return the number of legal actions."""
     sure = np.int64(state.score[state.current_player]) + state.turn_sum
     mask[ROLL] = sure < params.goal
     mask[HOLD] = state.turn_sum > 0
@@ -40,7 +40,7 @@ def legal_actions(state, params, mask):
 
 @compiled
 def apply_action(state, params, action):
-    """Carry out a legal action; the core counts decisions, sees to the cap and pays the rewards."""
+    """Apply a legal action; the core counts decisions, truncates at the cap and computes rewards."""
     player = state.current_player
     if action == ROLL:
         die = 1 + bounded(state.rng, 6)
@@ -58,7 +58,7 @@ def apply_action(state, params, action):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (10,): scores and who is to move, from the seat's own on; the sum; the goal."""
+    """Fill `out`, int8 (10,): scores and the player to move, counted from the observing seat; the sum; the goal."""
     out[:] = 0
     n = params.num_players
     for offset in range(n):
@@ -71,7 +71,7 @@ def observe(state, params, player, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (4,), with the scores: here they are also what everybody sees, and the standings."""
+    """Fill `out`, int32 (4,), with the scores, which are also the public points and the standings."""
     for p in range(MAX_PLAYERS):
         out[p] = state.score[p]
 
@@ -92,7 +92,7 @@ class Pig(Game):
         Option("max_decisions", 2000, "cap at which a game is truncated", low=1, high=2**31 - 1),
     )
     state_fields = (
-        ("score", "i4", MAX_PLAYERS),  # what each seat has scored
+        ("score", "i4", MAX_PLAYERS),  # each seat's score
         ("turn_sum", "i4"),  # rolled in this turn, not yet scored
     )
     params_fields = (("goal", "i4"),)
@@ -102,7 +102,7 @@ class Pig(Game):
 
     @property
     def reward_divisor(self) -> float:
-        """The goal: a whole game's margin comes to about 1."""
+        """The goal: a game's margin is then about 1."""
         return self.option_values["goal"]
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""PPO by self-play in one file, on `Batch`: every seat of every game is learned from.
+"""PPO by self-play in one file, on `Batch`: the network learns from every seat of every game.
 
     python examples/ppo.py --game cacti --decisions 2000000
 
@@ -63,7 +63,7 @@ class Network(nn.Module):
 
 @dataclass
 class Rollout:
-    """What happened in `steps` decisions of N games: tensors (steps, N, …)."""
+    """`steps` decisions of N games: tensors (steps, N, …)."""
 
     observations: torch.Tensor
     masks: torch.Tensor
@@ -72,7 +72,7 @@ class Rollout:
     values: torch.Tensor
     players: np.ndarray
     rewards: np.ndarray
-    """float32 (steps, N, seats), what each seat was paid for the decision"""
+    """float32 (steps, N, seats), each seat's reward after the decision"""
     over: np.ndarray
     """bool (steps, N), whether the decision ended the game"""
     last_values: np.ndarray
@@ -106,25 +106,25 @@ def play(batch: garden_core.Batch, network: Network, steps: int) -> Rollout:
 def advantages(rollout: Rollout, gae_lambda: float) -> np.ndarray:
     """Return generalized advantage estimates, float32 (steps, N), each along the decisions of one seat."""
     values, n = rollout.values.numpy(), np.arange(rollout.over.shape[1])
-    found = np.zeros_like(values)
+    out = np.zeros_like(values)
     next_value = rollout.last_values.copy()
-    next_advantage, paid = np.zeros_like(next_value), np.zeros_like(next_value)
+    next_advantage, rewards = np.zeros_like(next_value), np.zeros_like(next_value)
     for t in reversed(range(len(values))):
-        for array in (next_value, next_advantage, paid):
-            array[rollout.over[t]] = 0  # nothing comes after the end of a game
-        paid += rollout.rewards[t]
+        for array in (next_value, next_advantage, rewards):
+            array[rollout.over[t]] = 0  # no rewards follow the end of a game
+        rewards += rollout.rewards[t]
         seat = rollout.players[t]
-        delta = paid[n, seat] + next_value[n, seat] - values[t]
-        found[t] = next_advantage[n, seat] = delta + gae_lambda * next_advantage[n, seat]
+        delta = rewards[n, seat] + next_value[n, seat] - values[t]
+        out[t] = next_advantage[n, seat] = delta + gae_lambda * next_advantage[n, seat]
         next_value[n, seat] = values[t]
-        paid[n, seat] = 0
-    return found
+        rewards[n, seat] = 0
+    return out
 
 
 def update(
     network: Network, optimizer: torch.optim.Optimizer, rollout: Rollout, arguments: Arguments
 ) -> None:
-    """Improve the network by what happened."""
+    """Update the network by a rollout."""
     a = arguments
     advantage = torch.from_numpy(advantages(rollout, a.gae_lambda))
     returns = (advantage + rollout.values).flatten()
@@ -148,7 +148,7 @@ def update(
 
 @torch.no_grad()
 def win_rate(network: Network, game: garden_core.Game, opponents: str, games: int = 400) -> float:
-    """Return the share of games won by the network's likeliest actions; a tie counts half."""
+    """Return the share of games won by the network's most likely actions; a tie counts half."""
     learner = Learner(game, games, opponents, autoreset="disabled")
     learner.reset(seed=1)
     wins = 0.0

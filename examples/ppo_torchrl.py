@@ -53,7 +53,7 @@ def network(env: TransformedEnv, hidden: int, out: int) -> nn.Sequential:
 
 
 def win_rate(actor: nn.Module, arguments: Arguments, games: int = 200) -> float:
-    """Return the share of games won by the likeliest actions; a tie counts half."""
+    """Return the share of games won by the most likely actions; a tie counts half."""
     env = make(arguments.game, games, arguments.opponents)
     env.set_seed(1)
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):

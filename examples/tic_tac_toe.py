@@ -1,4 +1,4 @@
-"""Tic-tac-toe, the smallest game that one can write here. Run it to see it play."""
+"""Tic-tac-toe, a minimal game. Run it to see it play."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def deal(state, params, seed):
 
 @compiled
 def legal_actions(state, params, mask):
-    """Fill `mask`, int8 (9,): the empty cells. Return how many these are."""
+    """Fill `mask`, int8 (9,): the empty cells. Return their number."""
     n = 0
     for cell in range(CELLS):
         mask[cell] = state.board[cell] == 0
@@ -52,7 +52,7 @@ def apply_action(state, params, action):
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (18,): the own marks by cell, then the other seat's."""
+    """Fill `out`, int8 (18,): the player's marks by cell, then the other seat's."""
     for cell in range(CELLS):
         out[cell] = state.board[cell] == player + 1
         out[CELLS + cell] = state.board[cell] == SEATS - player
@@ -60,14 +60,14 @@ def observe(state, params, player, out):
 
 @compiled
 def points(state, params, out):
-    """Fill `out`, int32 (2,): 1 for the winner. It is also what everybody sees, and the standings."""
+    """Fill `out`, int32 (2,): 1 for the winner. Also the public points and the standings."""
     for p in range(SEATS):
         out[p] = state.winner == p
 
 
 @compiled
 def resample(state, params, player, seed):
-    """There is nothing to redraw but the generator."""
+    """Seed the generator: nothing is hidden."""
     seed_rng(state.rng, seed)
 
 
@@ -102,7 +102,7 @@ class TicTacToe(Game):
 
     @property
     def max_game_length(self) -> int:
-        """A mark for every cell."""
+        """One mark per cell."""
         return min(CELLS, self.option_values["max_decisions"])
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class TicTacToe(Game):
 
 
 def main() -> None:
-    """Check the game, and play a replay of it."""
+    """Check the game, and show a recorded game."""
     from garden_core import GreedyPolicy, RandomPolicy, record
     from garden_core.testing import check_game
 

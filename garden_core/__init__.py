@@ -1,6 +1,6 @@
-"""What all games share: the Game contract and its registry, batches of games, replays and datasets.
+"""The core of all games: the class Game and its registry, batches of games, replays and datasets.
 
-`kernels` has the generic functions for your own compiled code. Clients of other libraries (Gymnasium, PettingZoo,
+`kernels` has the generic functions for your own compiled code. Environments for other libraries (Gymnasium, PettingZoo,
 Stable-Baselines3, ...) are in `garden_core.interfaces`.
 """
 

@@ -1,4 +1,4 @@
-"""Checks of what callers pass, the same for every interface: whole numbers, seeds, seats, rows, and the first reset."""
+"""Checks of arguments, the same for every interface: whole numbers, seeds, seats, rows, and the first reset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 80  # characters of a wrong value in a message
 
 
 def short(value: object) -> str:
-    """Return `repr(value)` for a message, cut in the middle if it is long."""
+    """Return `repr(value)` for a message, shortened in the middle if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, a list within itself
@@ -23,7 +23,7 @@ def short(value: object) -> str:
 
 
 def one_line(text: object, limit: int = 400) -> str:
-    """Return a text that may come from a stranger's file for a message: on one line, without control characters, cut."""
+    """Return an untrusted text for a message: on one line, without control characters, cut after `limit`."""
     whole = str(text)
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in whole[:limit])
     return shown if len(whole) <= limit and len(shown) <= limit else f"{shown[:limit]} …"
@@ -32,11 +32,11 @@ def one_line(text: object, limit: int = 400) -> str:
 def as_integer(
     value: Any, name: str, allowed: str = "", low: float = -math.inf, high: float = math.inf
 ) -> int:
-    """Return a whole number as int; bools, floats and strings are none.
+    """Return a whole number as int; bools, floats and strings are refused.
 
     Args:
-        name: what the message calls it.
-        allowed: the range, for the message.
+        name: name of the value in the message.
+        allowed: the range in the message.
         low, high: the smallest and the largest number allowed.
 
     Raises:
@@ -55,7 +55,7 @@ def as_integer(
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
-    """Raise ValueError unless `value` is one of `choices`; `name` is what the message calls it."""
+    """Raise ValueError unless `value` is one of `choices`; the message contains `name`."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {short(value)}")
 
@@ -73,7 +73,7 @@ def as_seeds(seeds: Any, count: int) -> np.ndarray:
     """Return a sequence of seeds, one for each of `count` rows, as uint64 (count,).
 
     Raises:
-        ValueError: if it is no sequence of so many seeds.
+        ValueError: unless it is a sequence of `count` seeds.
     """
     if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str | bytes) or np.ndim(seeds) == 0:
         raise ValueError(
@@ -93,11 +93,11 @@ def as_seat(seat: Any, num_players: int, name: str = "seat") -> int:
     return as_integer(seat, name, f"0 to {num_players - 1}", 0, num_players - 1)
 
 
-def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
+def as_rows(rows: Any, num_envs: int, verb: str) -> np.ndarray:
     """Return indexes of rows, or a mask of bools (num_envs,), as indexes int64 (n,).
 
     Args:
-        done: what is done to a row, for the message: "stepped" or "reset".
+        verb: what the caller does to the rows, for the message, such as "stepped".
 
     Raises:
         ValueError: for anything but whole numbers without repeats in one dimension, or a mask of another shape.
@@ -116,20 +116,17 @@ def as_rows(rows: Any, num_envs: int, done: str) -> np.ndarray:
     if given.size and not (given.min() >= 0 and given.max() < num_envs):
         raise IndexError(f"rows must be 0 to {num_envs - 1}, not {short(given.tolist())}")
     indexes = given.astype(np.int64)
-    named = np.zeros(num_envs, np.bool_)
-    named[indexes] = True
-    if np.count_nonzero(named) < len(indexes):
-        raise ValueError(f"a row can be {done} only once: {short(given.tolist())}")
+    if np.bincount(indexes).max(initial=0) > 1:
+        raise ValueError(f"a row can be {verb} only once: {short(given.tolist())}")
     return indexes
 
 
 def check_illegal(illegal: Any) -> None:
-    """Raise ValueError unless `illegal` says what an illegal action does: "raise" or "terminate"."""
-    if not (isinstance(illegal, str) and illegal in ("raise", "terminate")):
-        raise ValueError(f"illegal must be 'raise' or 'terminate', not {short(illegal)}")
+    """Raise ValueError unless `illegal`, the effect of an illegal action, is "raise" or "terminate"."""
+    check_choice(illegal, "illegal", ("raise", "terminate"))
 
 
 def require_reset(dealt: bool, call: str) -> None:
-    """Raise RuntimeError if no game was dealt yet; `call` is what was called too early."""
+    """Raise RuntimeError before the first deal; `call` names the caller's method."""
     if not dealt:
         raise RuntimeError(f"call reset() before {call}()")

@@ -1,4 +1,4 @@
-"""The errors that are this library's own: all are `GardenError`, and ValueError too."""
+"""The library's exceptions. All derive from `GardenError`, a ValueError."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from garden_core.checks import short
 
 
 class GardenError(ValueError):
-    """Base class of the errors that are this library's own."""
+    """Base class of the library's exceptions."""
 
 
 class PositionError(GardenError):
-    """A position that cannot be; the message says why."""
+    """An impossible position; the message gives the reason."""
 
 
 class ReplayError(GardenError):
-    """A replay that cannot be read, or does not play; the message says why."""
+    """A replay that cannot be read or replayed; the message gives the reason."""
 
 
 class DatasetError(GardenError):
-    """A dataset that cannot be read, or does not play; the message says why."""
+    """A dataset that cannot be read or replayed; the message gives the reason."""
 
 
 class IllegalActionError(GardenError):
-    """An action that is not legal in a position; nothing has changed.
+    """An illegal action; nothing has changed.
 
     Attributes:
         game: the `Game`.
-        seat: the seat to move.
+        seat: the player to move.
         action: the action.
-        label: the action's label, None for an action that the game does not have.
+        label: the action's label, None for an unknown action.
         legal: labels of the legal actions.
     """
 
@@ -50,5 +50,5 @@ class IllegalActionError(GardenError):
         super().__init__(f"{where}{wrong}; legal are {some}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made of."""
+        """Pickle the constructor's arguments."""
         return type(self), self._arguments

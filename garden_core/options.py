@@ -1,4 +1,4 @@
-"""Options of a game: what is allowed, and the check of a value."""
+"""Options of a game: allowed values, and their check."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from garden_core.jit.rewards import REWARDS
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a game: its name, default and what is allowed.
+    """One option of a game: its name, default, help text and allowed values.
 
-    Give `choices` for one of a few values, or `low` and `high` (None: no bound) for a whole number; an option
-    whose default is a bool takes True and False, one whose default is a string and that has no choices a data file:
-    its path (None or "": none), or a `garden_core.files.data.DataFile` that has been read.
+    `choices` lists the allowed values; `low` and `high` bound an integer (None: no bound). With a bool as default, the
+    option is True or False. With a string as default and no choices, it is a data file: a path (None or "": none), or a
+    `garden_core.files.data.DataFile`.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Option:
     high: int | None = None
     choices: tuple[Any, ...] = ()
     note: str = ""
-    """Other restrictions of the value, by other options, in words."""
+    """Restrictions that depend on other options, in words."""
 
     @property
     def is_file(self) -> bool:
@@ -51,10 +51,10 @@ class Option:
         return f"a whole number {numbers}" + (f" ({self.note})" if self.note else "")
 
     def check(self, value: Any) -> Any:
-        """Return `value` as a plain Python value; of a data file its path or name.
+        """Return `value` as a plain Python value; for a data file its path or name.
 
         Raises:
-            ValueError: if it is not allowed; the message names the option and what is.
+            ValueError: if it is not allowed; it names the option and the allowed values.
         """
         if isinstance(value, np.generic):
             value = value.item()
@@ -65,18 +65,13 @@ class Option:
                 value = ""
             elif isinstance(value, str | os.PathLike) and str(value):
                 value = os.path.abspath(os.path.expanduser(value))
-        if type(self.default) is not int or self.choices:
-            fits = type(value) is type(self.default) and (not self.choices or value in self.choices)
-        else:
-            fits = isinstance(value, int) and not isinstance(value, bool)
-            fits = fits and (self.low is None or value >= self.low)
-            fits = fits and (self.high is None or value <= self.high)
+        fits = type(value) is type(self.default) and (not self.choices or value in self.choices)
+        fits = fits and (self.low is None or value >= self.low)
+        fits = fits and (self.high is None or value <= self.high)
         if not fits:
             raise ValueError(f"{self.name} must be {self.allowed}, not {short(value)}")
         return value
 
 
-REWARD = Option(
-    "reward", "outcome", "what is paid: the final rank, or the change of the margin", choices=REWARDS
-)
+REWARD = Option("reward", "outcome", "reward: the final rank, or the change of the margin", choices=REWARDS)
 """The option that every game has."""

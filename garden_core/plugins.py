@@ -1,6 +1,6 @@
-"""Code that a caller names: `module:attribute`, and agents by name, which other packages announce.
+"""Code loaded by name: `module:attribute`, and agents that other packages announce.
 
-Never pass a name that was read from a file to these functions: they import code.
+Never pass a name from an untrusted file to these functions: they import code.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Any
 from garden_core.checks import one_line, short
 
 AGENTS = "garden_core.agents"
-"""Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for other names."""
+"""Entry-point group of functions `load_agent(name, game, seed) -> policy`, which raise ValueError for unknown names."""
 
 INSTALL = "with an installed garden-envs; in a checkout: pip install --editable ."
-"""Where games and agents come from, for messages where nothing is installed."""
+"""How to install games and agents, for messages where none is installed."""
 
 
 def imported(name: str, what: str) -> Any:
-    """Return what `module:attribute` names; the module may lie in the current folder.
+    """Return the object that `module:attribute` names; the current folder is searched too.
 
     Args:
-        what: the kind of thing, for the message.
+        what: the kind of object, for the message.
 
     Raises:
         ValueError: if there is no such module or attribute.
     """
     module, _, attribute = name.partition(":")
     if (folder := os.getcwd()) not in sys.path:
-        sys.path.append(folder)  # last, so that a file there replaces nothing that is installed
+        sys.path.append(folder)  # last, so that no file there shadows an installed module
     try:
-        found = importlib.import_module(module)
+        imported_module = importlib.import_module(module)
     except (ImportError, ValueError, TypeError) as error:
         raise ValueError(f"{what} {one_line(name)} cannot be imported: {one_line(error)}") from error
     try:
-        return getattr(found, attribute)
+        return getattr(imported_module, attribute)
     except AttributeError:
         raise ValueError(f"{what} {one_line(name)}: the module has no {short(attribute)}") from None
 
 
 def load_agent(name: str, game: Any, seed: int = 0) -> Any:
-    """Return the policy called `name` for a game, from the packages that announce agents.
+    """Return the policy called `name` for a game, from the first package that knows it.
 
     Raises:
-        ValueError: if none of them knows the name, or none is installed.
+        ValueError: if no package knows the name, or none is installed.
     """
     reasons = []
     for point in entry_points(group=AGENTS):

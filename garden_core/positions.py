@@ -1,4 +1,4 @@
-"""Positions from outside: what it takes to read a snapshot back into a state, for the games' own `snapshot.py`."""
+"""Checks of snapshots that are read back into states, for every game's `fill_state`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from garden_core.checks import one_line, short
 from garden_core.errors import PositionError
 
 Count = Annotated[int, Meta(ge=0, le=127)]
-"""A number that an int8 holds."""
+"""A number from 0 to 127, as int8 fields store it."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 def parsed(snapshot: Any, form: type[T]) -> T:
-    """Return a snapshot as a `form`, a msgspec Struct of its keys.
+    """Return a snapshot as an instance of `form`, a msgspec Struct of its keys.
 
     Raises:
         PositionError: if it does not fit; the message names the key.
@@ -35,7 +35,7 @@ def require(condition: Any, message: str) -> None:
 
 
 def require_lengths(snapshot: Any, names: str, length: int) -> None:
-    """Raise PositionError unless each of the named lists, separated by spaces, has so many entries."""
+    """Raise PositionError unless each list in `names`, separated by spaces, has `length` entries."""
     for name in names.split():
-        found = getattr(snapshot, name)
-        require(len(found) == length, f"{name} must have {length} entries, not {short(found)}")
+        entries = getattr(snapshot, name)
+        require(len(entries) == length, f"{name} must have {length} entries, not {short(entries)}")

@@ -1,4 +1,4 @@
-"""Presentation: what people see of a game, as snapshot, description of an action, score sheet, text and picture."""
+"""Presentation: snapshots, descriptions of actions, score sheets, text and pictures."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from garden_core.positions import require
 from garden_core.render.svg import Look
 
 _DRAWS = 200
-"""Redraws that are tried, to find out whether a description depends on hidden information."""
+"""Number of redraws that test whether a description depends on hidden information."""
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-"""A table for people: its head, its rows."""
+"""A table for people: column names and rows."""
 
 
 class Presentation(ABC):
-    """How a position is shown to people, and read back from a snapshot. `garden_core.Game` is one.
+    """Shows positions to people and reads snapshots: the part of `garden_core.Game` that computes nothing for learning.
 
-    Only `own_snapshot` is required. A game with hidden information also defines `seen`.
+    A game must define `own_snapshot`, and with hidden information also `seen`.
     """
 
     name: ClassVar[str]
@@ -43,57 +43,68 @@ class Presentation(ABC):
     params: np.ndarray
 
     summary: ClassVar[str] = ""
-    """The rules in short, for people: plain text in paragraphs, which the game's page in docs shows as well."""
+    """The rules in brief, for people: plain text in paragraphs."""
+
     # --- what a game defines ---
 
     @abstractmethod
     def own_snapshot(self, state: Any) -> dict[str, Any]:
-        """Return the game's own keys of `snapshot`, as plain JSON values; `current_player` and `scores` among them."""
+        """Return the game's part of `snapshot`, as plain JSON values.
+
+        It must have the keys `current_player`, `scores`, and `phase` (or `asked`), which is "over" at the end.
+        """
 
     def fill_state(self, state: Any, snapshot: dict[str, Any]) -> None:
-        """Write the position of a snapshot, the core's keys included, into a zeroed state: the inverse of `own_snapshot`.
+        """Write the position of a snapshot into a state of zeros: the inverse of `own_snapshot`.
 
-        The core writes the generator, `decisions`, `terminated` and `truncated`.
+        The core writes the random state, `decisions`, `terminated` and `truncated`.
+
+        Args:
+            state: a state record of zeros.
+            snapshot: the whole state, as from `snapshot`; it may be written by hand.
 
         Raises:
-            ValueError: for a position that cannot be (`garden_core.positions`), and here: the game reads no snapshots.
+            ValueError: for an impossible position (`garden_core.positions`); by default always, as the game reads no
+                snapshots.
         """
         raise ValueError(f"{self.name} reads no snapshots: its class has no fill_state")
 
     def seen(self, snapshot: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a snapshot without what `seat` does not see; all of it where information is perfect.
+        """Return a snapshot without the parts that are hidden from `seat`; must not change `snapshot`.
+
+        Required where information is imperfect; with perfect information nothing is hidden.
 
         Raises:
-            ValueError: if information is imperfect and the game does not say what is hidden.
+            ValueError: if information is imperfect and the game does not override this method.
         """
         if self.information == "perfect":
             return snapshot
         raise ValueError(f"{self.name} does not say what a seat sees of a snapshot: its class has no seen")
 
     def describe(self, state: Any, action: int) -> str:
-        """Return what a legal action does in this position, for people; by what its player knows, one line.
+        """Describe in one line what a legal action does in this position, from what its player knows.
 
-        Here the action's label. Labels stay the same in all positions; a description may name amounts and points.
+        By default the action's label. A label is the same in all positions; a description may state amounts and points.
         """
         return self.labels[action]
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
-        """Return how every seat's score comes about: by seat the parts by name, which sum to `scores`.
+        """Return the parts of each seat's score: for each seat a dict from name to points, whose sum is its score.
+
+        By default the only part is "score".
 
         Args:
-            snapshot: the whole state, as `snapshot` gives it.
-
-        A game without parts of its own has the one part "score", from the snapshot's key "scores".
+            snapshot: the whole state, as from `snapshot`.
         """
         return [{"score": score} for score in snapshot["scores"]]
 
     def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
-        """Return a position in words.
+        """Return a position as text.
 
         Args:
-            view: what `seat` sees of the snapshot, by `seen`; the whole snapshot for an onlooker.
-            seat: who looks; None: an onlooker.
-            legal: labels of the legal actions, if the seat is to move, and for an onlooker.
+            view: the snapshot as `seen` returns it for `seat`; for an onlooker all of it.
+            seat: the seat that looks, or None for an onlooker.
+            legal: labels of the legal actions; empty for a seat that is not the player to move.
         """
         return "\n".join(f"{key}: {value}" for key, value in view.items())
 
@@ -103,23 +114,23 @@ class Presentation(ABC):
 
     @property
     def data_tables(self) -> dict[str, Table]:
-        """The printed data that the game is played with, as tables by name."""
+        """Tables of what is printed on cards and boards, by name."""
         return {}
 
-    # --- what follows ---
+    # --- provided for all games ---
 
     @property
     def rules_text(self) -> str:
-        """The full rules, for people: the file `rules.md` beside the class's module, else `summary`."""
+        """The full rules, for people: the file `rules.md` in the folder of the class's module, else `summary`."""
         module = getattr(sys.modules.get(type(self).__module__), "__file__", None)
         path = Path(module).with_name("rules.md") if module else None
         return path.read_text("utf-8") if path and path.is_file() else self.summary
 
     def describe_to(self, state: Any, action: int, seat: int | None) -> str:
-        """Return `describe` for an action that the player to move has taken, if `seat` may know all of it, else the label.
+        """Return the description of an action that the player to move takes, or its label if the description reveals secrets.
 
-        A description that is the same in many redraws of what is hidden from the seat tells nothing hidden. An onlooker
-        (None) may know all.
+        A description that stays the same in many redraws of what is hidden from `seat` reveals nothing. From an onlooker
+        (None) nothing is hidden.
         """
         description, label = self.describe(state, action), self.labels[action]
         if self.information == "perfect" or seat in (None, state["current_player"]) or description == label:
@@ -134,7 +145,7 @@ class Presentation(ABC):
         return description
 
     def snapshot(self, state: Any) -> dict[str, Any]:
-        """Return the whole state as plain JSON values; see the game's page for the keys.
+        """Return the whole state as plain JSON values; the game's page lists the keys.
 
         All games have `game`, `current_player`, `scores`, `decisions`, `terminated` and `truncated`.
         """
@@ -147,16 +158,15 @@ class Presentation(ABC):
         }
 
     def from_snapshot(self, snapshot: dict[str, Any], seed: int | None = None) -> Any:
-        """Return the position of a snapshot as a state record that can be played on (`Batch.set_states`).
+        """Return the position of a snapshot as a state record, from which the game can continue (`Batch.set_states`).
 
         Args:
-            snapshot: the whole state, as `snapshot` gives it, or written by hand.
-            seed: of what chance does from here on; None for a random one.
+            snapshot: the whole state, as from `snapshot`; it may be written by hand.
+            seed: seed of chance from here on; None for a random one.
 
         Raises:
-            ValueError: for a position that cannot be, with the reason: keys or values that do not fit, cards or pieces
-                that are missing or there twice, values that do not follow from the others, or no legal action although
-                the game is not over.
+            ValueError: for an impossible position, with the reason: wrong keys or values, missing or repeated cards or
+                pieces, values that contradict others, or no legal action although the game is not over.
         """
         if not isinstance(snapshot, dict):
             raise PositionError(f"a snapshot is a dict, not {short(snapshot)}")
@@ -170,41 +180,38 @@ class Presentation(ABC):
         for name in ("decisions", "terminated", "truncated"):
             state[name] = snapshot[name]
         self._check_end(snapshot)
-        found = self.snapshot(state)
+        implied = self.snapshot(state)
         for key, value in snapshot.items():
-            given = json.loads(json.dumps(value))
-            require(
-                given == found.get(key),
-                f"{key} is {short(given)}, but by the rest it is {short(found.get(key))}",
-            )
-        if not (state["terminated"] or state["truncated"]):
-            require(self.legal_labels(state), "no action is legal, but the game is not over")
+            given, expected = json.loads(json.dumps(value)), implied.get(key)
+            require(given == expected, f"{key} is {short(given)}, but by the rest it is {short(expected)}")
+        over = state["terminated"] or state["truncated"]
+        require(over or self.legal_labels(state), "no action is legal, but the game is not over")
         if self.option_values["reward"] == "margin":
-            count = kernels.points if state["terminated"] or state["truncated"] else kernels.public_points
+            count = kernels.points if over else kernels.public_points
             count(state, self.params[0], state["paid"])
         return state
 
     def checked_state(self, state: Any) -> Any:
-        """Return a state record with the position and generator of `state` that is safe to play on.
+        """Return a valid state record with the position and random state of `state`.
 
-        It is built from the snapshot, so that nothing which no snapshot shows is taken over. Of a game that reads no
-        snapshots the record is returned as it is; only its generator is checked.
+        It is built from the snapshot, so only what a snapshot shows is copied. If the game reads no snapshots, `state` is
+        returned unchecked, unless it was never dealt.
 
         Raises:
-            ValueError: for a state that was never dealt, or a position that cannot be, with the reason.
+            ValueError: for a state that was never dealt, or an impossible position, with the reason.
         """
         require(kernels.is_dealt(state), "the state was never dealt")
         if type(self).fill_state is Presentation.fill_state:
             return state
         try:
             checked = self.from_snapshot(self.snapshot(state), 0)
-        except (IndexError, KeyError) as error:  # codes that no name stands for
+        except (IndexError, KeyError) as error:  # codes without a name
             raise PositionError(f"the state holds what no rule can bring about: {error!r}") from None
         checked["rng"] = state["rng"]
         return checked
 
     def _check_end(self, snapshot: dict[str, Any]) -> None:
-        """Raise PositionError unless the number of decisions fits how the game has ended, or not."""
+        """Raise PositionError if `decisions`, `terminated` and `truncated` contradict each other."""
         cap, made = self.option_values["max_decisions"], snapshot["decisions"]
         require(not (snapshot["terminated"] and snapshot["truncated"]), "a game ends in one way")
         if snapshot["truncated"]:
@@ -213,10 +220,10 @@ class Presentation(ABC):
             require(made < cap, f"after {cap} decisions the game is truncated")
 
     def seat_view(self, state: Any, seat: int) -> dict[str, Any]:
-        """Return what one seat sees, as plain JSON values: the snapshot without what is hidden, and what it may do.
+        """Return what one seat sees, as plain JSON values: the snapshot without what is hidden, and its legal actions.
 
-        Beside the snapshot's keys it has `seat` and `legal`, a list of `action`, `label` and `description` for each
-        legal action, empty where the seat is not to move.
+        It adds the keys `seat` and `legal`, a list with `action`, `label` and `description` of each legal action, which is
+        empty if another seat is the player to move.
 
         Raises:
             ValueError: for a seat that does not exist.
@@ -229,16 +236,16 @@ class Presentation(ABC):
         return {**self._view(state, number), "seat": number, "legal": legal}
 
     def _view(self, state: Any, seat: int | None) -> dict[str, Any]:
-        """Return what `seat` sees of the snapshot; None: all of it. Whatever is shown to a seat is made from this."""
+        """Return the snapshot as `seat` sees it (None: all of it). All that is shown to a seat is made from this."""
         snapshot = self.snapshot(state)
         return snapshot if seat is None else self.seen(snapshot, as_seat(seat, self.num_players))
 
     def _offered(self, state: Any, seat: int | None) -> list[int]:
-        """Return the legal actions if `seat` is to move, or for an onlooker, None."""
+        """Return the legal actions for the player to move and for an onlooker (None), else []."""
         return self._legal_actions(state) if seat in (None, state["current_player"]) else []
 
     def text(self, state: Any, seat: int | None = None) -> str:
-        """Return the position in words, as much of it as `seat` may see (None: an onlooker sees all).
+        """Return the position as text, as `seat` sees it (None: an onlooker, who sees all).
 
         Raises:
             ValueError: for a seat that does not exist.
@@ -257,17 +264,17 @@ class Presentation(ABC):
         compact: bool = False,
         names: bool = False,
     ) -> str:
-        """Return the picture of a position as an SVG document that needs nothing from outside.
+        """Return the picture of a position as a self-contained SVG document.
 
         Args:
             state: a state record.
-            seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
-            legal: mark what the player to move may do, for this player and onlookers: what one clicks for an action has its
-                number as `data-action` and its description as title.
-            last: the last decision, seat and action, whose place is marked.
+            seat: the seat that looks; None: an onlooker, who sees all.
+            legal: mark the legal actions, for the player to move and for onlookers: the element to click for an action has
+                its number as `data-action` and its description as title.
+            last: the last decision, (seat, action), to be marked.
             dark: light on dark.
             compact: for a width of about 400 pixels.
-            names: write on places the names that labels use for them.
+            names: label places with the names that action labels use.
 
         Raises:
             ValueError: for a seat or an action that does not exist, or a game that has no picture.
@@ -277,14 +284,13 @@ class Presentation(ABC):
         says = {label: self.describe(state, action) for label, action in offered.items()}
         look = Look(offered, dark=dark, compact=compact, names=names, says=says)
         if last is not None:
-            by, action = as_seat(last[0], self.num_players), as_integer(last[1], "the last action")
-            if not 0 <= action < self.num_actions:
-                raise ValueError(f"the last action must be 0 to {self.num_actions - 1}, not {short(action)}")
-            look = look._replace(last=self.labels[action], by=by)
+            most = self.num_actions - 1
+            action = as_integer(last[1], "the last action", f"0 to {most}", 0, most)
+            look = look._replace(last=self.labels[action], by=as_seat(last[0], self.num_players))
         return self.own_svg(view, seat, look)
 
     def legal_labels(self, state: Any) -> list[str]:
-        """Return the labels of what the player to move may do; none when the game is over."""
+        """Return the labels of the legal actions; none when the game is over."""
         return [self.labels[action] for action in self._legal_actions(state)]
 
     def _legal_actions(self, state: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""Games by name: those that installed packages announce, and Game classes named by module:Class."""
+"""Games by name: games of installed packages, and Game classes named by module:Class."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ GameClass = type[Game] | str
 AnyGame = Game | GameClass
 """A game, or a class or name for the game with its default options."""
 
-_announced: dict[str, EntryPoint] = {}  # as last seen: looking takes ten milliseconds
+_announced: dict[str, EntryPoint] = {}  # cached, as a search takes ten milliseconds
 
 
 def list_games() -> list[str]:
-    """Return the names of all installed games, third parties' included; loads none of them."""
+    """Return the names of all installed games, including third-party ones, without loading them."""
     _announced.clear()
     _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
     return sorted(_announced)
@@ -27,12 +27,12 @@ def list_games() -> list[str]:
 def make(name: str, **options: Any) -> Game:
     """Return the game called `name` with these options; loads only that game.
 
-    Games announce themselves by the entry-point group `garden_core.games`. A Game class that is not installed is named
-    by "module:Class", which imports that module: never hand on such a name from a file that you do not trust.
+    Packages announce games by the entry-point group `garden_core.games`. A class that is not installed is named by
+    "module:Class", which imports the module: never pass on such a name from an untrusted file.
 
     Raises:
-        ValueError: if no installed game has that name, the class is none, or an option's value is out of range.
-        TypeError: for an option that the game does not have.
+        ValueError: if no installed game has that name, it is not a Game class, or an option's value is out of range.
+        TypeError: for an unknown option.
     """
     return game_class(name)(**options)
 
@@ -42,17 +42,17 @@ def game_class(game: GameClass) -> type[Game]:
 
     Raises:
         TypeError: for anything but a name or a Game class.
-        ValueError: if no installed game has that name, or what is named is no Game class.
+        ValueError: if no installed game has that name, or it is not a Game class.
     """
     if isinstance(game, type) and issubclass(game, Game):
         return game
     if not isinstance(game, str):
         raise TypeError(f"a game is a Game, a Game class or a name, not {short(game)}")
     if ":" in game:
-        found = imported(game, "game")
-        if not (isinstance(found, type) and issubclass(found, Game)):
+        named = imported(game, "game")
+        if not (isinstance(named, type) and issubclass(named, Game)):
             raise ValueError(f"{short(game)} is not a Game class")
-        return found
+        return named
     if game not in _announced and game not in (installed := list_games()):
         raise ValueError(
             f"unknown game {short(game)}; installed are: {', '.join(installed) or f'none. Games come {INSTALL}'}; "
@@ -62,7 +62,7 @@ def game_class(game: GameClass) -> type[Game]:
 
 
 def as_game(game: AnyGame, options: dict[str, Any]) -> Game:
-    """Return the game that is meant, built with `options` unless it is one already.
+    """Return a game: `game` itself, or a class or name with `options`.
 
     Raises:
         TypeError: for anything but a game, a Game class or a name, or options for a game.

@@ -1,4 +1,4 @@
-"""Compile everything ahead of use: `garden warm-up [GAME ...]`, or `warm_up()` from code."""
+"""Compile games ahead of use: `garden warm-up [GAME ...]`, or `warm_up()` in code."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from garden_core.registry import list_games, make
 
 
 def warm_up(*names: str) -> dict[str, float]:
-    """Compile the kernels and loops of the games called `names` (all installed ones if none is given).
+    """Compile the kernels and loops of the games called `names` (default: all installed ones).
 
-    Machine code is kept in the cache folder, so later processes start at once. Returns the seconds that each
-    game took.
+    Machine code is stored in the cache folder, so later processes start at once. Returns the seconds per game.
 
     Raises:
         ValueError: for a game that is not installed.

@@ -22,20 +22,17 @@ INDEX: dict[tuple[int, int], int] = {hex_: index for index, hex_ in enumerate(HE
 CENTRE = INDEX[0, 0]
 
 CELLS = np.array([(r + RADIUS) * WIDTH + q + RADIUS for q, r in HEXES], np.int16)
-"""int16 (91,): where a hex lies in a plane of 11 x 11 = 121 cells."""
+"""int16 (91,): the cell of a hex in a plane of 11 x 11 = 121 cells."""
 
 
-def _rays() -> np.ndarray:
-    rays = np.full((NUM_HEXES, len(DIRECTIONS), MAX_DIE + 1), -1, np.int8)
-    for index, (q, r) in enumerate(HEXES):
-        for direction, (dq, dr) in enumerate(DIRECTIONS):
-            for steps in range(MAX_DIE + 1):
-                rays[index, direction, steps] = INDEX.get((q + dq * steps, r + dr * steps), -1)
-    return rays
-
-
-RAYS = _rays()
-"""int8 (91, 6, 7): the hex that lies 0 … 6 steps from a hex in each direction, -1 off the board."""
+RAYS = np.array(
+    [
+        [[INDEX.get((q + dq * n, r + dr * n), -1) for n in range(MAX_DIE + 1)] for dq, dr in DIRECTIONS]
+        for q, r in HEXES
+    ],
+    np.int8,
+)
+"""int8 (91, 6, 7): the hex 0 … 6 steps from a hex in each direction, -1 off the board."""
 
 NEIGHBOURS = np.ascontiguousarray(RAYS[:, :, 1])
 """int8 (91, 6): the neighbour in each direction, -1 off the board."""
@@ -43,22 +40,15 @@ NEIGHBOURS = np.ascontiguousarray(RAYS[:, :, 1])
 
 def _steps() -> np.ndarray:
     steps = np.zeros((NUM_HEXES, NUM_HEXES), np.int8)
-    for start, direction, distance in np.argwhere(RAYS >= 0):
-        steps[start, RAYS[start, direction, distance]] = distance
+    start, direction, distance = np.nonzero(RAYS >= 0)
+    steps[start, RAYS[start, direction, distance]] = distance
     return steps
 
 
 STEPS = _steps()
-"""int8 (91, 91): how many steps in a straight line from one hex to another, 0 if not 1 … 6."""
+"""int8 (91, 91): number of steps in a straight line from one hex to another, 0 if not 1 … 6."""
 
 
-def _neighbour_sets() -> np.ndarray:
-    sets = np.zeros((NUM_HEXES, 2), np.uint64)
-    for index in range(NUM_HEXES):
-        bits = sum(1 << int(neighbour) for neighbour in NEIGHBOURS[index] if neighbour >= 0)
-        sets[index] = bits & (2**64 - 1), bits >> 64
-    return sets
-
-
-NEIGHBOUR_SETS = _neighbour_sets()
+_SETS = [sum(1 << hex_ for hex_ in near if hex_ >= 0) for near in NEIGHBOURS.tolist()]
+NEIGHBOUR_SETS = np.array([(bits & (2**64 - 1), bits >> 64) for bits in _SETS], np.uint64)
 """uint64 (91, 2): the neighbours of a hex as a set; bit h of the 128 bits is hex h."""

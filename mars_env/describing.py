@@ -11,7 +11,7 @@ from mars_env.state import PLACE
 
 
 def describe(state: Any, params: Any, action: int) -> str:
-    """Return what a legal action does in this position, in one line; everything it says is open to all."""
+    """Return what a legal action does in this position, in one line."""
     hexes = NUM_HEXES * int(params["gardeners"])
     if action >= hexes + NUM_GIVE_UPS:
         colour = action - hexes - NUM_GIVE_UPS
@@ -52,11 +52,8 @@ def _lost(state: Any, params: Any, action: int) -> str:
 
 
 def _what_follows(state: Any, params: Any, action: int, points: int) -> str:
-    """What follows from an action that moves the scorer by `points`: how far it slides, the end, an extra turn.
-
-    An extra turn is one that comes while dice are left.
-    """
-    after = state.copy()  # only newly rolled dice are chance in it
+    """The consequences of an action that moves the scorer by `points`: sliding on, the end, an extra turn."""
+    after = state.copy()  # the only chance is in newly rolled dice
     kernels.apply_action(after, params, action)
     player = int(state["current_player"])
     space, end = max(int(state["score"][player]) + points, 0), int(after["score"][player])
@@ -70,14 +67,14 @@ def _what_follows(state: Any, params: Any, action: int, points: int) -> str:
 
 
 def _group_size(state: Any, target: int, colour: int) -> int:
-    """Number of flowers of the group that a flower of this colour on the hex `target` is in, itself included."""
+    """The size of the group that a flower of this colour on the hex `target` would belong to."""
     return len(
         connected(target, {hex_ for hex_, each in enumerate(state["flowers"].tolist()) if each == colour})
     )
 
 
 def connected(start: int, hexes: set[int]) -> set[int]:
-    """Return the part of `hexes` that hangs together with the hex `start`, and `start` itself."""
+    """Return the hex `start` and the hexes of `hexes` that are connected with it."""
     group, rim = {start}, [start]
     while rim:
         near = (hexes & set(NEIGHBOURS[rim.pop()].tolist())) - group

@@ -12,6 +12,8 @@ from garden_core.render.svg import LOOK, Look
 from mars_env.board import COLOURS, HEXES, INDEX, RADIUS
 from mars_env.describing import connected
 
+Parts = Iterator[str]
+"""SVG elements."""
 Hex = tuple[int, int]
 
 SPAN = range(-RADIUS, RADIUS + 1)
@@ -29,7 +31,7 @@ class Palette(NamedTuple):
     sand: str = "#e6c8ab"
     rock: str = "#c99f7f"
     free: str = "#f7e9db"  # an empty hex that can be reached
-    gold: str = "#8a5a00"  # what can be chosen
+    gold: str = "#8a5a00"  # edge of clickable parts
     last: str = "#0b61c4"  # what the last action changed
     flowers: tuple[str, ...] = ("#2f6fb5", "#f0bd27", "#ffffff", "#6f737a", "#c8322a", "#2a7d40")
     letters: tuple[str, ...] = ("#ffffff", "#33302d", "#33302d", "#ffffff", "#ffffff", "#ffffff")
@@ -60,12 +62,12 @@ DARK = Palette(
 
 
 def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = False) -> str:
-    """The state as plain text that a person can play from.
+    """Return the state as plain text that a person can play from.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
-        labels: the legal actions in words; they are listed, and the hexes that they name are marked.
-        team: whether the variant is cooperative, so that the lowest score is everybody's.
+        snapshot: the whole state, as returned by `Game.snapshot`.
+        labels: labels of the legal actions to list; the hexes that they name are marked.
+        team: whether the variant is cooperative, so that all share the lowest score.
 
     Returns:
         Lines of at most 100 columns, without a newline at the end.
@@ -183,7 +185,7 @@ def _rows(snapshot: dict[str, Any], labels: Sequence[str]) -> list[str]:
 
 
 class Layout(NamedTuple):
-    """Where the parts of a picture lie, and how large its words are."""
+    """The places of the parts of a picture, and the sizes of its words."""
 
     width: int
     height: int
@@ -198,7 +200,7 @@ class Layout(NamedTuple):
 
 
 def _layout(compact: bool, num_players: int, lines: int) -> Layout:
-    """Where the parts lie for so many players and lines of the status."""
+    """Return the layout for a number of players and of status lines."""
     if not compact:
         return Layout(920, 640, (640, 26), (640, 92), 1, (644, 590), (28, 636 - 20 * lines), 12, 15, 26)
     below = 658 + -(-num_players // 2) * (COMPACT_CARD[1] + 8) + 22  # two cards in a row
@@ -217,15 +219,15 @@ PIPS = {1: "    o    ", 2: "o       o", 3: "o   o   o", 4: "o o   o o", 5: "o o 
 
 
 def svg(snapshot: dict[str, Any], team: bool = False, look: Look = LOOK) -> str:
-    """The state as a picture.
+    """Return the state as a picture.
 
     Args:
-        snapshot: the whole state, with the keys that `Game.snapshot` gives.
-        team: whether the variant is cooperative, so that the lowest score is everybody's.
-        look: how it is drawn.
+        snapshot: the whole state, as returned by `Game.snapshot`.
+        team: whether the variant is cooperative, so that all share the lowest score.
+        look: style of the picture and marked actions.
 
     Returns:
-        An SVG document, 920 x 640 or, compact, 628 wide, that needs nothing from outside.
+        A self-contained SVG document, 920 x 640 or, compact, 628 wide.
     """
     lines = textwrap.wrap(_status(snapshot, team), 56 if look.compact else 76)
     at, players = _layout(look.compact, snapshot["num_players"], len(lines)), range(snapshot["num_players"])
@@ -245,6 +247,10 @@ def _hexagon(at: Hex, size: float, **attributes: str | float | None) -> str:
     x, y = _centre(*at)
     corners = [(x + size * sin(k * pi / 3), y + size * cos(k * pi / 3)) for k in range(6)]
     return draw.polygon(corners, **attributes)
+
+
+def _disc(x: float, y: float, radius: float, **attributes: str | float) -> str:
+    return draw.tag("circle", cx=x, cy=y, r=radius, **attributes)
 
 
 def _edge(colour: str, fill: str = "none") -> dict[str, Any]:
@@ -279,8 +285,8 @@ class _Picture(NamedTuple):
     least: float  # smallest size of words
 
     @draw.group
-    def board(self) -> Iterator[str]:
-        """The hexes, where one clicks them, and the size of each group."""
+    def board(self) -> Parts:
+        """The hexes, clickable if legal, and the size of each group."""
         paint, legal, last, marks = self.paint, self.look.legal, self.last_hexes(), []
         if not self.look.compact:
             for n in SPAN:  # numbers around the edge, each in line with its hexes
@@ -304,7 +310,7 @@ class _Picture(NamedTuple):
         for group in _groups(self.snapshot):
             if len(group) > 1:  # its size, next to its uppermost flower
                 x, y = _centre(*min(group, key=lambda at: (at[1], at[0])))
-                yield draw.tag("circle", cx=x + 17, cy=y - 16, r=0.75 * self.least, fill=paint.ink)
+                yield _disc(x + 17, y - 16, 0.75 * self.least, fill=paint.ink)
                 yield _bold(x + 17, y - 16, len(group), self.least, paint.paper)
         if self.snapshot["phase"] != "place" and _targets(legal)[1]:
             words = "solid edge: first gardener, dashed: second"
@@ -323,7 +329,7 @@ class _Picture(NamedTuple):
         }
 
     def half_hex(self, at: Hex, second: bool) -> str:
-        """Where one clicks a hex that both gardeners can go to: its upper half for the first, its lower half for the second."""
+        """Half of a hex that both gardeners can reach: clicking the upper half moves the first, the lower half the second."""
         x, y = _centre(*at)
         down = 1 if second else -1
         side, corner = INSIDE * sqrt(3) / 2, down * INSIDE / 2
@@ -333,20 +339,20 @@ class _Picture(NamedTuple):
         return draw.target(self.look, _label(at, second), draw.polygon(half, **edge, pointer_events="all"))
 
     @draw.group
-    def hex(self, at: Hex, flower: int | None, gardener: tuple[int, str] | None) -> Iterator[str]:
+    def hex(self, at: Hex, flower: int | None, gardener: tuple[int, str] | None) -> Parts:
         """A hex and what is on it."""
         snapshot, paint = self.snapshot, self.paint
         x, y = _centre(*at)
         waiting, peak, planted = [*at] == snapshot["pending"], [*at] in snapshot["peaks"], flower is not None
-        title = f"hex {at[0]},{at[1]}{', centre' if at == (0, 0) else ''}{', peak' if peak else ''}"
+        title = _label(at, False) + ", centre" * (at == (0, 0)) + ", peak" * peak
         title += f", {COLOURS[flower]} flower" if flower is not None else ""
         yield draw.title(title + (f", gardener of player_{gardener[0]}" if gardener else ""))
         first, second = (_label(at, which) in self.look.legal for which in (False, True))
         ground = paint.rock if peak else paint.free if first or second else paint.sand
         yield _hexagon(at, SIZE - 1, fill=ground if flower is None else paint.ground[flower])
         if at == (0, 0):
-            yield draw.tag("circle", cx=x, cy=y, r=15, fill="none", stroke=paint.ink, stroke_width=2)
-            yield draw.tag("circle", cx=x, cy=y, r=6, fill=paint.ink)
+            yield _disc(x, y, 15, fill="none", stroke=paint.ink, stroke_width=2)
+            yield _disc(x, y, 6, fill=paint.ink)
         if peak:
             snow = [(x - 7, y - 6), (x, y - 17), (x + 7, y - 6), (x, y - 2)]
             yield draw.polygon([(x - 19, y + 13), (x, y - 17), (x + 19, y + 13)], fill="#5d4636")
@@ -386,11 +392,11 @@ class _Picture(NamedTuple):
         """A gardener: a disc with its player's number, and its own behind it where each has two."""
         size, ink = max(self.least, radius * (1.2 if len(name) == 1 else 1)), self.paint.on_livery
         disc: dict[str, Any] = {"fill": self.paint.livery[player], "stroke": ink, "stroke_width": 2}
-        return draw.tag("circle", cx=x, cy=y, r=radius, **disc) + _bold(x, y, name, size, ink)
+        return _disc(x, y, radius, **disc) + _bold(x, y, name, size, ink)
 
     @draw.group
-    def dice(self) -> Iterator[str]:
-        """The dice; one clicks those that must be given up."""
+    def dice(self) -> Parts:
+        """The dice; those that can be given up are clickable."""
         paint, (x, y), values = self.paint, self.layout.dice, self.snapshot["dice"]
         words = "Dice on the table" if values else "No dice on the table"
         yield draw.text(x, y, words, max(13, self.layout.small), fill=paint.faint)
@@ -406,11 +412,11 @@ class _Picture(NamedTuple):
             for place, pip in enumerate(PIPS[value]):
                 if pip == "o":
                     cx, cy = corner + side / 2 + 9 * (place % 3 - 1), top + side / 2 + 9 * (place // 3 - 1)
-                    shown.append(draw.tag("circle", cx=cx, cy=cy, r=3.2, fill="#33302d"))
+                    shown.append(_disc(cx, cy, 3.2, fill="#33302d"))
             yield draw.target(self.look, label, *shown)
 
     @draw.group
-    def card(self, player: int) -> Iterator[str]:
+    def card(self, player: int) -> Parts:
         """One player's card: name, score, flowers left by colour."""
         paint, look, layout = self.paint, self.look, self.layout
         width, height = COMPACT_CARD if look.compact else CARD
@@ -426,7 +432,7 @@ class _Picture(NamedTuple):
         score = self.snapshot["scores"][player]
         yield _bold(x + width - 14, head, score, layout.large, paint.ink, "end")
         if look.last.startswith("give up") and look.by == player:
-            yield draw.tag("circle", cx=x + 26, cy=head, r=19, stroke=paint.last, **draw.LAST)
+            yield _disc(x + 26, head, 19, stroke=paint.last, **draw.LAST)
         step, below = (width - 16) / len(COLOURS), y + height - (30 if look.compact else 24)
         size = (0.62 if look.compact else 0.75) * layout.small
         for colour, count in enumerate(self.snapshot["stocks"][player]):
@@ -442,7 +448,7 @@ class _Picture(NamedTuple):
             yield draw.target(look, label, *shown)
 
     @draw.group
-    def legend(self) -> Iterator[str]:
+    def legend(self) -> Parts:
         """The names of the colours."""
         (x, y), size = self.layout.legend, self.layout.small
         step = (self.layout.width - x - 10) / 3

@@ -33,36 +33,36 @@ class Mars(Game):
     information = "perfect"
     summary = """\
 You walk a gardener over a garden of 91 hexes and plant flowers; the more neighbours of its colour a flower joins, the
-more points it brings. The highest score wins.
+more points it scores. The highest score wins.
 
-Everybody puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six colours,
-dealt out evenly at random; they lie open. Then turns go round.
+Each player puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six
+colours, dealt out evenly at random; they are open. Then turns go round.
 
-Your turn: if dice lie on the table, use one of them. If none do, first roll as many dice as there are hexes without a
+Your turn: if dice are on the table, use one of them. If none are, first roll as many dice as there are hexes without a
 flower next to your gardener, the centre and peaks included; if there are none, your turn is over. The dice that you do
-not use stay for the players after you, and nobody rolls before all are used.
+not use stay for the players after you, and no player rolls before all are used.
 
 Using a die: your gardener goes exactly as many hexes as the die shows, in a straight line. It may pass flowers and the
 centre, but not gardeners, peaks or the edge, and it may not stop on the centre. On a hex without a flower you plant
 one of yours, of any colour you have left, and gain as many points as there are flowers in its group: the flowers of
-its colour that hang together with it, whoever planted them, and itself. On a hex with a flower you plant nothing and
-lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
+its colour that are connected with it, no matter who planted them, and itself. On a hex with a flower you plant
+nothing and lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
 
-The score track has room for one player on each space above 0: whoever would end on a taken space goes on, in the same
-direction, to the next free one.
+The score track has room for one player on each space above 0: a player who would end on a taken space goes on, in
+the same direction, to the next free one.
 
-The game ends as soon as somebody has planted their last flower, or when no dice are left and nobody can roll.
+The game ends as soon as a player has planted their last flower, or when no dice are left and no player can roll.
 
-Variants: peaks stand in the way; with two gardeners each, a die may move either; with special actions you have another
+Variants: peaks block the way; with two gardeners each, a die may move either; with special actions you have another
 turn, if dice are left, when you plant the tenth flower of a colour or your points lead to a taken space above 25; in
-the cooperative game all win or lose together, and the lowest score is the team's.
+the cooperative game all players win or lose together, and the team has the lowest of their scores.
 """
     options = (
         Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, note="1 only with cooperative=True"),
         Option("peaks", 0, "peaks on the board", low=0, high=MAX_PLAYERS - 1, note="at most 5 - num_players"),
         Option("special_actions", False, "variant: extra turns"),
         Option("gardeners", 1, "gardeners of each player", low=1, high=2, note="2 only with num_players=2"),
-        Option("cooperative", False, "variant: everybody is paid the lowest score"),
+        Option("cooperative", False, "variant: all players receive the lowest score"),
         Option("max_decisions", 1000, "cap at which a game is truncated", low=1, high=2**31 - 1),
         Option("view", "flat", "form of the observation", choices=("flat", "planes")),
     )
@@ -71,7 +71,7 @@ the cooperative game all win or lose together, and the lowest score is the team'
     rules: ClassVar[Any] = rules
 
     def check_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what does not go together too [1.4, 7.1, 8]."""
+        """Check the options, also their combination [1.4, 7.1, 8]."""
         chosen = super().check_options(options)
         n, peaks = chosen["num_players"], chosen["peaks"]
         if n == 1 and not chosen["cooperative"]:
@@ -102,14 +102,14 @@ the cooperative game all win or lose together, and the lowest score is the team'
 
     @property
     def reward_range(self) -> tuple[float, float]:
-        """Outcome rewards lie in [-1, 1], or from 0 on in the cooperative variant; margins have no bound."""
+        """[-1, 1] for outcome rewards, from 0 on in the cooperative variant; unbounded for margins."""
         if self.cooperative:
             return (0.0, float("inf"))
         return super().reward_range
 
     @property
     def observation_parts(self) -> tuple[Part, ...]:
-        """What lies where in the flat view; () for the view "planes", which has the same parts as planes."""
+        """The parts of the flat view, in order; () for the view "planes", which has the same parts as planes."""
         if self.option_values["view"] == "planes":
             return ()
         each = self.option_values["gardeners"]

@@ -37,14 +37,14 @@ def group(hex_, low, high):
     new_low = bit(hex_) if hex_ < 64 else _ZERO
     new_high = _ZERO if hex_ < 64 else bit(hex_)
     while new_low | new_high:  # each round takes one hex of the rim into the group
-        found = lowest(new_low, new_high)
+        member = lowest(new_low, new_high)
         size += 1
-        if found < 64:
-            group_low |= bit(found)
+        if member < 64:
+            group_low |= bit(member)
         else:
-            group_high |= bit(found)
-        near_low |= NEIGHBOUR_SETS[found, 0]
-        near_high |= NEIGHBOUR_SETS[found, 1]
+            group_high |= bit(member)
+        near_low |= NEIGHBOUR_SETS[member, 0]
+        near_high |= NEIGHBOUR_SETS[member, 1]
         new_low = near_low & low & ~group_low
         new_high = near_high & high & ~group_high
     return size, group_low, group_high, near_low, near_high

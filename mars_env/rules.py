@@ -2,7 +2,7 @@
 
 A whole number handed to another function is an np.int64: a bare literal has its own Numba type and triggers another
 compilation.
-Numbers in brackets name the sections and paragraphs of `rules.md`, beside this file.
+Numbers in brackets name the sections and paragraphs of `rules.md`, next to this file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ZERO = np.uint64(0)
 
 @compiled
 def deal(state, params, seed):
-    """Put up the peaks and start with placing; the flowers are drawn when all gardeners stand [1]."""
+    """Put up the peaks and start with placing; the flowers are drawn when all gardeners are placed [1]."""
     seed_rng(state.rng, seed)
     state.blocked[:] = 0
     state.garden[:, :] = _ZERO
@@ -65,12 +65,12 @@ def deal(state, params, seed):
     state.pending = -1
     state.extra_turn = 0
     state.current_player = 0
-    _put_up_peaks(state, params)
+    _place_peaks(state, params)
 
 
 @compiled
-def _put_up_peaks(state, params):
-    """Draw distinct hexes other than the centre until the rest of the board hangs together [1.4]."""
+def _place_peaks(state, params):
+    """Draw distinct hexes other than the centre until the rest of the board is connected [1.4]."""
     if params.num_peaks == 0:
         return
     while True:
@@ -81,15 +81,15 @@ def _put_up_peaks(state, params):
             if hex_ != CENTRE and not state.blocked[hex_]:
                 state.blocked[hex_] = 1
                 placed += 1
-        if _hangs_together(state, params):
+        if _is_connected(state, params):
             break
     for hex_ in range(NUM_HEXES):
         state.peaks[hex_] = state.blocked[hex_]
 
 
 @compiled
-def _hangs_together(state, params):
-    """Whether the hexes that are neither peak nor centre are connected [1.4]."""
+def _is_connected(state, params):
+    """Return whether the hexes that are neither peak nor centre are connected [1.4]."""
     low, high, start = _ZERO, _ZERO, np.int64(0)
     for hex_ in range(NUM_HEXES):
         if hex_ != CENTRE and not state.blocked[hex_]:
@@ -121,7 +121,7 @@ def _draw_flowers(state, params):
 
 @compiled
 def _begin_turn(state, params):
-    """Start the current player's turn, passing over whoever can neither use nor roll dice [2.1, 2.4, 5.2]."""
+    """Start the current player's turn, skipping players who can neither use nor roll dice [2.1, 2.4, 5.2]."""
     state.phase = MOVE
     state.pending = -1
     state.extra_turn = 0
@@ -135,7 +135,7 @@ def _begin_turn(state, params):
             state.num_dice = dice
             return
         state.current_player = (state.current_player + 1) % params.num_players
-    state.terminated = 1  # nobody can roll
+    state.terminated = 1  # no player can roll
 
 
 @compiled
@@ -191,7 +191,7 @@ def _place(state, params, hex_, round_):
 
 @compiled
 def _move(state, params, gardener, target):
-    """Use the die that leads the gardener to the target; plant there or pay for a flower [3.2, 3.4, 3.5, 3.8]."""
+    """Use the die that leads the gardener to the target; plant there, or lose a point for a flower [3.2, 3.4, 3.5, 3.8]."""
     player = np.int64(state.current_player)
     start = np.int64(state.gardeners[player, gardener])
     _use_die(state, np.int64(STEPS[start, target]))
@@ -249,19 +249,19 @@ def _use_die(state, value):
 
 @compiled
 def _move_scorer(state, params, player, points):
-    """Move along the score track, on past spaces that others hold; space 0 is free for all [4, 6.1, 6.2]."""
+    """Move along the score track, past spaces that others occupy; space 0 is free for all [4, 6.1, 6.2]."""
     space = max(np.int64(state.score[player]) + points, 0)
-    if params.special_actions and space > SPECIAL_SPACE and _is_held(state, params, player, space):
+    if params.special_actions and space > SPECIAL_SPACE and _is_occupied(state, params, player, space):
         state.extra_turn = 1
     onward = 1 if points > 0 else -1
-    while space > 0 and _is_held(state, params, player, space):
+    while space > 0 and _is_occupied(state, params, player, space):
         space += onward
     state.score[player] = space
 
 
 @compiled
-def _is_held(state, params, player, space):
-    """Whether another player's scorer stands on this space."""
+def _is_occupied(state, params, player, space):
+    """Return whether another player's scorer is on this space."""
     for p in range(params.num_players):
         if p != player and state.score[p] == space:
             return True
@@ -287,7 +287,7 @@ def legal_actions(state, params, mask):
                 n += 1
         return n
     n = 0
-    for value in range(1, MAX_DIE + 1):  # any die may be given up that is not found to move a gardener
+    for value in range(1, MAX_DIE + 1):  # a die may be given up unless a gardener can move with it
         if state.dice[value] > 0:
             mask[hexes + value - 1] = 1
             n += 1
@@ -310,7 +310,7 @@ def _legal_places(state, mask):
 
 @compiled
 def _legal_moves(state, start, offset, hexes, mask):
-    """Mark where the dice lead a gardener; a die that moves cannot be given up [3.2, 3.3, 3.7, 7.2, 7.4]."""
+    """Mark the hexes that a gardener can reach; a die that moves cannot be given up [3.2, 3.3, 3.7, 7.2, 7.4]."""
     n = 0
     for direction in range(6):
         for value in range(1, MAX_DIE + 1):
@@ -319,19 +319,19 @@ def _legal_moves(state, start, offset, hexes, mask):
                 break
             usable = np.int64(
                 (state.dice[value] > 0) & (target != CENTRE)
-            )  # no branch: which dice lie is chance
+            )  # no branch: the dice are unpredictable
             mask[offset + target] = usable
             n += usable & ~np.int64(mask[hexes + value - 1])
             mask[hexes + value - 1] &= 1 - usable
     return n
 
 
-# --- what a seat sees ---
+# --- observations ---
 
 
 @compiled
 def observe(state, params, player, out):
-    """Fill `out`, int8 (1335,) or (75 * 121,), with the view of seat `player`; nothing is hidden [1.8]."""
+    """Fill `out`, int8 (1335,) or (75 * 121,), with the observation of seat `player`; nothing is hidden [1.8]."""
     if params.planes:
         # The flat view is written to the end of `out` and spread out from the start: plane 14 + s fills cells
         # up to 121 (15 + s), which first passes entry s of the scalars after that has been read.
@@ -344,7 +344,7 @@ def observe(state, params, player, out):
 
 @compiled
 def num_gardener_planes(each):
-    """Return how many planes the gardeners have in an observation, with `each` of every player: two only with two players."""
+    """Return the number of gardener planes in an observation for `each` gardeners per player (two only with two players)."""
     return MAX_PLAYERS if each == 1 else 2 * each
 
 
@@ -438,13 +438,13 @@ def points(state, params, out):
 
 @compiled
 def public_points(state, params, out):
-    """Everything is open: the same as `points`."""
+    """Fill `out` as `points`: everything is open."""
     points(state, params, out)
 
 
 @compiled
 def standings(state, params, out):
-    """Fill `out`, int32 (5,): the scores, or for everybody the team's, which is the lowest [5.3, 8.1]."""
+    """Fill `out`, int32 (5,): the scores, or for all seats the team's, which is the lowest [5.3, 8.1]."""
     points(state, params, out)
     if params.cooperative:
         lowest = out[0]

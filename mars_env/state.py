@@ -18,8 +18,8 @@ STATE_FIELDS = [
     ("garden", "u8", (NUM_COLOURS, 2)),  # by colour the set of hexes with a flower: bit h of 128 is hex h
     ("score", "i2", MAX_PLAYERS),  # space of the score track
     ("flowers", "i1", NUM_HEXES),  # colour of the flower on each hex, or -1
-    ("blocked", "u1", NUM_HEXES),  # 1 where a gardener or a peak stands
-    ("peaks", "u1", NUM_HEXES),  # 1 where a peak stands
+    ("blocked", "u1", NUM_HEXES),  # 1 on gardeners and peaks
+    ("peaks", "u1", NUM_HEXES),  # 1 on peaks
     ("gardeners", "i1", (MAX_PLAYERS, MAX_GARDENERS)),  # hex of each gardener, -1 while unplaced
     ("stocks", "i1", (MAX_PLAYERS, NUM_COLOURS)),  # flowers that a seat has left, by colour; 0 while placing
     ("planted", "i1", NUM_COLOURS),  # flowers on the board, by colour

@@ -1,8 +1,8 @@
-"""Are the tests strict enough? Small mistakes in the rules must make them fail: `python -m tests.mutants`.
+"""Mutation tests: small mistakes in the rules must make a test fail: `python -m tests.mutants`.
 
-cosmic-ray makes the mutants: an operator replaced, a number changed by one, a condition turned around. A seeded sample
+cosmic-ray makes the mutants: an operator replaced, a number changed by one, a condition negated. A seeded sample
 of each file is tried, one mutant at a time, in a copy of the repository, by the tests that belong to the file, up to the
-first failure: in plain Python by those that do not play many games, and what survives them by all of them, compiled.
+first failure: in plain Python by the tests that do not play many games; survivors then run all tests, compiled.
 Finished mutants are kept in the output's `.jsonl`, and the same command goes on.
 """
 
@@ -44,7 +44,6 @@ TESTS = {
 COMPILED_PATIENCE = 400  # seconds for all compiled tests of a file; a loop without end can only be killed
 LATE = (
     "agreement",
-    "whole_games",
     "hidden",
     "drawing",
     "descriptions",
@@ -55,7 +54,7 @@ EXCLUDED = {"core/RemoveDecorator"}  # without Numba the decorator does next to 
 
 @dataclass
 class Arguments:
-    """Try mutants of the rules and of the core, and report those that no test notices."""
+    """Try mutants of the rules and of the core, and report the survivors."""
 
     files: tyro.conf.Positional[tuple[str, ...]] = tuple(TESTS)
     """files to mutate, all that have tests of their own by default"""
@@ -82,7 +81,7 @@ def mutants(source: str) -> Iterator[tuple[str, int]]:
 
 
 def tests_of(file: str) -> list[str]:
-    """The test files that belong to a file: recorded games first, then those of the rules."""
+    """Return the test files of a file: golden games first, slow tests last."""
     paths = [
         path for name in TESTS[file] for path in (sorted((ROOT / name).glob("test_*.py")) or [ROOT / name])
     ]
@@ -174,19 +173,19 @@ def main(arguments: Arguments) -> None:
         for number in range(arguments.processes):
             copies.put(shutil.copytree(first, Path(folder) / str(number + 1)))
         with kept.open("a") as lines, tqdm(total=len(missing), unit="mutant") as bar:
-            for found in executor.map(attempt, missing):
-                done[tuple(found["mutant"])] = found
-                lines.write(json.dumps(found) + "\n")
+            for result in executor.map(attempt, missing):
+                done[tuple(result["mutant"])] = result
+                lines.write(json.dumps(result) + "\n")
                 lines.flush()
                 bar.update()
     measurements = []
     for file in arguments.files:
         tried = [done[job] for job in jobs if job[0] == file and done[job]["change"]]
-        survivors = [found for found in tried if not found["noticed"]]
+        survivors = [result for result in tried if not result["noticed"]]
         measurements.append({"file": file, "mutants": len(tried), "survivors": survivors})
         print(f"{file}: {len(tried) - len(survivors)} of {len(tried)} noticed")
-        for found in survivors:
-            print("  " + "\n  ".join((" ".join(map(str, found["mutant"][1:])), *found["change"])))
+        for result in survivors:
+            print("  " + "\n  ".join((" ".join(map(str, result["mutant"][1:])), *result["change"])))
     common.save(
         arguments.output, "mutants", {"sample": arguments.sample, "seed": arguments.seed}, measurements
     )

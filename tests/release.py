@@ -97,11 +97,7 @@ def tried(package: Path, extra: str, python: str) -> None:
         own = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         what = f"{package}[{extra}]" if extra else str(package)
         names = {"ray": ["constraints-ray"], "cuda": ["constraints", "constraints-cuda"]}
-        constraints = [
-            part
-            for name in names.get(extra, ["constraints"])
-            for part in ("--constraint", ROOT / f"{name}.txt")
-        ]
+        constraints = [f"--constraint={ROOT / name}.txt" for name in names.get(extra, ["constraints"])]
         pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         if extra == "ray":  # pip would take very long to find versions that go together
             run(*pip, *constraints, "torch", "uv")

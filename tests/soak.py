@@ -1,7 +1,7 @@
-"""Play millions of random decisions and see that memory and invariants hold: `python -m tests.soak [GAMES ...]`.
+"""Play millions of random decisions and check memory and invariants: `python -m tests.soak [GAMES ...]`.
 
 Through compiled random play, `Batch` and the PettingZoo environment; one position in a thousand decisions is checked.
-Writes soak.json among the benchmarks' results, which docs/reliability.md shows.
+Writes soak.json among the benchmarks' results, which docs/testing.md shows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Arguments:
     """folder for soak.json"""
 
 
-# --- what must hold ---
+# --- invariants ---
 
 
 def flowers(game: Game, snapshot: dict[str, Any]) -> bool:
@@ -85,7 +85,7 @@ class Checker:
         self.seen = np.zeros(game.observation_size, np.int8)
 
     def __call__(self, state: Any) -> None:
-        """Raise AssertionError if something does not hold in a position."""
+        """Raise AssertionError if a position breaks an invariant."""
         game, params = self.game, self.game.params[0]
         self.positions += 1
         snapshot = game.snapshot(state)
@@ -154,7 +154,7 @@ WAYS = {"random play": (random_play, 1), "Batch": (through_batch, 10), "env()": 
 
 
 def soak(game: Game, way: str, decisions: int) -> dict[str, Any]:
-    """Play so many decisions; return what was seen.
+    """Play so many decisions; return a measurement.
 
     Raises:
         AssertionError: if an invariant does not hold or memory grows.
@@ -169,8 +169,8 @@ def soak(game: Game, way: str, decisions: int) -> dict[str, Any]:
             before = _memory()
     growth = _memory() - (before or 0)
     assert growth <= ALLOWED_GROWTH, f"{game!r}, {way}: the process grew by {growth:.1f} MiB"
-    found = {"game": game.name, "way": way, "decisions": played, "positions": check.positions}
-    return found | {"growth_mib": round(growth, 1), "seconds": round(time.perf_counter() - start, 1)}
+    measurement = {"game": game.name, "way": way, "decisions": played, "positions": check.positions}
+    return measurement | {"growth_mib": round(growth, 1), "seconds": round(time.perf_counter() - start, 1)}
 
 
 def _memory() -> float:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shlex
 import shutil
 import sys
 
@@ -15,20 +16,17 @@ GAME = list_games()[0]
 SPREAD = {"median", "min", "max", "all"}
 
 
-def main_of(module, *arguments):
-    """Run a benchmark in this process, by the words of its command line."""
-    package = "docs.report" if (ROOT / "docs" / "report" / f"{module}.py").exists() else "benchmarks"
-    found = importlib.import_module(f"{package}.{module}")
-    options = tyro.cli(
-        next(getattr(found, name) for name in ("Options", "Arguments") if hasattr(found, name)),
-        args=arguments,
-    )
-    found.main(options)
+def main_of(name, words, folder):
+    """Run a benchmark in this process, with the words of its command line and a folder for its results."""
+    package = "docs.report" if (ROOT / "docs" / "report" / f"{name}.py").exists() else "benchmarks"
+    module = importlib.import_module(f"{package}.{name}")
+    kind = getattr(module, "Options", None) or module.Arguments
+    module.main(tyro.cli(kind, args=[*shlex.split(words), "--output", str(folder)]))
 
 
-def run(module, folder, capsys, *arguments):
-    """Run a benchmark as its page says; return its results and what it printed."""
-    main_of(module, GAME, "--quick", *arguments, "--output", str(folder))
+def run(module, folder, capsys, words=""):
+    """Run a benchmark as its page says; return its results and its output."""
+    main_of(module, f"{GAME} --quick {words}", folder)
     printed = capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {f"{module}.json", f"{module}.png"}
     assert (folder / f"{module}.png").read_bytes().startswith(b"\x89PNG")
@@ -46,7 +44,7 @@ def check_spread(spread, n):
 
 @pytest.fixture
 def yardstick(tmp_path):
-    """A program that prints what a yardstick should, when it is called as one should be."""
+    """A program with the arguments and the output of a yardstick."""
     path = tmp_path / "yardstick"
     check = "import sys; players, games, steps, observed = map(int, sys.argv[1:])"
     path.write_text(
@@ -58,88 +56,80 @@ def yardstick(tmp_path):
 
 def test_throughput(tmp_path, yardstick, capsys):
     players = str(make(GAME).num_players)
-    arguments = ("--num-players", players, "--yardstick", str(yardstick))
-    results, printed = run("throughput", tmp_path / "results", capsys, *arguments)
-    measured = [(found["what"], found["num_envs"]) for found in results["measurements"]]
+    words = f"--num-players {players} --yardstick {yardstick}"
+    results, printed = run("throughput", tmp_path / "results", capsys, words)
+    measured = [(entry["what"], entry["num_envs"]) for entry in results["measurements"]]
     beside = {"random play": 1.5e6, "random play, observed": 2.5e6, "Batch.step": None}
     assert measured == [(what, n) for n in (1, 64) for what in beside] + [("env()", 1)]
     windows = results["settings"]["windows"]
-    for found in results["measurements"]:
-        assert found["what"] in printed
-        assert (found["game"], str(found["num_players"])) == (GAME, players)
-        check_spread(found["decisions_per_second"], windows)
-        if expected := beside.get(found["what"]):
-            assert found["beside"]["decisions_per_second"]["median"] == expected
-            check_spread(found["beside"]["ratio"], windows)
+    for entry in results["measurements"]:
+        assert entry["what"] in printed
+        assert (entry["game"], str(entry["num_players"])) == (GAME, players)
+        check_spread(entry["decisions_per_second"], windows)
+        if expected := beside.get(entry["what"]):
+            assert entry["beside"]["decisions_per_second"]["median"] == expected
+            check_spread(entry["beside"]["ratio"], windows)
     assert str(yardstick) not in json.dumps(results)
 
 
 def test_startup(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # compiling is not what is tested
     results, printed = run("startup", tmp_path, capsys)
-    measured = [(found["interface"], found["cache"]) for found in results["measurements"]]
+    measured = [(entry["interface"], entry["cache"]) for entry in results["measurements"]]
     assert measured == [(interface, cache) for interface in ("env()", "Batch") for cache in ("empty", "warm")]
-    for found in results["measurements"]:
-        assert found["interface"] in printed
-        assert set(found["seconds"]) == {"import", "make", "reset", "step", "process"}
-        for spread in found["seconds"].values():
+    for entry in results["measurements"]:
+        assert entry["interface"] in printed
+        assert set(entry["seconds"]) == {"import", "make", "reset", "step", "process"}
+        for spread in entry["seconds"].values():
             check_spread(spread, 1)
 
 
-def quick(module, folder, *arguments, result=None):
-    """Run a benchmark that needs the packages for training; return its measurements, in the file `result`."""
-    pytest.importorskip("sb3_contrib")
+def quick(module, folder, words, result=None):
+    """Run a benchmark with Cacti; return the measurements in the file `result`."""
     if module == "training":  # it changes a setting of torch for its whole process
-        python("-m", f"benchmarks.{module}", "cacti", *arguments, "--output", folder)
+        python("-m", f"benchmarks.{module}", "cacti", *words.split(), "--output", folder)
     else:
-        main_of(module, "cacti", *arguments, "--output", str(folder))
+        main_of(module, f"cacti {words}", folder)
     return json.loads((folder / f"{result or module}.json").read_text())["measurements"]
 
 
 @pytest.mark.parametrize(
-    ("module", "arguments", "spreads"),
+    ("module", "windows", "words", "spreads"),
     [
-        ("search", ["--windows", "1", "--seconds", "0.05"], ["decisions_per_second"]),
-        (
-            "threads",
-            ["--sizes", "512", "--windows", "2", "--seconds", "0.02"],
-            ["decisions_per_second", "one_thread", "ratio"],
-        ),
-        (
-            "datasets",
-            ["--games", "5", "--windows", "2", "--seconds", "0.02"],
-            ["loading", "expanding", "DataLoader"],
-        ),
-        ("training", ["--windows", "1", "--seconds", "0.1"], ["decisions_per_second"]),
+        ("search", 1, "--seconds 0.05", "decisions_per_second"),
+        ("threads", 2, "--sizes 512 --seconds 0.02", "decisions_per_second one_thread ratio"),
+        ("datasets", 2, "--games 5 --seconds 0.02", "loading expanding DataLoader"),
+        ("training", 1, "--seconds 0.1", "decisions_per_second"),
     ],
 )
-def test_measurements(module, arguments, spreads, tmp_path):
-    windows = int(arguments[arguments.index("--windows") + 1])
-    for found in quick(module, tmp_path, *arguments):
-        for spread in spreads:
-            check_spread(found[spread], windows)
-        assert sum(found.get("shares_of_time", {"all": 1}).values()) == pytest.approx(1)
+def test_measurements(module, windows, words, spreads, tmp_path):
+    for entry in quick(module, tmp_path, f"--windows {windows} {words}"):
+        for spread in spreads.split():
+            check_spread(entry[spread], windows)
+        assert sum(entry.get("shares_of_time", {"all": 1}).values()) == pytest.approx(1)
 
 
 def test_calibration(tmp_path):
-    measurements = quick("calibration", tmp_path, "--matches", "20")
-    assert [found["values_by"] for found in measurements] == ["network", "playouts"]
-    for found in measurements:
-        assert all(len(found[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
+    measurements = quick("calibration", tmp_path, "--matches 20")
+    assert [entry["values_by"] for entry in measurements] == ["network", "playouts"]
+    for entry in measurements:
+        assert all(len(entry[key]) == 6 for key in ("mean_value", "mean_outcome", "correlation"))
 
 
 def test_learning_takes_finished_runs_as_they_are(tmp_path):
-    arguments = ("--minutes", "0.02", "--runs", str(tmp_path / "runs"), "--ways", "garden train", "--seeds")
-    result = "learning-cacti-0.02"
-    (first,) = quick("learning", tmp_path / "results", *arguments, "1", result=result)
+    words, result = (
+        f"--minutes 0.02 --runs {tmp_path}/runs --ways 'garden train' --seeds",
+        "learning-cacti-0.02",
+    )
+    (first,) = quick("learning", tmp_path / "results", f"{words} 1", result)
     (folder,) = (tmp_path / "runs").iterdir()
     shutil.copytree(folder, folder.with_name(folder.name.replace("-0-", "-1-")))
-    both = quick("learning", tmp_path / "results", *arguments, "2", result=result)
+    both = quick("learning", tmp_path / "results", f"{words} 2", result)
     assert both == [first, first | {"seed": 1}]
-    for found in both:
-        assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(found["evaluations"])
-        assert [result["opponent"] for result in found["final"]] == ["random", "greedy"]
-    assert (tmp_path / "results" / "learning-cacti-0.02.png").read_bytes().startswith(b"\x89PNG")
+    for entry in both:
+        assert {"decisions", "seconds", "random", "greedy", "mcts:50"} == set(entry["evaluations"])
+        assert [final["opponent"] for final in entry["final"]] == ["random", "greedy"]
+    assert (tmp_path / "results" / f"{result}.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.long
@@ -147,43 +137,44 @@ def test_learning_compares(tmp_path, monkeypatch):
     from docs.report import learning
 
     monkeypatch.setattr(learning, "COMPARED_MINUTES", 0.02)
-    arguments = ("--compare", "--runs", str(tmp_path / "runs"))
-    measurements = quick("learning", tmp_path / "results", *arguments, result="compared-cacti")
-    assert len({found["way"] for found in measurements}) == 7
+    words = f"--compare --runs {tmp_path}/runs"
+    measurements = quick("learning", tmp_path / "results", words, "compared-cacti")
+    assert len({entry["way"] for entry in measurements}) == 7
     assert all(
-        [each["opponent"] for each in found["final"]] == ["random", "greedy"] for found in measurements
+        [each["opponent"] for each in entry["final"]] == ["random", "greedy"] for entry in measurements
     )
+
+
+SHORT = "--minutes 0.02 --matches 4 --runs"
 
 
 @pytest.mark.long
 def test_exploit(tmp_path):
-    arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
-    measurements = quick("exploit", tmp_path / "results", *arguments, result="exploit-cacti")
+    measurements = quick("exploit", tmp_path / "results", f"{SHORT} {tmp_path}/runs", "exploit-cacti")
     assert len(measurements) >= 2
-    for found in measurements:
-        assert [result["opponent"] for result in found["results"]] == [found["agent"]] * 2
+    for entry in measurements:
+        assert [result["opponent"] for result in entry["results"]] == [entry["agent"]] * 2
 
 
 @pytest.mark.long
 def test_variants(tmp_path):
     from docs.report import variants
 
-    arguments = ("--minutes", "0.02", "--matches", "4", "--runs", str(tmp_path / "runs"))
-    main_of("variants", "mars", *arguments, "--output", str(tmp_path))
-    found = json.loads((tmp_path / "variants-mars.json").read_text())["measurements"]
-    assert {m["variant"] for m in found} == set(variants.VARIANTS["mars"])
-    assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in found}
+    main_of("variants", f"mars {SHORT} {tmp_path}/runs", tmp_path)
+    entry = json.loads((tmp_path / "variants-mars.json").read_text())["measurements"]
+    assert {m["variant"] for m in entry} == set(variants.VARIANTS["mars"])
+    assert ("special actions", "comes with the game") in {(m["variant"], m["network"]) for m in entry}
 
 
 @pytest.mark.long
 def test_ladder(tmp_path):
     from docs.report import ladder
 
-    (found,) = quick("ladder", tmp_path, "--matches", "2", "--moves", "2", result="ladder-cacti")
-    assert set(found["seconds_a_move"]) == set(ladder.AGENTS)
-    assert [result["opponent"] for result in found["results"]][-1] == ladder.EQUAL
-    assert set(found["ratings"]) == {*ladder.AGENTS, found["equal"]}
-    assert found["ratings"]["random"][0] == 0
+    (entry,) = quick("ladder", tmp_path, "--matches 2 --moves 2", "ladder-cacti")
+    assert set(entry["seconds_a_move"]) == set(ladder.AGENTS)
+    assert [result["opponent"] for result in entry["results"]][-1] == ladder.EQUAL
+    assert set(entry["ratings"]) == {*ladder.AGENTS, entry["equal"]}
+    assert entry["ratings"]["random"][0] == 0
 
 
 def test_soak(tmp_path):
@@ -191,16 +182,15 @@ def test_soak(tmp_path):
     import soak
 
     soak.main(soak.Arguments(decisions=20_000, output=tmp_path))
-    found = json.loads((tmp_path / "soak.json").read_text())["measurements"]
-    assert [(m["game"], m["way"]) for m in found] == [
+    entry = json.loads((tmp_path / "soak.json").read_text())["measurements"]
+    assert [(m["game"], m["way"]) for m in entry] == [
         (game, way) for game in list_games() for way in soak.WAYS
     ]
-    assert all(m["positions"] >= m["decisions"] // 1100 for m in found)
+    assert all(m["positions"] >= m["decisions"] // 1100 for m in entry)
 
 
 def test_web(tmp_path):
-    words = "--at-once 2 --decisions 2 --pause 0 --wrong 5 --output"
-    main_of("web", GAME, *words.split(), str(tmp_path))
+    main_of("web", f"{GAME} --at-once 2 --decisions 2 --pause 0 --wrong 5", tmp_path)
     results = json.loads((tmp_path / "web.json").read_text())["measurements"]
-    assert [found["case"] for found in results] == ["one game", "2 games at once", "wrong messages"]
-    assert all(0 < found["median_ms"] <= found["p99_ms"] for found in results)
+    assert [entry["case"] for entry in results] == ["one game", "2 games at once", "wrong messages"]
+    assert all(0 < entry["median_ms"] <= entry["p99_ms"] for entry in results)

@@ -4,7 +4,7 @@ import pytest
 
 
 def test_ppo_in_one_file_learns_cacti():
-    """In 200 games against random play the lower end of a 95 % interval lies above one half."""
+    """In 200 games against random play the lower end of the 95 % interval is above one half."""
     pytest.importorskip("torch")
     pytest.importorskip("tyro")
     import ppo

@@ -1,11 +1,9 @@
 """The rules of each game in words: what their text has, and that the code's references to it lead somewhere.
 
 A reference is a list of section or paragraph numbers in brackets, `[3]`, `[3.2]` or `[3.2, 5]`, in a comment or
-docstring of the game's package, or in the rules themselves. What stands in backticks, and an index such as
+docstring of the game's package, or in the rules themselves. Code in backticks, and an index such as
 state.flowers[i], is none.
 """
-
-from __future__ import annotations
 
 import ast
 import io
@@ -50,14 +48,14 @@ def comments(source):
 
 
 def brackets(text):
-    """What stands in brackets in a text, as (lines before it, content), but for indexes and code in backticks."""
+    """Yield what is in brackets in a text, as (lines before it, content), except indexes and code in backticks."""
     text = re.sub(r"`[^`]*`", lambda code: "\n" * code[0].count("\n") + "`", text)
     for found in re.finditer(r"(?<![\w\])`\"'])\[([^\[\]]*)\]", text):
         yield text.count("\n", 0, found.start()), " ".join(found[1].split())
 
 
 def citations(path):
-    """What stands in brackets in the comments and docstrings of a file, as (line, content)."""
+    """Yield what is in brackets in the comments and docstrings of a file, as (line, content)."""
     for line, text in comments(path.read_text("utf-8")):
         for below, content in brackets(text):
             yield line + below, content
@@ -108,7 +106,7 @@ def test_every_reference_of_the_code_leads_somewhere(name):
 
 @EACH
 def test_every_numbered_section_is_cited(name):
-    """What code does not follow, such as an introduction, has no number."""
+    """Sections that no code follows, such as an introduction, have no number."""
     cited = {
         number.partition(".")[0]
         for path in folder(name).glob("*.py")
@@ -143,7 +141,7 @@ def test_references_and_marks_within_the_rules(name):
 
 
 @EACH
-def test_the_tables_of_the_rules_are_those_of_the_data(name):
+def test_tables_of_the_rules_agree_with_the_data(name):
     game = make(name)
     for what in game.data_tables:
         assert generate.generated()[f"{name} {what}"]() in game.rules_text, what
@@ -157,7 +155,7 @@ def test_the_rules_are_written_as_markdown_that_reads_well_as_text(name):
             assert not re.match(r"[+*>]|\d+[.)] ", line), number  # would begin a list or a quotation
 
 
-def test_numbers_of_botanicus_that_stand_in_sentences_are_those_of_the_data():
+def test_numbers_in_sentences_of_botanicus_agree_with_the_data():
     tables, text = make("botanicus").tables, " ".join(make("botanicus").rules_text.split())
     bed, none = "bed", "-"
     for row, beds in enumerate(tables.beds):
@@ -175,18 +173,18 @@ def test_numbers_of_botanicus_that_stand_in_sentences_are_those_of_the_data():
 # --- what a game says of its rules ---
 
 
-def test_a_game_without_the_file_tells_its_summary(monkeypatch):
+def test_rules_text_without_a_file_is_the_summary(monkeypatch):
     game = pig.Pig()
     assert game.rules_text == game.summary == ""
     monkeypatch.setattr(pig.Pig, "summary", "Roll, or hold.")
     assert game.rules_text == "Roll, or hold."
 
 
-def test_a_game_of_ones_own_tells_the_file_beside_its_module(tmp_path, monkeypatch):
+def test_rules_text_is_the_file_next_to_the_module(tmp_path, monkeypatch):
     source = (ROOT / "examples" / "pig.py").read_text("utf-8")
-    (tmp_path / "told_pig.py").write_text(source.replace('name = "pig"', 'name = "told_pig"'), "utf-8")
+    (tmp_path / "own_pig.py").write_text(source.replace('name = "pig"', 'name = "own_pig"'), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    game = make("told_pig:Pig")
+    game = make("own_pig:Pig")
     assert game.rules_text == game.summary
     (tmp_path / "rules.md").write_text("# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n", "utf-8")
     assert game.rules_text == "# Pig\n\n## 1. Roll\n\n1.1 … or hold.\n"

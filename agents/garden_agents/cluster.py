@@ -6,29 +6,26 @@ import contextlib
 from collections.abc import Iterator
 
 LOCAL = "local"
-"""In place of an address: start a cluster on this machine."""
+"""Address that starts a cluster on this machine."""
 
 
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[None]:
-    """Connect to a cluster by its address, or start one on this machine; disconnect in the end.
+    """Connect to a cluster by its address, or start one on this machine; disconnect at the end.
 
-    A connection that stands already is used, and left.
+    An existing connection is used and stays open.
 
     Raises:
         ModuleNotFoundError: without Ray.
-        ConnectionError: if there is no such cluster.
+        ConnectionError: if there is no cluster at the address.
     """
     import ray
 
     if ray.is_initialized():
         yield
         return
-    quiet = {"log_to_driver": False, "configure_logging": False}
-    if address == LOCAL:
-        ray.init(include_dashboard=False, **quiet)
-    else:
-        ray.init(address, **quiet)
+    place = {"include_dashboard": False} if address == LOCAL else {"address": address}
+    ray.init(**place, log_to_driver=False, configure_logging=False)
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import functools
 import importlib
@@ -22,23 +23,23 @@ commands, each with its own --help:
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
-  leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays what is missing
+  leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays missing games first
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
-  replay FILE             verify a recorded game and show its moves; make it a page or a film
+  replay FILE             verify a recorded game and show its moves; make a page or a film of it
   warm-up [GAME ...]      compile the games now, all installed ones by default
 """
 
 
 CLOSED_PIPE = 128 + 13
-"""Exit status after the reader of the output has closed its pipe, as a shell reports SIGPIPE."""
+"""Exit status after the reader of the output closed its pipe: a shell's status for SIGPIPE."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Run a command.
 
     Args:
-        words: the command and its arguments; those of the process by default.
+        words: the command and its arguments; `sys.argv[1:]` by default.
 
     Raises:
         SystemExit: with a message if the command fails; without one after --help.
@@ -52,18 +53,17 @@ def main(words: Sequence[str] | None = None) -> None:
         raise SystemExit(f"garden has no command {words[0]!r}\n\n{USAGE.rstrip()}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # of characters that a terminal lacks
+            stream.reconfigure(errors="replace")  # characters that the terminal lacks
     try:
         with _sigterm_as_ctrl_c():
             command(words[1:])
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has gone, as in `garden replay FILE | head`
+    except BrokenPipeError:  # as in `garden replay FILE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(CLOSED_PIPE) from None
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        wanted = {"train": words[0] in ("train", "exploit"), "web": "--web" in words}
-        extra = ",".join(name for name in wanted if wanted[name]) or "play"
+        extra = "train" if words[0] in ("train", "exploit") else "web" if "--web" in words else "play"
         raise SystemExit(
             f"`garden {words[0]}` needs the package {package!r}: pip install 'garden-envs[{extra}]'"
         ) from error
@@ -71,15 +71,14 @@ def main(words: Sequence[str] | None = None) -> None:
 
 @contextlib.contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Treat SIGTERM as Ctrl-C, after which a command keeps what it has done."""
+    """Treat SIGTERM like Ctrl-C, after which commands save finished work."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        handler = signal.getsignal(
-            signal.SIGINT
-        )  # shells start background commands of scripts with SIGINT ignored
+        # shells ignore SIGINT in background commands of scripts
+        handler = signal.getsignal(signal.SIGINT)
         (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
     before = signal.signal(signal.SIGTERM, interrupt)
@@ -92,28 +91,15 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 def _train(words: list[str]) -> None:
     from garden_agents.training import arguments
 
-    method, words = _split_option(words, "--method", arguments.METHODS)
-    trainer, words = _split_option(words, "--trainer", arguments.TRAINERS)
-    module = {
-        "ppo": "ppo" if trainer == arguments.TRAINERS[0] else trainer,
-        "expert-iteration": "expert_iteration",
-    }
-    training = importlib.import_module(f"garden_agents.training.{module[method]}")
+    parser = argparse.ArgumentParser(
+        "garden train", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS
+    )
+    for option, choices in (("--method", arguments.METHODS), ("--trainer", arguments.TRAINERS)):
+        parser.add_argument(option, choices=choices, default=choices[0])
+    way, words = parser.parse_known_args(words)
+    module = {"own": "ppo"}.get(way.trainer, way.trainer) if way.method == "ppo" else "expert_iteration"
+    training = importlib.import_module(f"garden_agents.training.{module}")
     arguments.command_line(training.train, training.Arguments, words)
-
-
-def _split_option(words: list[str], option: str, choices: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the value of an option, the first of `choices` by default, and the command line without the option."""
-    words = [
-        part for word in words for part in (word.split("=", 1) if word.startswith(f"{option}=") else [word])
-    ]
-    if option not in words:
-        return choices[0], words
-    at = words.index(option)
-    value = words[at + 1] if at + 1 < len(words) else ""
-    if value not in choices:
-        raise SystemExit(f"error: {option} must be {' or '.join(choices)}, not {value!r}")
-    return value, words[:at] + words[at + 2 :]
 
 
 def _exploit(words: list[str]) -> None:
@@ -123,10 +109,10 @@ def _exploit(words: list[str]) -> None:
 
 
 def _run(name: str, words: list[str]) -> None:
-    """Run a command of a module with a class `Arguments` and a function `main`; `play --web` runs another module's `main`."""
+    """Run a command: `main` of its module, with the module's `Arguments`."""
     if name in ("arena", "leaderboard", "record"):
-        # NumPy, here and in spawned processes, multiplies matrices on one thread: their number can change the last
-        # digits of a network's answers, and with them games. It must be set before NumPy is imported.
+        # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a
+        # network's output, and so the games. The variables must be set before NumPy is imported.
         for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
             os.environ[library] = "1"
     import tyro
@@ -160,7 +146,7 @@ MODULES = {
     "report": "evaluation.report",
     "replay": "play.recorded",
 }
-"""By command its module."""
+"""Module by command."""
 COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": _train,
     "exploit": _exploit,

@@ -1,4 +1,4 @@
-"""Errors of commands, in one line."""
+"""Reporting errors of commands in one line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from garden_core.checks import one_line
 
 @contextlib.contextmanager
 def one_line_errors(stopped: str = "stopped", *also: type[Exception]) -> Iterator[None]:
-    """Turn exceptions for wrong arguments, files or Ctrl-C into a SystemExit with a message of one line.
+    """Convert exceptions for wrong arguments, files or Ctrl-C to a SystemExit with a one-line message.
 
     Args:
         stopped: the message after Ctrl-C.
-        *also: other exceptions that are treated like a ValueError.
+        *also: other exceptions to treat like a ValueError.
 
     Raises:
-        SystemExit: in place of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
-        BrokenPipeError: as it is; the command ends quietly.
+        SystemExit: instead of ValueError, TypeError, OSError, MemoryError and KeyboardInterrupt.
+        BrokenPipeError: unchanged; the command ends quietly.
     """
     wrong: tuple[type[Exception], ...] = (ValueError, TypeError, *also)
     try:

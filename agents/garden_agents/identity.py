@@ -1,8 +1,8 @@
-"""Digests of agents, so that results of an agent are not used after it has changed.
+"""Digests of agents, to detect when an agent has changed since its results were computed.
 
-The digest covers the weights of an agent's network and its code; of `module:attribute` the modules of its author's that
-it imports, and the files that are opened to read while it is made. A policy with an attribute `digest`, a string, vouches
-by that for all but its modules. What can change unseen: a program, and what libraries read without Python's `open`.
+A digest covers an agent's code and the weights of its network. For `module:attribute` it covers the author's modules that
+are imported, and the files opened for reading while the agent is made; an attribute `digest` of the policy, a string,
+replaces these files. Changes of programs, and of files that libraries read without Python's `open`, go unseen.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
 import site
 import sys
@@ -18,6 +19,7 @@ import sysconfig
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from importlib.util import find_spec, resolve_name, source_from_cache
+from os.path import isfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -28,43 +30,38 @@ from garden_agents.programs import ProgramAgent
 from garden_agents.registry import code_of, load_agent
 from garden_core.batch.policies import Policy
 from garden_core.checks import short
-from garden_core.files.disk import is_file
 from garden_core.game import Game
 from garden_core.plugins import imported
 
 UNSEEN = "?"
-"""The first character of the digest of an agent that can change unseen."""
-OPENING = frozenset(
-    {
-        "gymnasium",
-        "joblib",
-        "msgspec",
-        "numba",
-        "numpy",
-        "pettingzoo",
-        "sb3_contrib",
-        "scipy",
-        "sklearn",
-        "stable_baselines3",
-        "torch",
-    }
+"""First character of the digest of an agent that can change unseen."""
+OPENING = (
+    "gymnasium",
+    "joblib",
+    "msgspec",
+    "numba",
+    "numpy",
+    "pettingzoo",
+    "sb3_contrib",
+    "scipy",
+    "sklearn",
+    "stable_baselines3",
+    "torch",
 )
-"""Libraries that read files by Python's `open`, apart from ELSEWHERE."""
-ELSEWHERE = frozenset(
-    {
-        "asyncio",
-        "ctypes",
-        "dbm",
-        "http",
-        "multiprocessing",
-        "socket",
-        "sqlite3",
-        "subprocess",
-        "torch.jit",
-        "urllib",
-    }
+"""Libraries that read files with Python's `open`, except for the modules in ELSEWHERE."""
+ELSEWHERE = (
+    "asyncio",
+    "ctypes",
+    "dbm",
+    "http",
+    "multiprocessing",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "torch.jit",
+    "urllib",
 )
-"""Modules that read files in other ways, or from elsewhere."""
+"""Modules that read files in other ways, or data from elsewhere."""
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/run/")
 
 
@@ -72,8 +69,8 @@ class Identity(NamedTuple):
     """The identity of an agent.
 
     Attributes:
-        digest: 16 hexadecimal digits, after UNSEEN if the agent can change and keep them.
-        unseen: why it can, "" if it cannot.
+        digest: 16 hexadecimal digits, after UNSEEN if the agent can change without changing them.
+        unseen: the reason, "" if it cannot.
     """
 
     digest: str
@@ -84,27 +81,27 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     """Make an agent, as `load_agent` does with `check`, and return its identity.
 
     Raises:
-        ValueError: as `load_agent`, and for an attribute `digest` that is no string.
-        ImportError: if the agent imports what is missing.
+        ValueError: as `load_agent`, and for an attribute `digest` that is not a string.
+        ImportError: if a module that the agent imports is missing.
     """
     code = code_of(name)
     module, opened = _import(code) if code else (None, {})
-    with _opened() as files:
+    with _opened_files() as files:
         policy = load_agent(name, game, allow_other_options=allow_other_options, check=True)
     opened[name] = files = opened.get(name, set()) | files
     network = getattr(policy, "network", None) or policy
+    modules = policy.__module__, network.__module__
     digest, unseen = hashlib.sha256(weights_digest(policy).encode()), ""
-    for each in (policy.__module__, network.__module__):
-        for file in _our_files(each):
-            digest.update(file.read_bytes())
+    for file in itertools.chain(*map(_our_files, modules)):
+        digest.update(file.read_bytes())
     if module is not None:
-        vouched = getattr(policy, "digest", getattr(network, "digest", None))
-        if not isinstance(vouched, str | None):
-            raise ValueError(f"agent {name}: its digest must be a string, not {short(vouched)}")
-        sources, unseen = _sources({module.__name__, policy.__module__, network.__module__})
-        if vouched is not None:
+        own_digest = getattr(policy, "digest", getattr(network, "digest", None))
+        if not isinstance(own_digest, str | None):
+            raise ValueError(f"agent {name}: its digest must be a string, not {short(own_digest)}")
+        sources, unseen = _sources({module.__name__, *modules})
+        if own_digest is not None:
             unseen = ""
-            digest.update(vouched.encode())
+            digest.update(own_digest.encode())
         else:
             unseen = unseen or ("" if IMPORT in opened else "its module was imported before it was made here")
             sources |= _data(files | opened.get(IMPORT, set()))
@@ -113,12 +110,12 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     if isinstance(policy, ProgramAgent):
         unseen = "it is a program"
         for word in policy.command:
-            digest.update(_digest_of(word) if is_file(Path(word)) else word.encode())
+            digest.update(_digest_of(word) if isfile(word) else word.encode())
     return Identity(UNSEEN * bool(unseen) + digest.hexdigest()[:16], unseen)
 
 
 def weights_digest(policy: Policy) -> str:
-    """Return a digest of the weights of a network that plays, or that guides a search; "" for an agent without one."""
+    """Return a digest of the weights of an agent's network, or of the one that guides its search; "" without a network."""
     network = getattr(policy, "network", None)
     network = getattr(network, "network", network)
     if not isinstance(network, Network):
@@ -135,77 +132,79 @@ def _digest_of(path: str) -> bytes:
 
 
 def _our_files(module: str) -> list[Path]:
-    """Return the file of a module of this project; of one of `garden_agents` all beside it, as agents are spread over them."""
+    """Return the file of a module of this project; for one of `garden_agents`, all files of its folder."""
     path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
     top = module.partition(".")[0]
     if top == __name__.partition(".")[0]:
         return sorted(path.parent.glob("*.py"))
-    return [path] if top in _packages() and is_file(path) else []
+    return [path] if top in _packages() and isfile(path) else []
 
 
 # --- files that are opened ---
 
 IMPORT = ""
-"""In place of an agent's name: opened while its module was imported."""
+"""Key, instead of an agent's name, of the files opened while its module was imported."""
 _made: WeakKeyDictionary[ModuleType, dict[str, set[str]]] = WeakKeyDictionary()
-"""The files opened while agents of a module were made, by name: made again, they may hold what they have read."""
-_noting: list[set[str]] = []
+"""Files opened while the agents of a module were made, by name; an agent made again may have cached their content."""
+_recording: list[set[str]] = []
 
 
 def _import(code: str) -> tuple[ModuleType, dict[str, set[str]]]:
-    """Import the module of `module:attribute`; return it, and the files opened by name so far."""
+    """Import the module of `module:attribute`; return it, and the files opened so far by agent."""
     name = code.partition(":")[0]
     new = name not in sys.modules
-    with _opened() as files:
+    with _opened_files() as files:
         imported(code, "agent")
-    opened = _made.setdefault(sys.modules[name], {})
+    module = sys.modules[name]
+    opened = _made.setdefault(module, {})
     if new:
         opened[IMPORT] = files
-    return sys.modules[name], opened
+    return module, opened
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[set[str]]:
-    """Note in the set that it gives the files that are opened to read, until it is left."""
+def _opened_files() -> Iterator[set[str]]:
+    """Record the files opened for reading inside the context, in the set that it returns."""
     _listen()
     files: set[str] = set()
-    _noting.append(files)
+    _recording.append(files)
     try:
         yield files
     finally:
-        _noting.pop()
+        _recording.pop()
 
 
 @functools.cache
 def _listen() -> None:
-    sys.addaudithook(_note)  # for ever; without a set in `_noting` it does nothing
+    sys.addaudithook(_record)  # cannot be removed
 
 
-def _note(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _noting or event != "open":
+def _record(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _recording or event != "open":
         return
     path, _, flags = arguments
     if isinstance(path, str | bytes | os.PathLike) and not flags & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
-        with contextlib.suppress(OSError):  # of a current folder that is gone
-            _noting[-1].add(os.path.realpath(os.fsdecode(path)))
+        with contextlib.suppress(OSError):  # the current folder was deleted
+            _recording[-1].add(os.path.realpath(os.fsdecode(path)))
 
 
 def _data(opened: set[str]) -> set[str]:
-    """Return those of the files that are neither the system's, nor libraries or caches, nor this project's code."""
-    found = set()
+    """Return the files that are neither the system's, nor libraries or caches, nor this project's code."""
+    files = set()
     for path in opened:
         if path.endswith(".pyc"):
             with contextlib.suppress(ValueError):
                 path = source_from_cache(path)
         ours = path.endswith(".py") and path.startswith(_folders())
-        if not (ours or path.endswith((".nbi", ".nbc")) or path.startswith((*SYSTEM, *_libraries()))):
-            found.add(path)
-    return {path for path in found if is_file(Path(path))}
+        ignored = path.endswith((".nbi", ".nbc")) or path.startswith((*SYSTEM, *_libraries()))
+        if not ours and not ignored and isfile(path):
+            files.add(path)
+    return files
 
 
 @functools.cache
 def _libraries() -> tuple[str, ...]:
-    """The folders of Python's own library and of installed packages, each with a separator at its end."""
+    """Return the folders of Python's standard library and of installed packages, with separators at their ends."""
     paths = sysconfig.get_paths()
     named = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     named += [*site.getsitepackages(), site.getusersitepackages()]
@@ -217,11 +216,9 @@ def _libraries() -> tuple[str, ...]:
 
 @functools.cache
 def _packages() -> frozenset[str]:
-    """The names of this project's packages, and of those of installed games."""
-    games = {
-        point.value.partition(":")[0].partition(".")[0] for point in entry_points(group="garden_core.games")
-    }
-    return frozenset({"garden_core", "garden_agents"} | games)
+    """Return the names of this project's packages and of the packages of installed games."""
+    games = (point.module.partition(".")[0] for point in entry_points(group="garden_core.games"))
+    return frozenset({"garden_core", "garden_agents", *games})
 
 
 @functools.cache
@@ -231,11 +228,11 @@ def _folders() -> tuple[str, ...]:
 
 
 def _sources(modules: set[str]) -> tuple[set[str], str]:
-    """Return the files of modules and of all that they import, as far as they are the author's; and why more can change."""
+    """Return the author's files among the modules and their imports, and a reason why others can change unseen."""
     files, reasons, seen = set(), set(), set()
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
+    pending = list(modules)
+    while pending:
+        name = pending.pop()
         if name in seen:
             continue
         seen.add(name)
@@ -244,35 +241,32 @@ def _sources(modules: set[str]) -> tuple[set[str], str]:
             reasons.add(f"it uses {name}")
         if top in sys.stdlib_module_names or top in _packages():
             continue
-        path = _file_of(top) or _file_of(name)
-        if path is not None and path.startswith(_libraries()):
+        if (_file_of(top) or _file_of(name)).startswith(_libraries()):
             if top not in OPENING:
                 reasons.add(f"it uses {top}")
             continue
         path = _file_of(name)
-        if path is not None:
+        if path:
             files.add(path)
-        if path is not None and path.endswith(".py"):
-            waiting += _imports(path, name)
-        elif path is not None or name in modules:
+        if path.endswith(".py"):
+            pending += _imports(path, name)
+        elif path or name in modules:
             reasons.add(f"{name} is no file of Python code")
     return files, min(reasons, default="")
 
 
-def _file_of(name: str) -> str | None:
-    """Return the file of a module, which may be imported yet; None if there is none."""
+def _file_of(name: str) -> str:
+    """Return the file of a module, imported or not; "" if there is none."""
     path = getattr(sys.modules.get(name), "__file__", None)
     if path is None:
-        try:
+        with contextlib.suppress(ImportError, ValueError, AttributeError):  # an attribute of a module
             spec = find_spec(name)
-        except (ImportError, ValueError, AttributeError):  # no module, but an attribute of one
-            spec = None
-        path = spec.origin if spec is not None and spec.has_location else None
-    return None if path is None else os.path.realpath(path)
+            path = spec.origin if spec is not None and spec.has_location else None
+    return os.path.realpath(path) if path else ""
 
 
 def _imports(path: str, module: str) -> Iterator[str]:
-    """Yield what a module imports, attributes of modules among it, with the packages that hold it."""
+    """Yield the names of the modules, and of attributes of modules, that a module imports, with their packages."""
     package = module if os.path.basename(path) == "__init__.py" else module.rpartition(".")[0]
     try:
         parsed = ast.parse(Path(path).read_bytes())
@@ -283,12 +277,9 @@ def _imports(path: str, module: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = (
-                resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
-            )
+            base = resolve_name("." * node.level + (node.module or ""), package)
             names = [f"{base}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            names = [f"{node.value.id}.{node.attr}"] * (f"{node.value.id}.{node.attr}" in ELSEWHERE)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ELSEWHERE:
+            names = [ast.unparse(node)]
         for name in names:
-            parts = name.split(".")
-            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+            yield from itertools.accumulate(name.split("."), "{}.{}".format)

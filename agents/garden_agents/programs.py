@@ -1,9 +1,9 @@
-"""Agents in any language: a program that reads the position as a line of standard input, and answers with a line.
+"""Agents in any language: programs that read positions from standard input and answer with actions, one line each.
 
-The first line is `{"type": "game", "game": …, "options": {…}, "num_players": …, "labels": […], "seed": …, "seconds": …}`, which
-wants no answer. Then each `{"type": "move", "game_id": …, "view": {…}}` wants `{"action": …}` within `seconds`: the number of
-one of the view's `legal` actions. `view` is `Game.seat_view`, all that the seat may know. Several games can go on at once,
-told apart by `game_id`.
+The first line is `{"type": "game", "game": …, "options": {…}, "num_players": …, "labels": […], "seed": …, "seconds": …}` and
+has no answer. The answer to each `{"type": "move", "game_id": …, "view": {…}}` is `{"action": …}` within `seconds`: the
+number of one of the view's `legal` actions. `view` is `Game.seat_view`, the information available to the seat. Several
+games can run at once; `game_id` distinguishes them.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from garden_core.checks import one_line
 from garden_core.game import Game
 
 SECONDS = 10.0
-"""Time for a move, unless another one is named."""
+"""Default time per move."""
 START = 5.0
-"""Time for the move that `check` asks for, if that for a move is longer."""
+"""Largest time for the move that `check` requests."""
 LIMIT = 100_000
-"""Characters that a line of the program may have."""
+"""Largest number of characters in a line from the program."""
 
 
 class ProgramAgent:
-    """A policy that asks a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
+    """A policy that runs a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
 
-    It is started when it is first asked, and again after it has lost a game.
+    The program starts with the first move, and again after it has lost a game.
 
     Args:
         command: the program and its arguments, as on a command line.
-        game: the game that it plays.
-        seed: of the seed that the program gets, which says nothing about the game's even if both were the same.
-        seconds: time for a move.
+        game: the game to play.
+        seed: the program receives a hash of it, which does not reveal the game's seed even if both are equal.
+        seconds: time per move.
 
     Raises:
-        ValueError: for a command that names nothing, or a time that is not positive.
+        ValueError: for an empty command, or a time that is not positive.
     """
 
     def __init__(self, command: str, game: Game, seed: int = 0, seconds: float = SECONDS) -> None:
@@ -65,11 +65,11 @@ class ProgramAgent:
         self.game, self.seed, self.seconds = game, seed, seconds
         self._process: _Process | None = None
         self._games: dict[int, tuple[int, int]] = {}
-        """By row the number of its game, and the decisions in it when the program was last asked."""
+        """For each row the number of its game, and the decisions in it at the program's last move."""
         self._started = 0
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return an action for each of `rows`, or FORFEIT where the program has lost the game."""
+        """Return an action for each of `rows`, or FORFEIT if the program has lost the game."""
         return np.array([self._action(batch, int(row)) for row in rows], np.int64)
 
     def close(self) -> None:
@@ -79,14 +79,14 @@ class ProgramAgent:
             self._process = None
 
     def check(self) -> None:
-        """Start the program and ask it for a move, which may be wrong, for `START` seconds at most; then end it.
+        """Start the program, request a move, which may be wrong, within `START` seconds, and end it.
 
         Raises:
-            ValueError: if it cannot be run, or ends before it answers; with what it wrote last to its standard error.
+            ValueError: if it cannot be run, or ends before it answers; with its last lines on standard error.
         """
         batch = Batch(self.game, 1)
         batch.reset(self.seed)
-        view = self.game.seat_view(batch.states[0], int(batch.current_player[0]))
+        message = self._message(batch.states[0], 0)
         about = f"program {one_line(shlex.join(self.command))}"
         with tempfile.TemporaryFile() as errors:
             try:
@@ -94,29 +94,26 @@ class ProgramAgent:
             except OSError as error:
                 raise ValueError(f"{about} cannot be run: {error}") from None
             try:
-                process.ask({"type": "move", "game_id": 0, "view": view}, min(self.seconds, START))
+                process.ask(message, min(self.seconds, START))
             except _LostError as error:
-                if process.process.poll() is None:  # late, or a wrong answer: it loses its games
+                if process.process.poll() is None:  # late, or a wrong answer: it will lose its games
                     return
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
-                lines = map(str.strip, errors.read().decode(errors="replace").split("\n"))
-                last = one_line(" | ".join([line for line in lines if line][-5:]))
-                raise ValueError(
-                    f"{about} does not start: {error}" + f"; it wrote: {last}" * bool(last)
-                ) from None
+                lines = filter(None, map(str.strip, errors.read().decode(errors="replace").split("\n")))
+                last = one_line(" | ".join([*lines][-5:]))
+                wrote = f"; it wrote: {last}" if last else ""
+                raise ValueError(f"{about} does not start: {error}{wrote}") from None
             finally:
                 process.kill()
 
     def _action(self, batch: Batch, row: int) -> int:
         state = batch.states[row]
-        view = self.game.seat_view(state, int(state["current_player"]))
-        message = {"type": "move", "game_id": self._game_id(row, int(state["decisions"])), "view": view}
+        message = self._message(state, self._game_id(row, int(state["decisions"])))
         try:
             if self._process is None:
                 self._process = self._start()
-            return _checked(
-                self._process.ask(message, self.seconds), {one["action"] for one in view["legal"]}
-            )
+            answer = self._process.ask(message, self.seconds)
+            return _checked(answer, {option["action"] for option in message["view"]["legal"]})
         except OSError as error:
             reason = f"it cannot be run: {error}"
         except _LostError as error:
@@ -125,8 +122,13 @@ class ProgramAgent:
         warnings.warn(f"program {shlex.join(self.command)} loses a game: {reason}", stacklevel=2)
         return FORFEIT
 
+    def _message(self, state: np.void, game_id: int) -> dict[str, Any]:
+        """Return the request for a move in a state."""
+        view = self.game.seat_view(state, int(state["current_player"]))
+        return {"type": "move", "game_id": game_id, "view": view}
+
     def _game_id(self, row: int, decisions: int) -> int:
-        """Return the number of the game in a row: a new one where fewer decisions are taken than before."""
+        """Return the number of the game in a row: a new one if there are no more decisions than before."""
         number, last = self._games.get(row, (-1, 0))
         if number < 0 or decisions <= last:
             number, self._started = self._started, self._started + 1
@@ -134,7 +136,7 @@ class ProgramAgent:
         return number
 
     def _start(self, errors: IO[bytes] | None = None) -> _Process:
-        """Start the program and send it the game; `errors` is the file for its standard error, this process's if None."""
+        """Start the program and send it the game; `errors` is the file for its standard error, by default this process's."""
         process, game = _Process(self.command, errors), self.game
         process.write(
             {
@@ -151,7 +153,7 @@ class ProgramAgent:
 
 
 def _checked(line: str, legal: set[int]) -> int:
-    """Return the action of an answer."""
+    """Return the action in an answer."""
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
@@ -165,20 +167,20 @@ def _checked(line: str, legal: set[int]) -> int:
 
 
 def _program_seed(seed: int) -> int:
-    """Return the seed, 32 bits, that a program gets in place of its agent's, from which it could deal the game itself."""
+    """Return the seed, 32 bits, that a program receives; with the agent's own seed it could deal the game."""
     digest = hashlib.sha256(f"garden-envs program {seed}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
 
 class _LostError(Exception):
-    """Why a program has lost a game."""
+    """The reason why a program has lost a game."""
 
 
 _Messages = queue.Queue[tuple[str, threading.Event]]
 
 
 class _Process:
-    """A running program and what it starts; threads of their own write its input and read its output."""
+    """A running program and its child processes, with a thread that writes its input and one that reads its output."""
 
     def __init__(self, command: list[str], errors: IO[bytes] | None = None) -> None:
         self.process = subprocess.Popen(
@@ -201,16 +203,16 @@ class _Process:
         _running.add(self)
 
     def write(self, message: dict[str, Any]) -> threading.Event:
-        """Have a message written; the event is set when the program has taken it, or has closed its input."""
+        """Queue a message; the returned event is set once the program has read it or closed its input."""
         written = threading.Event()
         self.messages.put((json.dumps(message) + "\n", written))
         return written
 
     def ask(self, message: dict[str, Any], seconds: float) -> str:
-        """Return the program's next line after a message.
+        """Send a message and return the program's next line.
 
         Raises:
-            _LostError: if it does not take the message and answer within `seconds`, ends, or writes too long a line.
+            _LostError: if it does not read the message and answer within `seconds`, ends, or writes too long a line.
         """
         deadline = time.monotonic() + seconds
         if not self.write(message).wait(seconds):
@@ -232,17 +234,17 @@ _running: weakref.WeakSet[_Process] = weakref.WeakSet()
 
 
 def end_all() -> None:
-    """End all programs that this process has started, before it ends without further ado."""
+    """End all programs started by this process, before it exits abruptly."""
     for process in list(_running):
         process.kill()
 
 
 def _write(stream: Any, messages: _Messages) -> None:
-    """Write messages until there is an empty one; then close the stream."""
+    """Write messages until an empty one; then close the stream."""
     message = "…"
     while message:
         message, written = messages.get()
-        # where the program reads no more, its output says that it ended
+        # if the program no longer reads, its output shows that it ended
         with contextlib.suppress(OSError, ValueError):
             if message:
                 stream.write(message)
@@ -253,7 +255,7 @@ def _write(stream: Any, messages: _Messages) -> None:
 
 
 def _read(stream: Any, lines: queue.Queue[str], ended: threading.Event) -> None:
-    """Put lines into the queue, and "" at the end, until the program has ended; then close the stream."""
+    """Put lines into the queue until the program has ended, and "" at its end; then close the stream."""
     line = "…"
     while line and not ended.is_set():
         try:
@@ -275,7 +277,7 @@ def _end(
     ended: threading.Event,
     threads: tuple[threading.Thread, ...],
 ) -> None:
-    """Kill the program and what it has started. Whatever else may hold its pipes is not waited for."""
+    """Kill the program and its process group, without waiting for other processes that hold its pipes."""
     ended.set()
     messages.put(("", threading.Event()))
     if hasattr(os, "killpg"):

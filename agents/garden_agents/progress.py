@@ -1,4 +1,4 @@
-"""Progress of long commands: a bar on a terminal, else a plain line now and then."""
+"""Progress of long commands: a bar on a terminal, otherwise occasional lines."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ from typing import Any
 from tqdm import tqdm
 
 EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 
 
 def progress_bar(**settings: Any) -> tqdm:
-    """Return a `tqdm` with these settings, which writes to standard error.
+    """Return a `tqdm` with these settings that writes to standard error.
 
-    Where that is no terminal, it writes the first and the last state, and in between a line every `EVERY` seconds at most.
+    Without a terminal it writes the first and the last state, and at most one line per `EVERY` seconds in between.
     """
     return tqdm(**settings) if sys.stderr.isatty() else tqdm(**settings, file=_Lines(), ncols=0)
 
 
 class _Lines:
-    """A text stream for `tqdm`, which writes its line again and again, and a line feed at the end."""
+    """A text stream for `tqdm`, which rewrites its line repeatedly and writes a line feed at the end."""
 
     def __init__(self) -> None:
         self._latest = self._written = ""
         self._due = -math.inf
 
     def write(self, text: str) -> None:
-        """Note the latest line, and write it if it is a new one and time for it."""
-        self._latest = (
-            text.strip().replace(": : ", ": ").removeprefix(": ") or self._latest
-        )  # without a total, or a name
+        """Store the latest line, and write it if it has changed and is due."""
+        line = text.strip().replace(": : ", ": ").removeprefix(": ")  # of a bar without a total or a name
+        self._latest = line or self._latest
         if self._latest != self._written and (text == "\n" or monotonic() >= self._due):
             self._written, self._due = self._latest, monotonic() + EVERY
             print(self._latest, file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Do nothing, as lines are written at once."""
+        """Do nothing, as `write` flushes."""

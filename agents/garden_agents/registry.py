@@ -1,10 +1,11 @@
-"""Games and agents by name, as written on command lines."""
+"""Games and agents by their names on command lines."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ from garden_agents.search.agent import MCTSAgent
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
 from garden_core.checks import short
 from garden_core.files.data import DataFile
-from garden_core.files.disk import is_file, is_folder
 from garden_core.game import Game
 from garden_core.plugins import imported
 from garden_core.registry import game_class
 
 SHIPPED = ("network", "ppo")
-"""Names of the trained network that comes with a game; the second is an older one."""
+"""Names of a game's pretrained network; the second is the older name."""
 _BUILT_IN = re.compile(
     r"random|greedy|network|ppo|((network|ppo)-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)"
 )
@@ -34,48 +34,46 @@ def make_game(
     options: dict[str, str],
     data_files: Mapping[str, DataFile] | None = None,
 ) -> Game:
-    """Return the game with options written as text on a command line.
+    """Return the game with options given as text on a command line.
 
     Args:
         name: name of an installed game, or "module:Class".
         num_players: number of players; the game's default if None.
         options: other options of the game, by name.
-        data_files: data files by option, used in place of the paths in `options`. Give them when `options` come from
-            a file: paths that a file names are never opened.
+        data_files: data files by option, used instead of the paths in `options`. Pass them if `options` come from a
+            file: paths that a file names are never opened.
 
     Raises:
-        ValueError, TypeError: as `garden_core.make`, or for a path in a file's options.
+        ValueError, TypeError: as `garden_core.make`.
+        ValueError: if an option that names a path is missing in `data_files`.
     """
     values = {key: _value(text) for key, text in options.items()}
     if num_players is not None:
         values["num_players"] = num_players
     kind = game_class(name)
     if data_files is not None:
-        paths = [option.name for option in kind.options if option.is_file and values.get(option.name)]
-        missing = sorted(set(paths) - set(data_files))
-        if missing:
+        paths = {option.name for option in kind.options if option.is_file and values.get(option.name)}
+        if missing := sorted(paths - data_files.keys()):
             raise ValueError(f"the content of the data file {', '.join(missing)} is missing")
         values |= data_files
     return kind(**values)
 
 
 def is_built_in(name: str) -> bool:
-    """Whether an agent of this name opens no file, imports only the project's code, and searches for a limited time."""
+    """Return whether an agent is safe to load from an untrusted config: it opens no file, imports no other code, and ends."""
     return _BUILT_IN.fullmatch(name) is not None
 
 
 def code_of(name: str) -> str:
     """Return the `module:attribute` that an agent of this name imports, "" for none."""
-    search = _SEARCH.fullmatch(name)
-    if search:
+    if search := _SEARCH.fullmatch(name):
         return code_of(search["network"] or "")
-    if _PROGRAM.fullmatch(name) or _is_network(Path(name)) or not name.partition(":")[2]:
-        return ""
-    return name
+    is_code = name.partition(":")[2] and not _PROGRAM.fullmatch(name) and not _is_network(Path(name))
+    return name if is_code else ""
 
 
 def _is_network(path: Path) -> bool:
-    return is_file(path / NETWORK) or (path.suffix == SUFFIX and is_file(path))
+    return isfile(path / NETWORK) or (path.suffix == SUFFIX and isfile(path))
 
 
 def _value(text: str) -> object:
@@ -96,33 +94,32 @@ def load_agent(
     """Return the agent called `name`.
 
     - "random" and "greedy": the built-in policies;
-    - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, for each move;
-    - "network", also "ppo": the trained network that comes with the game; "network-mcts:100": tree search guided by it;
+    - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, per move;
+    - "network", also "ppo": the game's pretrained network; "network-mcts:100": tree search guided by it;
     - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
       guided by that network;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
-      10 seconds for a move; `program@2s:COMMAND` names another time;
+      10 seconds per move; "program@2s:COMMAND" sets another time;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`.
 
     Args:
         name: as above.
-        game: the game that the agent is to play.
+        game: the game to play.
         seed: seed of the agent's random choices.
         allow_other_options: accept a network that was trained with other options or data.
         threads: threads of a search without a network.
-        check: start a program once and ask it for a move, so that one that does not run is an error before any game.
+        check: start a program once and ask it for a move, to report one that does not run before any game.
 
     Raises:
-        ValueError: if there is no such agent, its network was made for another game, other options or data, or a program
-            that is checked does not start.
+        ValueError: if there is no such agent, its network was trained for another game, other options or data, or a
+            checked program does not start.
     """
     if name == "random":
         return RandomPolicy(seed)
     if name == "greedy":
         return GreedyPolicy(seed)
-    search = _SEARCH.fullmatch(name)
-    if search:
+    if search := _SEARCH.fullmatch(name):
         seconds, count = search["seconds"], search["count"]
         limit = {"seconds": float(seconds)} if seconds else {"simulations": int(count)}
         network: Any = None
@@ -138,8 +135,7 @@ def load_agent(
                     "needs one that predicts outcomes: train with a higher --outcome"
                 )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
-    program = _PROGRAM.fullmatch(name)
-    if program:
+    if program := _PROGRAM.fullmatch(name):
         agent = ProgramAgent(program["command"], game, seed, float(program["seconds"] or SECONDS))
         if check:
             agent.check()
@@ -154,10 +150,9 @@ def load_agent(
     if name.partition(":")[2]:
         return imported(name, "agent")(game, seed)
     if path.suffix or len(path.parts) > 1:
-        there = is_file(path) or is_folder(path)
-        what = "that is no run's folder or network" if there else "there is no such file or folder"
+        what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(
-            f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX}, and what plays in your own code is "
+            f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX}, and an agent in your own code is "
             "named module:attribute"
         )
     raise ValueError(

@@ -1,13 +1,12 @@
-"""Do values mean what they say? `python -m docs.report.calibration [GAMES...]`.
+"""Measure the calibration of values: `python -m docs.report.calibration [GAMES...]`.
 
-The network that comes with a game plays against itself, its actions drawn by their probabilities. At each decision
-between actions its value for the player to move is noted, and at the end that player's outcome, on the same scale: of n
-players a sole winner has 1, the others -1 / (n - 1). For each fifth of the game (the same number of decisions each) the
-result file has the mean of the values, which is that of the outcomes if they are unbiased, and the correlation of both.
+A shipped network plays against itself and samples its actions. For each decision with several legal actions we record its
+value for the player to move, and at the end that player's outcome on the same scale: of n players a sole winner has 1, the
+others -1 / (n - 1). For each fifth of the game (equal numbers of decisions) the result file has the mean values, which equal
+the mean outcomes if the values are unbiased, and their correlation.
 
-How well outcomes can be foreseen at all is estimated by playouts: for one decision in each fifth of a game, everything
-that the player to move cannot see is drawn anew --playouts times, the network plays on from there, and the mean outcome
-takes the place of the value.
+Playouts estimate how well outcomes can be predicted at all: for one decision in each fifth of a game, everything hidden from
+the player to move is resampled --playouts times, the network plays to the end, and the mean outcome replaces the value.
 """
 
 from __future__ import annotations
@@ -18,7 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import tyro
-from garden_agents.evaluation.values import FIFTHS, Noted, by_fifths, fifths, first_place_values, noted
+from garden_agents.evaluation.values import (
+    FIFTHS,
+    PlayedGame,
+    by_fifths,
+    fifths,
+    first_place_values,
+    self_play,
+)
 from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.progress import progress_bar
 
@@ -29,14 +35,14 @@ from garden_core.jit import kernels
 
 @dataclass
 class Arguments:
-    """Hold the values of networks against the outcomes of their games."""
+    """Compare the values of networks with the outcomes of their games."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
     matches: int = 1000
     """number of games of each network"""
     playouts: int = 32
-    """number of playouts of each of five decisions in a game; 0 for none"""
+    """number of playouts for each of five decisions per game; 0 for none"""
     seed: int = 0
     """seed of the games and of the actions"""
     output: Path = Path(__file__).parent
@@ -44,18 +50,18 @@ class Arguments:
 
 
 def played_out(
-    game: Game, agent: NetworkAgent, games: Sequence[Noted], playouts: int, seed: int
+    game: Game, agent: NetworkAgent, games: Sequence[PlayedGame], playouts: int, seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return values by playouts and outcomes, float (5,), of one decision in each fifth of each of `games`.
+    """Return values by playouts and outcomes, float (5,) per game: of one decision in each fifth of the game.
 
-    Games of fewer than five decisions are left out.
+    Games of fewer than five decisions are omitted.
     """
     rng = np.random.default_rng(seed)
     values, outcomes = [], []
     for played in progress_bar(iterable=games, unit="game", desc=f"{game!r}, playouts"):
         fifth = fifths(len(played.outcomes))
         if len(np.unique(fifth)) < FIFTHS:
-            continue  # a game of fewer decisions
+            continue
         chosen = np.array([rng.choice(np.flatnonzero(fifth == k)) for k in range(FIFTHS)])
         movers = np.repeat(played.states["current_player"][chosen], playouts).astype(np.int64)
         batch = Batch(game, FIFTHS * playouts, autoreset=False)
@@ -73,24 +79,24 @@ def played_out(
 
 
 def main(arguments: Arguments) -> None:
-    """Measure all networks that come with games, print a table and write the result file."""
+    """Measure all shipped networks, print a table and write the result file."""
     measurements = []
     for name in arguments.games or list_games():
         for num_players, path in shipped(make(name)).items():
             game = make(name, num_players=num_players)
             agent = NetworkAgent.load(path, game, arguments.seed, sampled=True)
             with progress_bar(total=arguments.matches, unit="game", desc=repr(game)) as bar:
-                games = noted(game, [agent], arguments.matches, arguments.seed, bar.update)
+                games = self_play(game, agent, arguments.matches, arguments.seed, bar.update)
             outcomes = [played.outcomes for played in games]
-            rows = {"network": by_fifths([played.values[:, 0] for played in games], outcomes)}
+            rows = {"network": by_fifths([played.values for played in games], outcomes)}
             if arguments.playouts:
                 out = played_out(game, agent, games, arguments.playouts, arguments.seed)
                 rows["playouts"] = by_fifths(*out)
-            for by, found in rows.items():
-                measurements.append({"game": name, "num_players": num_players, "values_by": by, **found})
+            for by, measured in rows.items():
+                measurements.append({"game": name, "num_players": num_players, "values_by": by, **measured})
                 print(f"{name}, {num_players} players, values by {by}: all, then by fifths of the game")
                 for key in ("mean_value", "mean_outcome", "correlation"):
-                    print(f"  {key:<13}", *(f"{x:+.3f}" for x in found[key]), flush=True)
+                    print(f"  {key:<13}", *(f"{x:+.3f}" for x in measured[key]), flush=True)
     settings = {key: getattr(arguments, key) for key in ("matches", "playouts", "seed")}
     common.save(arguments.output, "calibration", settings, measurements)
 

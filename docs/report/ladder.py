@@ -1,10 +1,10 @@
-"""What more thought is worth: `python -m docs.report.ladder [GAMES...]`.
+"""Measure the strength gained by more search: `python -m docs.report.ladder [GAMES...]`.
 
-Agents play against those next to them on a ladder: random and greedy play, searches of ever more simulations, the network
-that comes with the game, and searches that it guides, for two players. Beside the win rates stand ratings, and how long an
-agent takes for a move of a single game, measured before, on one core. One search of the network has as many simulations as
-take about the time of a move of `mcts:400`. Finished games are kept in `ladder-GAME.games.jsonl` beside the result file,
-which is deleted in the end, and not played again.
+Agents play against their neighbours on a ladder: random and greedy play, searches with increasing numbers of simulations, the
+shipped network, and searches guided by it, for two players. The result files also have ratings, and each agent's time per move
+in a single game on one core, measured first. One search with the network gets the number of simulations that takes about the
+time of `mcts:400`. Finished games are kept in `ladder-GAME.games.jsonl` next to the result file and not repeated; the file is
+deleted at the end.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ PAIRS = (
     ("network-mcts:400", "mcts:2000"),
 )
 EQUAL = "mcts:400"
-"""Against this a search of the network plays that takes about the same time a move."""
+"""Opponent of the search with the network that takes about the same time per move."""
 
 
 @dataclass
 class Arguments:
-    """Let agents play against those next to them on a ladder."""
+    """Let agents play against their neighbours on a ladder."""
 
     games: tyro.conf.Positional[tuple[str, ...]] = ()
     """names of games; all installed ones if none is given"""
@@ -99,8 +99,8 @@ def ladder(name: str, arguments: Arguments) -> dict[str, Any]:
 def main(arguments: Arguments) -> None:
     """Play, print the results and write the result files."""
     for game in arguments.games or list_games():
-        found = ladder(game, arguments)
-        common.save(arguments.output, f"ladder-{game}", {"matches": arguments.matches}, [found])
+        measured = ladder(game, arguments)
+        common.save(arguments.output, f"ladder-{game}", {"matches": arguments.matches}, [measured])
         (arguments.output / f"ladder-{game}.games.jsonl").unlink()
 
 

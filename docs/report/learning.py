@@ -1,9 +1,9 @@
-"""Learning curves: `python -m docs.report.learning [GAMES...]`; with `--compare`, what other settings would do.
+"""Measure learning curves: `python -m docs.report.learning [GAMES...]`; with `--compare`, compare training settings.
 
-Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the
-win rates against greedy and a small search over decisions and over time, a picture for each game and time. With
-`--compare` it trains for two minutes with other settings instead. Every network also plays against that of the default
-setting with the same seed. An interrupted training is resumed, a finished one is not repeated.
+Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the win
+rates against greedy play and a small search over decisions and over time, one picture per game and time. `--compare` trains
+for two minutes with other settings instead. Every network also plays against the network of the default setting with the same
+seed. Interrupted trainings are resumed, finished ones are not repeated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WAYS = {
 }
 COMPARED_MINUTES = 2.0
 DUEL = 1000
-"""Games of a network against that of the default setting."""
+"""Games of a network against the network of the default setting."""
 EVERYWHERE = (
     "",
     "--imitation 0",
@@ -80,7 +80,7 @@ class Arguments:
 def run(
     game: str, seed: int, minutes: float, way: str, folder: Path, evaluations: int, games: int
 ) -> dict[str, Any]:
-    """Train, unless the run is finished already; return its evaluations by column, and the final results.
+    """Train, unless the run is finished; return its evaluations by column, and the final results.
 
     Args:
         game: name of the game.
@@ -88,7 +88,7 @@ def run(
         minutes: training time.
         way: the training command without its game.
         folder: folder of the run.
-        evaluations: number of evaluations in the course of the training.
+        evaluations: number of evaluations during the training.
         games: games against each agent in an evaluation.
 
     Raises:
@@ -104,8 +104,8 @@ def run(
         rows = list(csv.DictReader(file))
     columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
     final = json.loads((folder / "evaluation.json").read_text("utf-8"))["results"]
-    found = {"game": game, "seed": seed, "minutes": minutes, "way": way}
-    return found | {"evaluations": columns, "final": final}
+    about = {"game": game, "seed": seed, "minutes": minutes, "way": way}
+    return about | {"evaluations": columns, "final": final}
 
 
 def main(arguments: Arguments) -> None:
@@ -128,36 +128,36 @@ def measured(
     """Train a game in each way with each seed, and write the results to NAME.json."""
 
     def folder_of(seed: int, way: str) -> Path:
-        # by their names, as runs of the same time differ in their evaluations
+        # with the name, as runs of the same time differ in their evaluations
         return arguments.runs / "-".join([name, str(seed), *re.findall(r"[\w.]+", way)])
 
     def one(job: tuple[int, str]) -> dict[str, Any]:
         folder = folder_of(*job)
         evaluations, games = (1, 400) if arguments.compare else (8, 100)
-        found = run(game, job[0], minutes, job[1], folder, evaluations, games)
-        rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in found["final"])
-        print(f"{folder.name}: {found['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
-        return found
+        result = run(game, job[0], minutes, job[1], folder, evaluations, games)
+        rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in result["final"])
+        print(f"{folder.name}: {result['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
+        return result
 
     jobs = list(itertools.product(range(arguments.seeds), ways))
     with ThreadPoolExecutor(arguments.processes) as executor:
         measurements = list(executor.map(one, jobs))
-    for (seed, way), found in zip(jobs, measurements, strict=True):
+    for (seed, way), result in zip(jobs, measurements, strict=True):
         if way != DEFAULT and DEFAULT in ways:
             agents = [NetworkAgent.load(folder_of(seed, each), make(game)) for each in (way, DEFAULT)]
             names, policies = (way, DEFAULT), (agents[0], agents[1])
-            found["against_default"] = meet(make(game), names, policies, DUEL, seed).win_rate
+            result["against_default"] = meet(make(game), names, policies, DUEL, seed).win_rate
     about = {"seeds": arguments.seeds, "processes": arguments.processes}
     common.save(arguments.output, name, about, measurements)
     return measurements
 
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
-    """Plot the runs of one game: of each way the mean over the seeds, in a band from the lowest to the highest seed."""
+    """Plot the runs of a game: each way's mean over the seeds, in a band from the lowest to the highest seed."""
     opponents = [name for name in measurements[0]["evaluations"] if name not in (*KEYS, "random")]
     with plot(path, 2 * len(opponents), (4.2 * len(opponents) + 2, 3.4), sharey=True) as axes:
         for colour, (way, name) in zip(COLOURS, WAYS.items(), strict=False):
-            runs = [found["evaluations"] for found in measurements if found["way"] == way]
+            runs = [result["evaluations"] for result in measurements if result["way"] == way]
             if not runs:
                 continue
             points = min(len(each["seconds"]) for each in runs)

@@ -1,9 +1,9 @@
-"""Networks in other variants of the games: `python -m docs.report.variants [GAMES...]`.
+"""Measure networks in variants of the games: `python -m docs.report.variants [GAMES...]`.
 
 Trains a network in each of VARIANTS by `garden train GAME … --minutes M --threads 1`, and lets it play one seat among copies
-of greedy play and of a small search; in a cooperative game a team of it is held against a team of greedy play. Where the
-network that comes with the game fits, though it was trained with other options, it plays too. An interrupted training is
-resumed, a finished one is not repeated.
+of greedy play and of a small search; in a cooperative game, compares its team with a team of greedy play. The shipped network
+also plays if it fits the variant, though it was trained with other options. Interrupted trainings are resumed, finished ones are
+not repeated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "cooperative, 2 players": {"cooperative": True},
     },
 }
-"""By game and name: the options that are not the default."""
+"""Options other than the defaults, by game and name."""
 OPPONENTS = ("greedy", "mcts:50")
 
 
@@ -60,7 +60,7 @@ class Arguments:
 
 
 def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
-    """Return the results against OPPONENTS; in a cooperative game the mean scores of the agent's and greedy's team."""
+    """Return the results against OPPONENTS; in a cooperative game, the mean scores of the agent's and of greedy's team."""
     if not game.cooperative:
         results = [
             meet(game, ("network", name), (agent, load_agent(name, game, 1)), matches) for name in OPPONENTS
@@ -75,7 +75,7 @@ def measured(game: Game, agent: Policy, matches: int) -> list[dict[str, Any]]:
 
 
 def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
-    """Train a network in a variant and return its results, and those of the network that comes with the game."""
+    """Train a network in a variant; return its results, and the results of the shipped network."""
     options = VARIANTS[game][variant]
     players = options.get("num_players")
     others = [f"{name} {str(value).lower()}" for name, value in options.items() if name != "num_players"]
@@ -87,10 +87,12 @@ def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
     agents = {"trained": NetworkAgent.load(folder, made)}
     with contextlib.suppress(ValueError):
         agents["comes with the game"] = load(made, allow_other_options=True)
-    found: list[dict[str, Any]] = []
+    measurements: list[dict[str, Any]] = []
     for name, agent in agents.items():
         results = measured(made, agent, arguments.matches)
-        found.append({"game": game, "variant": variant, "network": name, "way": way, "results": results})
+        measurements.append(
+            {"game": game, "variant": variant, "network": name, "way": way, "results": results}
+        )
         print(
             game,
             variant,
@@ -98,7 +100,7 @@ def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
             *[result.get("win_rate", result["mean_score"]) for result in results],
             flush=True,
         )
-    return found
+    return measurements
 
 
 def main(arguments: Arguments) -> None:
@@ -106,8 +108,8 @@ def main(arguments: Arguments) -> None:
     about = {"minutes": arguments.minutes, "matches": arguments.matches, "processes": arguments.processes}
     for game in arguments.games or VARIANTS:
         with ThreadPoolExecutor(arguments.processes) as executor:
-            found = executor.map(functools.partial(one, game, arguments), VARIANTS[game])
-            measurements = [each for results in found for each in results]
+            variants = executor.map(functools.partial(one, game, arguments), VARIANTS[game])
+            measurements = [each for results in variants for each in results]
         common.save(arguments.output, f"variants-{game}", about, measurements)
 
 

@@ -1,4 +1,4 @@
-"""Batch: many games at once, stepped together; every row shows what its player to move sees."""
+"""Batch: many games stepped together; each row shows the view of its player to move."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ from garden_core.checks import (
 )
 from garden_core.errors import IllegalActionError
 from garden_core.game import Game
-from garden_core.jit import loops, records
+from garden_core.jit import game_seed, loops, records
 from garden_core.registry import AnyGame, as_game
 
-DEVICES = ("cpu", "cuda")
 _INT64 = np.dtype(np.int64)
 
 
 class History:
-    """The decisions taken so far in the game of each row, and the positions in which they were taken.
+    """The decisions of each row's current game, and the states in which they were taken.
 
     Args:
         game: the game.
         num_envs: number of rows N.
 
     Attributes:
-        states: state records (N, room); the first lengths[row] of a row are filled.
+        states: state records (N, room), of which the first lengths[row] are in use.
         actions: int64 (N, room).
         lengths: int64 (N,).
     """
@@ -48,59 +47,56 @@ class History:
         self.lengths = np.zeros(num_envs, np.int64)
 
     def add(self, rows: np.ndarray, states: np.ndarray, actions: np.ndarray) -> None:
-        """Add a decision to each of `rows`: the states of all rows, and the actions of these."""
-        n, room = self.actions.shape
-        if len(rows) and self.lengths[rows].max() == room:
-            wider = records((n, 2 * room), self.states.dtype)
-            wider[:, :room] = self.states
-            self.states = wider
-            self.actions = np.concatenate([self.actions, np.zeros_like(self.actions)], 1)
+        """Append a decision to each of `rows`: `actions` of these rows, taken in `states` of all rows."""
         at = self.lengths[rows]
+        if at.max(initial=0) == self.actions.shape[1]:
+            self.states, self.actions = (
+                np.concatenate([full, np.zeros_like(full)], 1) for full in (self.states, self.actions)
+            )
         self.states[rows, at], self.actions[rows, at] = states[rows], actions
         self.lengths[rows] += 1
 
     def of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the states, records (k,), and actions, int64 (k,), of a row, the first decision first."""
+        """Return the states, records (k,), and actions, int64 (k,), of a row in the order of play."""
         k = self.lengths[row]
         return self.states[row, :k], self.actions[row, :k]
 
 
 class Batch:
-    """`num_envs` games of one kind, row by row; every row shows what its player to move sees.
+    """`num_envs` copies of a game stepped together; each row shows the view of its player to move.
 
-    All arrays are owned by the batch and overwritten by the next call; copy what you want to keep.
+    The batch owns all arrays and overwrites them at the next call; copy those that you want to keep.
 
-    With `device="cuda"` the games are the same bit for bit, but live on a GPU (`garden_core.batch.gpu`), and so do all arrays
-    that the batch shows or returns. They go to torch without a copy, `torch.as_tensor(batch.observation, device="cuda")`,
-    and to NumPy by `copy_to_host()`. Actions may be given from either side.
+    With `device="cuda"` the games and all arrays are on a GPU (`garden_core.batch.gpu`); the games are the same bit for
+    bit. `torch.as_tensor(batch.observation, device="cuda")` shares the memory, `copy_to_host()` returns a NumPy array.
+    Actions can be arrays on either device.
 
     Args:
-        game: the game with its options, for example `garden_core.make("mars", num_players=3)`; a Game class or a
-            name stands for the game with its default options.
+        game: the game with its options, for example `garden_core.make("mars", num_players=3)`; or a Game class or name,
+            for the game with its default options.
         num_envs: number of rows N, at least 1.
-        autoreset: deal a new game in the same step in which one ends. Without it a finished row must be
-            reset before it is stepped again.
-        history: keep the decisions of every row's present game, for agents that draw conclusions from what others did.
-        threads: largest number of threads that step, deal and observe; the results are the same for any number. It
-            pays from some thousand rows on (docs/speed.md).
-        device: "cpu", or "cuda" for the first GPU of NVIDIA (`pip install 'garden-envs[cuda]'`).
+        autoreset: deal a new game in the step in which one ends. Otherwise a finished row must be reset before it is
+            stepped again.
+        history: keep the decisions of each row's current game, for agents that infer hidden cards from them.
+        threads: maximum number of threads that step, deal and observe; any number gives the same results. Threads help
+            from a few thousand rows (docs/speed.md).
+        device: "cpu", or "cuda" for the first NVIDIA GPU (`pip install 'garden-envs[cuda]'`).
 
     Attributes:
         observation: int8 `(N, *game.observation_shape)`, the view of the player to move.
         action_mask: int8 (N, num_actions), 1 where legal; all ones in a row whose game is over.
-        current_player: int64 (N,), seat to move.
-        rewards: float32 (N, num_players), what the last step paid each seat.
+        current_player: int64 (N,), seat of the player to move.
+        rewards: float32 (N, num_players), each seat's reward for the last step.
         terminated: bool (N,), the last step ended the game by its rules.
         truncated: bool (N,), the last step ended it by the cap on decisions.
-        states: state records (N,). A row is a game: copying it clones the game.
-        last_states: state records (N,), a row's last finished game as its end left it.
-        history: the decisions of the present games, or None.
+        states: state records (N,); copying a row clones its game.
+        last_states: state records (N,), final state of each row's last finished game.
+        history: the decisions of the current games, or None.
 
     Raises:
-        ValueError: for a num_envs or a number of threads below 1, a device that is neither, or a history or threads on
-            a GPU.
-        ImportError: for "cuda" where what it needs is not installed.
-        RuntimeError: for "cuda" where there is no GPU.
+        ValueError: for num_envs or threads below 1, an unknown device, or a history or threads on a GPU.
+        ImportError: for "cuda" without its packages.
+        RuntimeError: for "cuda" without a GPU.
     """
 
     def __init__(
@@ -113,7 +109,7 @@ class Batch:
         device: str = "cpu",
     ) -> None:
         self.num_envs = n = as_integer(num_envs, "num_envs", "at least 1", 1)
-        check_choice(device, "device", DEVICES)
+        check_choice(device, "device", ("cpu", "cuda"))
         self.game = game = as_game(game, {})
         self.autoreset = autoreset
         self.device = device
@@ -125,7 +121,7 @@ class Batch:
 
             target = Gpu(game, n)
         self.target = target
-        """Holds and steps the games: a `Cpu`, or a `Gpu`."""
+        """Makes the arrays and runs the kernels: a `Cpu` or a `Gpu`."""
         self.threads = target.threads
         zeros = target.zeros
         self._hold(
@@ -148,9 +144,9 @@ class Batch:
         self.history = History(game, n) if history else None
         self.all_rows = target.all_rows
         self.dealt = False
-        """Whether there was a reset."""
+        """Whether the first reset has been made."""
 
-    def _hold(self, rows: loops.Rows, paid: loops.StepResult) -> None:
+    def _hold(self, rows: loops.Rows, result: loops.StepResult) -> None:
         self.rows = rows
         """The arrays of the games, as compiled loops take them."""
         (
@@ -163,8 +159,8 @@ class Batch:
             self.action_mask,
             self.current_player,
         ) = rows
-        self.paid = paid
-        self.rewards, self.terminated, self.truncated = paid
+        self.result = result
+        self.rewards, self.terminated, self.truncated = result
 
     @property
     def observation(self) -> np.ndarray:
@@ -173,41 +169,44 @@ class Batch:
 
     @property
     def over(self) -> np.ndarray:
-        """Terminated or truncated in the last step, bool (N,); batches on a CPU only."""
+        """Whether the last step ended the game, bool (N,); on a CPU only."""
         return self.terminated | self.truncated
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All arrays that resets and steps write to."""
-        return (*self.rows, *self.paid)
+        return (*self.rows, *self.result)
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Any = None) -> None:
         """Deal new games, in all rows or in `rows` (indexes or a mask of bools).
 
         Args:
-            seed: row i, game e is seeded by `rng.game_seed(seed, i, e)` for any batch size; a sequence
-                gives each of the rows its own seed, and makes it row 0 of that seed. None: each row goes
-                on with its next game; the first time, from a random seed.
+            seed: game e of row i has the seed `rng.game_seed(seed, i, e)` for any batch size; a sequence has one seed
+                for each row, which becomes row 0 of that seed. None: each row's next game, at first of a random seed.
 
         Raises:
-            ValueError: for a seed outside 0 … 2**64 - 1, more or fewer seeds than rows, or a row named twice.
+            ValueError: for a seed outside 0 … 2**64 - 1, more or fewer seeds than rows, or a repeated row.
             IndexError: for a row that does not exist.
         """
         rows = self.number_games(seed, rows)
         deals = np.full(len(rows), loops.DEAL)
-        self.target.advance(self.rows, self.paid, rows, deals, self.autoreset)
+        self.target.advance(self.rows, self.result, rows, deals, self.autoreset)
         if self.history is not None:
             self.history.lengths[rows] = 0
         self.dealt = True
 
-    def chosen(self, rows: Any, done: str) -> np.ndarray:
-        """Return rows that a caller names, None for all, as indexes: see `checks.as_rows`."""
+    def chosen(self, rows: Any, verb: str) -> np.ndarray:
+        """Return the indexes of `rows`, all if None; see `checks.as_rows`."""
         if rows is None or rows is self.all_rows:
             return self.all_rows
-        return as_rows(self.target.host(rows), self.num_envs, done)
+        return as_rows(self.target.to_numpy(rows), self.num_envs, verb)
+
+    def game_seed(self, row: int) -> int:
+        """Return the seed of a row's current game."""
+        return int(game_seed(self.seeds[row], self.seed_rows[row], self.episodes[row]))
 
     def number_games(self, seed: int | Sequence[int] | None, rows: Any) -> np.ndarray:
-        """Set the seed and episode number of each row's next game, as `reset`; return the rows' indexes."""
+        """Set seed and episode number of each row's next game, as `reset` does; return the rows' indexes."""
         rows = self.chosen(rows, "reset")
         if not self.dealt and len(rows) < self.num_envs:
             raise ValueError("the first reset must deal all rows; rows is for later ones")
@@ -224,14 +223,14 @@ class Batch:
         return rows
 
     def step(self, actions: Any, rows: Any = None) -> None:
-        """Take one action in every row, or in `rows` (indexes without repeats, or a mask of bools) alone.
+        """Take one action in every row, or only in `rows` (indexes without repeats, or a mask of bools).
 
         Args:
-            actions: integers, one for each row stepped.
+            actions: integers, one per stepped row.
 
         Raises:
-            ValueError: if an action is illegal or a row's game is over; it names the row and the action's
-                label, and nothing has changed.
+            ValueError: if an action is illegal or a row's game is over; it names the row and the action's label, and
+                nothing changes.
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "step")
@@ -239,19 +238,19 @@ class Batch:
         actions = self.check_actions(actions, rows)
         if self.history is not None:
             self.history.add(rows, self.states, actions)
-        self.target.advance(self.rows, self.paid, rows, actions, self.autoreset)
+        self.target.advance(self.rows, self.result, rows, actions, self.autoreset)
         if self.history is not None and self.autoreset:
             self.history.lengths[rows[self.over[rows]]] = 0
 
     def check_actions(self, actions: Any, rows: np.ndarray, acting: np.ndarray | None = None) -> np.ndarray:
         """Return `actions`, one for each of `rows`, as int64; those at the indexes `acting` (all if None) must be legal."""
-        actions = self.target.array(actions)
+        actions = self.target.put(actions)
         if actions.shape != rows.shape:
             raise ValueError(f"actions must have shape {rows.shape}, one for each row, not {actions.shape}")
         if actions.dtype != _INT64:
             if actions.dtype.kind not in "iu" and actions.size:
                 raise ValueError(f"actions must be integers, not {actions.dtype}")
-            actions = self.target.as_int64(actions)
+            actions = self.target.put(self.target.to_numpy(actions).astype(np.int64))
         taken = actions
         if acting is not None:
             rows, taken = rows[acting], self.target.to_numpy(actions)[acting]
@@ -267,24 +266,24 @@ class Batch:
         return actions
 
     def observe(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
-        """Return a new array, int8 `(N, *game.observation_shape)`: what `player` sees in each row.
+        """Return the view of `player` in each row, a new array, int8 `(N, *game.observation_shape)`.
 
         Args:
-            player: one seat for all rows, or an array of one for each.
-            states: other states than the present ones, for example `last_states`.
+            player: one seat for all rows, or an array with one seat per row.
+            states: states to observe instead of the current ones, for example `last_states`.
 
         Raises:
-            ValueError: for a seat that does not exist, or states that are not this game's.
+            ValueError: for a seat that does not exist, or states of another game.
             RuntimeError: before the first reset.
         """
         require_reset(self.dealt, "observe")
         if states is None:
             states = self.states
-        elif getattr(states, "dtype", None) != self.game.state_dtype or getattr(states, "ndim", 0) != 1:
+        elif getattr(states, "dtype", None) != self.game.state_dtype or states.ndim != 1:
             raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
-        players = self.target.host(player)
+        players = self.target.to_numpy(player)
         if players.ndim == 0:
-            players = np.full(len(states), as_seat(player, self.game.num_players, "player"), np.int64)
+            players = np.full(len(states), as_seat(player, self.game.num_players, "player"))
         elif players.shape != (len(states),) or players.dtype.kind not in "iu":
             raise ValueError(
                 f"player must be a seat, or whole numbers ({len(states)},), not {players.dtype} {players.shape}"
@@ -295,7 +294,7 @@ class Batch:
         return self.target.shaped(out, self.game.observation_shape)
 
     def refresh(self) -> None:
-        """Recompute views, masks and players after `states` were written to from outside.
+        """Recompute views, masks and players after your own changes to `states`.
 
         Raises:
             RuntimeError: before the first reset.
@@ -306,16 +305,16 @@ class Batch:
     def set_states(self, rows: Any, states: Any) -> None:
         """Put games in progress into `rows`: puzzles, endgames, positions of a curriculum (`Game.from_snapshot`).
 
-        Positions and generators are taken over, by way of snapshots; a game that reads no snapshots takes records as they
-        are. The rows' rewards become 0 and their histories empty. Before the first reset all rows must be given.
+        Positions and random states are copied by way of snapshots; a game without snapshots copies records unchecked. The
+        rows' rewards become 0 and their histories empty. Before the first reset, all rows must be set.
 
         Args:
             rows: indexes without repeats, or a mask of bools.
-            states: a state record for each of the rows.
+            states: one state record per row.
 
         Raises:
-            ValueError: for states of another game or number, never dealt, or with a position that cannot be; it names the
-                row, and nothing has changed.
+            ValueError: for the wrong number of states, a state of another game, one that was never dealt, or an
+                impossible position; it names the row, and nothing changes.
             IndexError: for a row that does not exist.
         """
         rows = self.chosen(rows, "set")
@@ -324,31 +323,31 @@ class Batch:
         given = [states] if isinstance(states, np.void) else list(states)
         if len(given) != len(rows):
             raise ValueError(f"there are {len(given)} states for {len(rows)} rows")
-        put = records(len(rows), self.game.state_dtype)
+        checked = records(len(rows), self.game.state_dtype)
         for i, (row, state) in enumerate(zip(rows.tolist(), given, strict=True)):
             if getattr(state, "dtype", None) != self.game.state_dtype:
                 raise ValueError(f"row {row}: not a state record of {self.game.name}: {short(state)}")
             try:
-                put[i] = self.game.checked_state(state)
+                checked[i] = self.game.checked_state(state)
             except ValueError as error:
                 raise ValueError(f"row {row}: {error}") from None
         if not self.dealt:
             self.number_games(None, None)
             self.dealt = True
-        self.target.set(self.rows, self.paid, rows, put)
+        self.target.set(self.rows, self.result, rows, checked)
         if self.history is not None:
             self.history.lengths[rows] = 0
 
     def clone(self) -> Batch:
-        """Return an independent copy that plays on alike."""
+        """Return an independent copy of the batch and its games."""
         return copy.deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
-        """Copy all arrays; the game is shared, as it never changes."""
+        """Copy all arrays and share the game, which is immutable."""
         other = copy.copy(self)
         other.target = self.target.clone()
         copied = self.target.copy
-        other._hold(loops.Rows(*map(copied, self.rows)), loops.StepResult(*map(copied, self.paid)))
+        other._hold(loops.Rows(*map(copied, self.rows)), loops.StepResult(*map(copied, self.result)))
         other.all_rows = other.target.all_rows
         other.history = copy.deepcopy(self.history, memo)
         return other

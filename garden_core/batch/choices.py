@@ -1,4 +1,4 @@
-"""How built-in policies choose: uniformly at random, or greedily for the points that everybody can see. Compiled."""
+"""Compiled built-in policies: uniformly random, and greedy for public points."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from garden_core.jit import bounded, compiled, inlined, kernels, next_uint64, nt
 RANDOM, GREEDY = 0, 1
 BUILT_IN = ("random", "greedy")  # names, in the order of the codes above
 FORFEIT = -1
-"""In place of an action: the agent gives up this game, where games can be given up (matches, the arena, play)."""
+"""In place of an action: the agent gives up this game, in matches, the arena and play."""
 LOWEST = np.int64(-(1 << 62))  # lower than any value
 
 
 class Scratch(NamedTuple):
-    """Memory that built-in policies overwrite; `scratch` makes it. With a leading dimension: the memory of several threads.
+    """Memory that built-in policies overwrite, made by `scratch`; with a leading dimension, that of several threads.
 
     Attributes:
         states: state records (3,).
@@ -34,7 +34,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def scratch_of(scratches, thread):
-    """Return the memory of one thread, of that of several."""
+    """Return the memory of one thread out of several."""
     return Scratch(
         scratches.states[thread],
         scratches.masks[thread],
@@ -45,9 +45,9 @@ def scratch_of(scratches, thread):
 
 @compiled
 def _seat_value(state, params, player, points):
-    """How `player` stands by public points, as a whole number.
+    """Return (number of seats - 1) x the margin of `player` by public points, an integer.
 
-    (Number of seats - 1) x the margin; in cooperative games the team's score x the number of seats.
+    In cooperative games: the team's score x the number of seats.
     """
     kernels.public_points(state, params, points)
     n = params.num_players
@@ -58,7 +58,7 @@ def _seat_value(state, params, player, points):
 
 @compiled
 def _best_second(params, player, scratch):
-    """Best value that the same player can reach by one more decision from `states[0]`; overwrites `states[1]`."""
+    """Return the best value after one more decision of `player` in `states[0]`; overwrites `states[1]`."""
     best = LOWEST
     kernels.legal_actions(scratch.states[0], params, scratch.masks[1])
     for action in range(scratch.masks.shape[1]):
@@ -71,10 +71,10 @@ def _best_second(params, player, scratch):
 
 @compiled
 def greedy_action_values(state, params, seed, scratch):
-    """Fill `scratch.action_values` for each legal action: value after the mover's consecutive decisions (at most two).
+    """Fill `scratch.action_values` for each legal action: value after the player's consecutive decisions (at most two).
 
-    The value is (number of seats - 1) x the margin of public points, in cooperative games the team's score x the number
-    of seats, in a copy resampled from `seed` for the player to move. Leaves the legal actions in `scratch.masks[0]`.
+    The value is that of `_seat_value`, in a copy resampled from `seed` for the player to move. Writes the legal actions to
+    `scratch.masks[0]`.
     """
     player = np.int64(state.current_player)
     states, masks = scratch.states, scratch.masks
@@ -95,9 +95,9 @@ def greedy_action_values(state, params, seed, scratch):
 
 @compiled
 def greedy_action(state, params, seed, scratch, rng_state):
-    """Choose for the player to move the action of the highest value by `greedy_action_values`.
+    """Return the action with the highest value by `greedy_action_values`.
 
-    Ties are broken by the generator `rng_state`, uint64 (4,).
+    The generator `rng_state`, uint64 (4,), breaks ties.
     """
     greedy_action_values(state, params, seed, scratch)
     best, ties, chosen = LOWEST, 0, -1
@@ -109,14 +109,14 @@ def greedy_action(state, params, seed, scratch, rng_state):
             best, ties, chosen = value, 1, action
         elif value == best:
             ties += 1
-            if bounded(rng_state, ties) == 0:  # every one of the best is equally likely in the end
+            if bounded(rng_state, ties) == 0:  # in the end all of the best are equally likely
                 chosen = action
     return chosen
 
 
 @compiled
 def choose(kind, state, params, mask, n, scratch, rng_state):
-    """Choose for the player to move by the built-in policy `kind`; `mask` and `n` as legal_actions gave them."""
+    """Return the action of the built-in policy `kind`; `mask` and `n` as legal_actions returned them."""
     if kind == GREEDY:
         return greedy_action(state, params, next_uint64(rng_state), scratch, rng_state)
     return nth_legal(mask, bounded(rng_state, n))
@@ -124,8 +124,8 @@ def choose(kind, state, params, mask, n, scratch, rng_state):
 
 @inlined
 def choose_row(kind, states, params, row, masks, rng_states, scratch):
-    """Return the choice of a built-in policy in a row."""
-    n = np.int64(0)  # of the type that a rule returns, so that `choose` is compiled once
+    """Return the action of a built-in policy in a row."""
+    n = np.int64(0)  # of the type that rules return, so that `choose` is compiled once
     for action in range(masks.shape[1]):
         n += masks[row, action]
     return choose(kind, states[row], params[0], masks[row], n, scratch, rng_states[row])
@@ -133,14 +133,14 @@ def choose_row(kind, states, params, row, masks, rng_states, scratch):
 
 @compiled
 def choose_rows(kind, states, params, rows, masks, rng_states, actions, work, two_masks, points, values):
-    """Fill actions[i] with the choice of a built-in policy in rows[i]; the last four are the arrays of `Scratch`."""
+    """Fill actions[i] with the action of a built-in policy in rows[i]; the last four are the arrays of `Scratch`."""
     scratch = Scratch(work, two_masks, points, values)
     for i in range(rows.shape[0]):
         actions[i] = choose_row(kind, states, params, rows[i], masks, rng_states, scratch)
 
 
 def scratch(game: Game) -> Scratch:
-    """Return the memory that built-in policies overwrite in a game."""
+    """Return the memory that built-in policies overwrite, for a game."""
     return Scratch(
         records(3, game.state_dtype),
         np.zeros((2, game.num_actions), np.int8),

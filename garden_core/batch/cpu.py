@@ -1,16 +1,11 @@
-"""Where a batch's games live: in the memory of this computer, stepped by its processor (`Cpu`).
-
-`garden_core.batch.gpu.Gpu` has the same methods for a GPU.
-"""
+"""Arrays and kernels of a batch on the CPU (`Cpu`); `garden_core.batch.gpu.Gpu` has the same methods for a GPU."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from garden_core.batch.choices import choose_rows, scratch
-from garden_core.batch.seats import NEVER, Seats, play_rows
+from garden_core.batch.seats import NO_TURN, Seats, play_rows
 from garden_core.batch.threads import share
 from garden_core.checks import as_integer
 from garden_core.game import Game
@@ -19,12 +14,12 @@ from garden_core.jit.loops import Rows, StepResult
 
 
 class Cpu:
-    """Arrays of NumPy, and compiled loops on at most `threads` threads.
+    """NumPy arrays, and compiled loops on at most `threads` threads.
 
     Args:
         game: the game.
         n: number of rows.
-        threads: largest number of threads.
+        threads: maximum number of threads.
 
     Attributes:
         all_rows: int64 (n,), the indexes of all rows.
@@ -40,59 +35,40 @@ class Cpu:
         self._scratches = [scratch(game)]
 
     def clone(self) -> Cpu:
-        """Return the same for a copy of a batch, with memory of its own."""
+        """Return the same for a copy of a batch, with its own memory."""
         return Cpu(self.game, len(self.all_rows), self.threads)
 
     # --- arrays ---
 
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an array of zeros."""
-        return np.zeros(shape, dtype)
+    zeros = staticmethod(np.zeros)
+    """Return an array of zeros, by shape and dtype."""
+    copy = staticmethod(np.copy)
+    """Return a copy of an array."""
+    put = staticmethod(np.asarray)
+    """Return an array of any kind, or numbers, as an array on this device."""
+    to_numpy = staticmethod(np.asarray)
+    """Return an array of any kind, or numbers, as a NumPy array."""
 
     def allocate(self, n: int, size: int) -> np.ndarray:
-        """Return zeros, int8 (n, size), for observations or masks, laid out as they are written fastest."""
+        """Return zeros, int8 (n, size), for observations or masks, in the layout that kernels write fastest."""
         return np.zeros((n, size), np.int8)
 
-    def shaped(self, wide: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the memory of an array that `allocate` has made, with each row in another shape."""
-        return wide.reshape(len(wide), *shape)
+    def shaped(self, flat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return a view of an array made by `allocate`, each row in another shape."""
+        return flat.reshape(len(flat), *shape)
 
     def field(self, records: np.ndarray, name: str, columns: int | None = None) -> np.ndarray:
-        """Return a field of all records, in the same memory; of an array in each the first `columns`."""
+        """Return a view of a field of all records; of an array field only the first `columns`, if given."""
         return records[name] if columns is None else records[name][:, :columns]
-
-    def put(self, array: np.ndarray) -> np.ndarray:
-        """Return an array of NumPy as one of these."""
-        return array
-
-    def copy(self, array: np.ndarray) -> np.ndarray:
-        """Return a copy of an array."""
-        return array.copy()
-
-    def to_numpy(self, array: np.ndarray) -> np.ndarray:
-        """Return an array, or a part of one, as one of NumPy."""
-        return array
-
-    def array(self, numbers: Any) -> np.ndarray:
-        """Return numbers that a caller gives as an array."""
-        return np.asarray(numbers)
-
-    def host(self, numbers: Any) -> np.ndarray:
-        """Return numbers that a caller gives as an array of NumPy."""
-        return np.asarray(numbers)
-
-    def as_int64(self, numbers: np.ndarray) -> np.ndarray:
-        """Return whole numbers as int64."""
-        return numbers.astype(np.int64)
 
     # --- games: `chosen`, int64 (k,), are indexes of rows ---
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
-        """Let the next game in each row be the first of its seed and number of row, uint64 (k,) each."""
+        """Set seeds and seed rows, uint64 (k,) each, and reset the episode counters."""
         rows.seeds[chosen], rows.seed_rows[chosen], rows.episodes[chosen] = seeds, seed_rows, 0
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
-        """Let the next game in each row be the one after the last."""
+        """Advance the episode counters."""
         rows.episodes[chosen] += np.uint64(1)
 
     def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: np.ndarray) -> int:
@@ -100,12 +76,12 @@ class Cpu:
         return loops.first_illegal(rows.masks, rows.states, chosen, actions)
 
     def advance(
-        self, rows: Rows, paid: StepResult, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
+        self, rows: Rows, result: StepResult, chosen: np.ndarray, actions: np.ndarray, autoreset: bool
     ) -> None:
         """See `loops.advance_row`."""
 
         def advance(part: slice, _: int) -> None:
-            loops.advance_rows(*rows, *paid, self.game.params, chosen[part], actions[part], autoreset)
+            loops.advance_rows(*rows, *result, self.game.params, chosen[part], actions[part], autoreset)
 
         share(advance, len(chosen), self.threads)
 
@@ -115,12 +91,12 @@ class Cpu:
             loops.refresh(rows.states, self.game.params, row, rows.observations, rows.masks)
         rows.current_player[:] = rows.states["current_player"]
 
-    def set(self, rows: Rows, paid: StepResult, chosen: np.ndarray, given: np.ndarray) -> None:
+    def set(self, rows: Rows, result: StepResult, chosen: np.ndarray, states: np.ndarray) -> None:
         """See `loops.set_row`."""
-        loops.set_rows(rows, self.game.params, chosen, given, paid)
+        loops.set_rows(rows, self.game.params, chosen, states, result)
 
     def observe(self, states: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """Return what seat players[i] sees of states[i], int8 (n, observation size)."""
+        """Return the view of seat players[i] of states[i], int8 (n, observation size)."""
         out = self.allocate(len(states), self.game.observation_size)
 
         def see(part: slice, _: int) -> None:
@@ -134,10 +110,9 @@ class Cpu:
         loops.standings_rows(states, self.game.params, out)
 
     def choose(self, kind: int, rows: Rows, chosen: np.ndarray, rng_states: np.ndarray) -> np.ndarray:
-        """Return what a built-in policy does in each of the rows, int64 (k,); see `choices.choose`."""
-        actions = np.zeros(len(chosen), np.int64)
-        given = rows.states, self.game.params, chosen, rows.masks, rng_states, actions
-        choose_rows(kind, *given, *self._scratches[0])
+        """Return the action of a built-in policy in each of the rows, int64 (k,); see `choices.choose`."""
+        actions, params, memory = np.zeros(len(chosen), np.int64), self.game.params, self._scratches[0]
+        choose_rows(kind, rows.states, params, chosen, rows.masks, rng_states, actions, *memory)
         return actions
 
     def play(
@@ -149,7 +124,7 @@ class Cpu:
         fixed_seat: int,
         autoreset: int,
     ) -> bool:
-        """See `seats.play_row`; return whether there is a row in which the learner was not asked in many games."""
+        """See `seats.play_row`; return whether the learner got no turn in many games of a row."""
         while len(self._scratches) < self.threads:
             self._scratches.append(scratch(self.game))
 
@@ -158,4 +133,4 @@ class Cpu:
             play_rows(*rows, *seats, *memory, params, chosen[part], actions[part], fixed_seat, autoreset)
 
         share(play, len(chosen), self.threads)
-        return bool((seats.records["status"] == NEVER).any())
+        return bool((seats.records["status"] == NO_TURN).any())

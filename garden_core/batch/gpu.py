@@ -1,6 +1,6 @@
-"""Where a batch's games live: in the memory of a GPU (`Gpu`, as `garden_core.batch.cpu.Cpu`), a thread for each game.
+"""Arrays and kernels of a batch on a GPU (`Gpu`, as `garden_core.batch.cpu.Cpu`), one thread per game.
 
-Observations and masks are laid out so that neighbouring threads write neighbouring bytes. With
+The layout of observations and masks makes neighbouring threads write neighbouring bytes. With
 `NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1` Numba's simulator runs the kernels in Python, without a GPU.
 """
 
@@ -16,13 +16,14 @@ from garden_core.batch.choices import Scratch
 from garden_core.batch.gpu_kernels import config, cuda
 from garden_core.batch.seats import Seats
 from garden_core.game import Game
-from garden_core.jit import JIT, records
+from garden_core.jit import records
 from garden_core.jit.loops import Rows, StepResult
+from garden_core.jit.rows import JIT
 
 BLOCK = 128
 """Threads in a block."""
 THREADS = 1 << 16
-"""Largest number of threads where each needs memory of its own."""
+"""Maximum number of threads where each needs its own memory."""
 _NONE = 2**62  # larger than any index
 
 
@@ -34,11 +35,12 @@ def launch(kernel: Any, count: int, *arguments: Any) -> None:
 
 
 def put(array: Any) -> Any:
-    """Return an array of any library as one of numba-cuda: NumPy's is copied to the GPU, others have the same memory."""
-    if isinstance(array, np.ndarray):
-        contiguous = array.flags.c_contiguous or array.flags.f_contiguous
-        return cuda.to_device(array if contiguous else array.copy())
-    return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
+    """Return an array of any library, or numbers, as numba-cuda array; one on the GPU keeps its memory, others are copied."""
+    if _is_on_gpu(array):
+        return array if hasattr(array, "__cuda_ndarray__") else cuda.as_cuda_array(array)
+    array = np.asarray(array)
+    contiguous = array.flags.c_contiguous or array.flags.f_contiguous
+    return cuda.to_device(array if contiguous else array.copy())
 
 
 def _is_on_gpu(numbers: Any) -> bool:
@@ -46,7 +48,7 @@ def _is_on_gpu(numbers: Any) -> bool:
 
 
 def clear(array: Any) -> None:
-    """Fill an array on the GPU, without gaps, with zeros."""
+    """Fill a contiguous array on the GPU with zeros."""
     if config.ENABLE_CUDASIM:
         array._ary.fill(0)
     elif array.size:
@@ -56,7 +58,7 @@ def clear(array: Any) -> None:
 
 
 def striped(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return zeros on the GPU that are laid out so that neighbours in the first axis are neighbours in memory."""
+    """Return zeros on the GPU; neighbours in the first axis are neighbours in memory."""
     n, size = shape[0], np.dtype(dtype).itemsize
     memory = cuda.device_array((*shape[1:], n), dtype)
     clear(memory)
@@ -64,14 +66,14 @@ def striped(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
-    """Return the strides of an array in C's order whose elements are `size` bytes apart."""
+    """Return the strides of an array in C order whose elements are `size` bytes apart."""
     return tuple(size * math.prod(shape[k + 1 :]) for k in range(len(shape)))
 
 
 def view(
     array: Any, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any = None, offset: int = 0
 ) -> Any:
-    """Return the memory of an array on the GPU, from `offset` on, in another shape or type; strides are in bytes."""
+    """Return a view of an array on the GPU, in another shape or dtype; strides and offset are in bytes."""
     dtype = array.dtype if dtype is None else np.dtype(dtype)
     if config.ENABLE_CUDASIM:
         memory = array._ary.ravel("K").view(np.uint8)
@@ -82,19 +84,20 @@ def view(
 
 
 class Gpu:
-    """Arrays on the GPU, and a kernel for each loop; see `garden_core.batch.cpu.Cpu` for what the methods do.
+    """Arrays on the GPU, and a kernel for each loop; `garden_core.batch.cpu.Cpu` documents the methods.
 
-    Arguments may be arrays on the GPU, of any library, or NumPy arrays, which are then copied there.
+    Arguments are arrays on the GPU, of any library, or NumPy arrays, which are copied there.
 
     Args:
         game: the game.
         n: number of rows.
 
     Raises:
-        RuntimeError: where there is no GPU that CUDA can use, or no compiler for it.
+        RuntimeError: without a GPU that CUDA can use, or without a compiler for it.
     """
 
     threads = 1
+    put = staticmethod(put)
 
     def __init__(self, game: Game, n: int) -> None:
         if not JIT and not config.ENABLE_CUDASIM:
@@ -107,7 +110,7 @@ class Gpu:
         self.params = self.put(game.params)
         self.all_rows = np.arange(n)
         self._all_rows = self.put(self.all_rows)
-        self._found = self.put(np.full(1, _NONE))
+        self._first_illegal = self.put(np.full(1, _NONE))
         self._never = self.zeros(1, np.int64)
         self._ended = self.zeros(n, np.int64)
         self._scratch: Scratch | None = None
@@ -121,16 +124,16 @@ class Gpu:
     # --- arrays ---
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        found = cuda.device_array(shape, dtype)
-        clear(found)
-        return found
+        made = cuda.device_array(shape, dtype)
+        clear(made)
+        return made
 
     def allocate(self, n: int, size: int) -> Any:
         return striped((n, size), np.int8)
 
-    def shaped(self, wide: Any, shape: tuple[int, ...]) -> Any:
-        n = wide.shape[0]
-        return view(wide, (n, *shape), (1, *_strides(shape, n)))
+    def shaped(self, flat: Any, shape: tuple[int, ...]) -> Any:
+        n = flat.shape[0]
+        return view(flat, (n, *shape), (1, *_strides(shape, n)))
 
     def field(self, records: Any, name: str, columns: int | None = None) -> Any:
         dtype, offset = records.dtype.fields[name][:2]
@@ -139,9 +142,6 @@ class Gpu:
         shown = shape if columns is None else (columns, *shape[1:])
         return view(records, (records.shape[0], *shown), strides, inner, offset)
 
-    def put(self, array: Any) -> Any:
-        return put(array)
-
     def copy(self, array: Any) -> Any:
         size = array.size * array.dtype.itemsize
         other = cuda.device_array(size, np.uint8)
@@ -149,52 +149,40 @@ class Gpu:
         return view(other, array.shape, array.strides, array.dtype)
 
     def to_numpy(self, array: Any) -> np.ndarray:
-        return array.copy_to_host()
-
-    def array(self, numbers: Any) -> Any:
-        return self.put(numbers if _is_on_gpu(numbers) else np.asarray(numbers))
-
-    def host(self, numbers: Any) -> np.ndarray:
-        return self.to_numpy(self.put(numbers)) if _is_on_gpu(numbers) else np.asarray(numbers)
-
-    def as_int64(self, numbers: Any) -> Any:
-        out = cuda.device_array(numbers.shape, np.int64)
-        launch(gk.as_int64, out.shape[0], numbers, out)
-        return out
+        return self.put(array).copy_to_host() if _is_on_gpu(array) else np.asarray(array)
 
     def indexes(self, chosen: np.ndarray) -> Any:
-        """Return rows on the GPU; all of them are there already."""
+        """Return indexes of rows on the GPU, which holds those of all rows."""
         return self._all_rows if chosen is self.all_rows else self.put(chosen)
 
     # --- games ---
 
     def number(self, rows: Rows, chosen: np.ndarray, seeds: np.ndarray, seed_rows: np.ndarray) -> None:
-        given = self.indexes(chosen), self.put(seeds), self.put(seed_rows)
-        launch(gk.number, len(chosen), rows, *given)
+        launch(gk.number, len(chosen), rows, self.indexes(chosen), self.put(seeds), self.put(seed_rows))
 
     def number_next(self, rows: Rows, chosen: np.ndarray) -> None:
         launch(gk.number_next, len(chosen), rows.episodes, self.indexes(chosen))
 
     def first_illegal(self, rows: Rows, chosen: np.ndarray, actions: Any) -> int:
-        given = self.indexes(chosen), self.put(actions)
-        launch(gk.first_illegal, len(chosen), rows.masks, rows.states, *given, self._found)
-        found = int(self.to_numpy(self._found)[0])
-        if found == _NONE:
+        indexes, actions, first = self.indexes(chosen), self.put(actions), self._first_illegal
+        launch(gk.first_illegal, len(chosen), rows.masks, rows.states, indexes, actions, first)
+        index = int(self.to_numpy(first)[0])
+        if index == _NONE:
             return -1
-        self._found = self.put(np.full(1, _NONE))
-        return found
+        self._first_illegal = self.put(np.full(1, _NONE))
+        return index
 
     def advance(
-        self, rows: Rows, paid: StepResult, chosen: np.ndarray, actions: Any, autoreset: bool
+        self, rows: Rows, result: StepResult, chosen: np.ndarray, actions: Any, autoreset: bool
     ) -> None:
-        given = self.indexes(chosen), self.put(actions), autoreset
-        launch(gk.advance, len(chosen), rows, paid, self.params, *given)
+        indexes, actions = self.indexes(chosen), self.put(actions)
+        launch(gk.advance, len(chosen), rows, result, self.params, indexes, actions, autoreset)
 
     def show(self, rows: Rows) -> None:
         launch(gk.show, rows.states.shape[0], rows, self.params)
 
-    def set(self, rows: Rows, paid: StepResult, chosen: np.ndarray, given: np.ndarray) -> None:
-        launch(gk.set, len(chosen), rows, paid, self.params, self.indexes(chosen), self.put(given))
+    def set(self, rows: Rows, result: StepResult, chosen: np.ndarray, states: np.ndarray) -> None:
+        launch(gk.set, len(chosen), rows, result, self.params, self.indexes(chosen), self.put(states))
 
     def observe(self, states: Any, players: Any) -> Any:
         n, size = states.shape[0], self.game.observation_size
@@ -227,12 +215,11 @@ class Gpu:
         """See `loops.random_play`."""
         n = rows.states.shape[0]
         clear(self._ended)
-        given = self.params, steps, with_observations, rng_states, self._ended
-        launch(gk.random_play, n, rows, *given)
+        launch(gk.random_play, n, rows, self.params, steps, with_observations, rng_states, self._ended)
         return int(self.to_numpy(self._ended).sum())
 
     def _scratch_for(self, threads: int) -> Scratch:
-        """Return the memory of at least so many threads."""
+        """Return the memory of at least `threads` threads."""
         if self._scratch is None or self._scratch.states.shape[0] < threads:
             game = self.game
             self._scratch = Scratch(

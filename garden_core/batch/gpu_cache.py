@@ -1,4 +1,4 @@
-"""The cache on disk of kernels for a GPU, with what `garden_core.jit.numba_private` adds to the CPU's cache."""
+"""The disk cache of GPU kernels, with the additions of `garden_core.jit.numba_private` to Numba's cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _CacheFile(SafeCacheFile, IndexDataCacheFile):
 
 
 class Cache(SafeCache, CUDACache):
-    """numba-cuda's cache of one kernel; its keys name all that the kernel compiles, too."""
+    """numba-cuda's cache of one kernel; its keys include a digest of all code that the kernel compiles."""
 
     file_class = _CacheFile
 

@@ -1,4 +1,4 @@
-"""The loops of `garden_core.jit.loops` and `choices` as kernels of a GPU: a thread for each game calls the same functions.
+"""The loops of `garden_core.jit.loops` and `choices` as GPU kernels: one thread per game calls the same functions.
 
 numba-cuda compiles these for the GPU, third parties' rules included.
 """
@@ -10,14 +10,14 @@ import os
 import numpy as np
 
 from garden_core.batch.choices import choose_row, scratch_of
-from garden_core.batch.seats import NEVER, play_row
+from garden_core.batch.seats import NO_TURN, play_row
 from garden_core.jit import cache_folder, kernels
 from garden_core.jit.loops import advance_row, is_illegal, play_at_random, set_row, show_row
 from garden_core.jit.numba_private import use_cache
 
 try:
     import numba.cuda
-    import numba.cuda.core.config  # which Numba's own, older numba.cuda has not
+    import numba.cuda.core.config  # missing in Numba's own, older numba.cuda
 
     cuda, config = numba.cuda, numba.cuda.core.config
 
@@ -32,10 +32,10 @@ config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small batch needs few threads
 
 
 def kernel(function):
-    """Make a kernel of a function; its machine code is cached in the same folder as the CPU's, by what it compiles."""
+    """Make a kernel of a function; its machine code is cached in the CPU code's folder, keyed by all that it compiles."""
     made, folder = cuda.jit(function), cache_folder()
     if folder is not None and not config.ENABLE_CUDASIM:
-        from garden_core.batch.gpu_cache import Cache  # of which the simulator has no part
+        from garden_core.batch.gpu_cache import Cache  # imports modules that the simulator lacks
 
         use_cache(made, Cache, config, os.path.join(folder, "cuda"))
     return made
@@ -57,31 +57,24 @@ def number_next(episodes, chosen):
 
 
 @kernel
-def as_int64(numbers, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = numbers[i]
-
-
-@kernel
-def first_illegal(masks, states, chosen, actions, found):
+def first_illegal(masks, states, chosen, actions, first):
     i = cuda.grid(1)
     if i < chosen.shape[0] and is_illegal(masks, states, chosen[i], actions[i]):
-        cuda.atomic.min(found, 0, i)
+        cuda.atomic.min(first, 0, i)
 
 
 @kernel
-def advance(rows, paid, params, chosen, actions, autoreset):
+def advance(rows, result, params, chosen, actions, autoreset):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
-        advance_row(rows, params, chosen[i], actions[i], autoreset, paid)
+        advance_row(rows, params, chosen[i], actions[i], autoreset, result)
 
 
 @kernel
-def set(rows, paid, params, chosen, given):
+def set(rows, result, params, chosen, given):
     i = cuda.grid(1)
     if i < chosen.shape[0]:
-        set_row(rows, params, chosen[i], given[i], paid)
+        set_row(rows, params, chosen[i], given[i], result)
 
 
 @kernel
@@ -121,7 +114,7 @@ def play(rows, seats, scratches, params, chosen, actions, fixed_seat, autoreset,
         for i in range(thread, chosen.shape[0], scratches.states.shape[0]):
             row, scratch = chosen[i], scratch_of(scratches, thread)
             play_row(rows, params, seats, scratch, row, actions[i], fixed_seat, autoreset)
-            if seats.records[row].status == NEVER:
+            if seats.records[row].status == NO_TURN:
                 never[0] = 1
 
 

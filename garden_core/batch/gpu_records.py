@@ -1,4 +1,4 @@
-"""How a GPU copies a record: in words. numba-cuda would copy it byte by byte, in a loop."""
+"""Copies of records on a GPU word by word; numba-cuda would copy byte by byte, in a loop."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numba.extending import intrinsic, overload
 from garden_core.jit import fingerprint
 from garden_core.jit.kernels import copy_record
 
-_AT_ONCE = 8  # words that are read before they are written
+_AT_ONCE = 8  # words read before they are written
 
 
 def _word(size: int) -> int:
-    """Return the bytes of the largest word, at most 8, of which a record of `size` bytes has a whole number."""
+    """Return the size of the largest word, at most 8 bytes, that divides a record of `size` bytes."""
     return min(size & -size, 8)
 
 
 def use_words() -> None:
-    """Have numba-cuda compile `copy_record` to a copy in words."""
+    """Make numba-cuda compile `copy_record` to a copy in words."""
     overload(copy_record, target="cuda")(_in_words)
 
 
@@ -29,7 +29,7 @@ def _in_words(to, row, record):
 
 
 def _copied(context, to, record):
-    """Copy a record, of whole words and where a word may stand, into another of its type."""
+    """Copy a record, aligned and of whole words, into another of its type."""
     assert to == record
     width = _word(record.size)
     count = record.size // width
@@ -53,4 +53,4 @@ def _copied(context, to, record):
 
 _copy = intrinsic(_copied)
 BUILD = fingerprint(_copied)
-"""Names the code of a copy, which the fingerprint of a kernel does not reach."""
+"""Digest of the copy's code, which a kernel's fingerprint does not include."""

@@ -1,12 +1,11 @@
-"""Policies for batches: `RandomPolicy`, `GreedyPolicy`, and how a policy is asked.
+"""Policies for batches: `RandomPolicy`, `GreedyPolicy`, and functions that call a policy and check its answer.
 
-A policy for a batch is any callable `policy(batch, rows) -> actions`: it reads what it needs of the
-`garden_core.Batch` (`observation[rows]`, `action_mask[rows]`, `states[rows]`, …) and returns one legal action
-for the player to move in each of `rows`. `RandomPolicy` and `GreedyPolicy` are such callables; the learner's
-interfaces know them by name and play them without leaving compiled code.
+A policy is any callable `policy(batch, rows) -> actions`: it reads the `garden_core.Batch` (`observation[rows]`,
+`action_mask[rows]`, `states[rows]`, …) and returns one legal action for the player to move in each of `rows`.
+`RandomPolicy` and `GreedyPolicy` are such callables; as opponents of a learner, "random" and "greedy" run in compiled code.
 
-A policy that draws numbers may have a method `reseed(rows, seeds)`: start again in these rows, int (n,), from a uint64 for
-each, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
+A policy that draws random numbers can have a method `reseed(rows, seeds)`, which seeds the rows, int (n,), again, each
+from a uint64, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
 """
 
 from __future__ import annotations
@@ -23,61 +22,59 @@ from garden_core.checks import as_seed, require_reset
 from garden_core.jit.rng import seed_streams
 
 FORFEIT = choices.FORFEIT
-"""In place of an action: the policy gives up this game, where games can be given up."""
+"""In place of an action: the policy gives up this game, in matches, the arena and play."""
 _NO_STREAMS = np.zeros((0, 4), np.uint64)
 
 Policy = Callable[[Batch, np.ndarray], np.ndarray]
 
 SEARCH_STREAM, NETWORK_STREAM = len(BUILT_IN), len(BUILT_IN) + 1
-"""Purposes of streams, after the kinds of the built-in policies."""
+"""Purposes of streams, numbered after the built-in policies."""
 
 
 class Streams:
-    """A policy's random generators: one for each row of a batch, apart from every game's and every other kind of policy's.
+    """A policy's random generators, one per row of a batch, independent of all games and of other purposes.
 
     Args:
-        purpose: what the numbers are for: RANDOM, GREEDY, SEARCH_STREAM or NETWORK_STREAM.
+        purpose: RANDOM, GREEDY, SEARCH_STREAM or NETWORK_STREAM.
         seed: the policy's seed.
     """
 
     def __init__(self, purpose: int, seed: int) -> None:
         self.purpose, self.seed = purpose, seed
-        self._held: dict[str, Any] = {}  # by device, uint64 (rows, 4)
+        self._by_device: dict[str, Any] = {}  # uint64 (rows, 4)
 
     def on(self, batch: Batch) -> Any:
-        """Return the generators, uint64 (at least batch.num_envs, 4), in the memory of the batch's device."""
+        """Return the generators, uint64 (at least batch.num_envs, 4), on the batch's device."""
         target = batch.target
-        held = self._held.get(batch.device, _NO_STREAMS)
-        if held.shape[0] < batch.num_envs:
-            known = held if isinstance(held, np.ndarray) else target.to_numpy(held)
-            held = self._grown(known, batch.num_envs)
-        held = self._held[batch.device] = target.put(held)
-        return held
+        states = self._by_device.get(batch.device, _NO_STREAMS)
+        if states.shape[0] < batch.num_envs:
+            states = self._grown(target.to_numpy(states), batch.num_envs)
+        states = self._by_device[batch.device] = target.put(states)
+        return states
 
     def reseed(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Seed the generators of `rows` (indexes) again on a CPU, from the policy's seed and a uint64 for each row."""
-        held = self._held.get("cpu", _NO_STREAMS)
-        held = self._held["cpu"] = self._grown(held, int(rows.max(initial=-1)) + 1)
-        self._seed(held, rows, seeds)
+        """Seed the generators of `rows` (indexes) again on the CPU, from the policy's seed and a uint64 per row."""
+        states = self._grown(self._by_device.get("cpu", _NO_STREAMS), int(rows.max(initial=-1)) + 1)
+        self._by_device["cpu"] = states
+        self._seed(states, rows, seeds)
 
-    def _grown(self, held: np.ndarray, n: int) -> np.ndarray:
-        """Return at least `n` generators, of which `held` are the first."""
-        grown = np.zeros((max(n, len(held)), 4), np.uint64)
-        grown[: len(held)] = held
-        new = np.arange(len(held), len(grown))
+    def _grown(self, states: np.ndarray, n: int) -> np.ndarray:
+        """Return at least `n` generators, the first of which are copies of `states`."""
+        new = np.arange(len(states), n)
+        grown = np.concatenate([states, np.zeros((len(new), 4), np.uint64)])
         self._seed(grown, new, new.astype(np.uint64))
         return grown
 
-    def _seed(self, held: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
-        seed_streams(held, rows, np.uint64(self.purpose), np.uint64(self.seed), numbers)
+    def _seed(self, states: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
+        seed_streams(states, rows, np.uint64(self.purpose), np.uint64(self.seed), numbers)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: a GPU's generators as arrays of NumPy, which the next call puts back."""
-        held = {
+        """Copy and pickle a GPU's generators as NumPy arrays, which the next call puts on the GPU again."""
+        states = {
             device: array.copy_to_host() if hasattr(array, "copy_to_host") else array
-            for device, array in self._held.items()
+            for device, array in self._by_device.items()
         }
-        return vars(self) | {"_held": held}
+        return vars(self) | {"_by_device": states}
 
 
 class Reseedable:
@@ -91,7 +88,7 @@ class Reseedable:
 
 
 class _BuiltIn(Reseedable):
-    """A built-in policy as a callable on a batch; row i draws from a generator of its own."""
+    """A built-in policy as a callable on a batch; each row has its own generator."""
 
     kind: int
 
@@ -103,7 +100,7 @@ class _BuiltIn(Reseedable):
         """Return one legal action, int64 (len(rows),), for the player to move in each of `rows`.
 
         Raises:
-            ValueError, IndexError: for rows that are named twice or do not exist.
+            ValueError, IndexError: for rows that are repeated or do not exist.
             RuntimeError: before the batch's first reset.
         """
         require_reset(batch.dealt, "a policy")
@@ -112,34 +109,34 @@ class _BuiltIn(Reseedable):
 
 
 class RandomPolicy(_BuiltIn):
-    """Every legal action equally likely."""
+    """Chooses uniformly among the legal actions."""
 
     kind = RANDOM
 
 
 class GreedyPolicy(_BuiltIn):
-    """See `garden_core.batch.choices.greedy_action`."""
+    """Chooses as `garden_core.batch.choices.greedy_action`."""
 
     kind = GREEDY
 
 
 def policy_name(policy: Policy) -> str:
-    """Return what messages call a policy: the name of its function or class."""
+    """Return a policy's name for messages: that of its function or class."""
     return getattr(policy, "__qualname__", None) or type(policy).__qualname__
 
 
 def ask(
     policy: Policy, batch: Batch, rows: np.ndarray, name: str | None = None, may_forfeit: bool = False
 ) -> np.ndarray:
-    """Return a policy's choice for the player to move in each of `rows`, int64 (len(rows),), after checking it.
+    """Return a policy's action for the player to move in each of `rows`, int64 (len(rows),), after checking it.
 
     Args:
-        name: what messages call it; by default `policy_name(policy)`.
-        may_forfeit: whether the policy may answer FORFEIT.
+        name: the policy's name for messages; by default `policy_name(policy)`.
+        may_forfeit: whether the policy can answer FORFEIT.
 
     Raises:
-        ValueError: if the answer is not one legal action for each row, whole numbers (len(rows),); it names the
-            policy. What the policy itself raises is passed on.
+        ValueError: if the answer is not one legal action per row, integers (len(rows),); it names the policy. The policy's
+            own errors are passed on.
     """
     answer = policy(batch, rows)
     try:
@@ -149,12 +146,12 @@ def ask(
 
 
 def check_answer(answer: Any, batch: Batch, rows: np.ndarray, may_forfeit: bool = False) -> np.ndarray:
-    """Return what a policy has answered as int64 (len(rows),).
+    """Return the answer of a policy as int64 (len(rows),), after checking it.
 
     Raises:
-        ValueError: if it is not one legal action for each row, or FORFEIT where the policy may.
+        ValueError: if it is not one legal action per row, or FORFEIT where that is allowed.
     """
     target = batch.target
-    answer, rows = target.array(answer), target.host(rows)
+    answer, rows = target.put(answer), target.to_numpy(rows)
     acting = np.flatnonzero(target.to_numpy(answer) != FORFEIT) if may_forfeit else None
     return batch.check_actions(answer, rows, acting)

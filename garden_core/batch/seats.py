@@ -1,4 +1,4 @@
-"""One learner's seat in each game of a batch, compiled: what is kept of it, and how a row goes on until it is asked again."""
+"""Compiled loops of a learner's seat: records per row, and how opponents play until the learner's next turn."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ import numpy as np
 
 from garden_core.batch.choices import BUILT_IN, FORFEIT, Scratch, choose
 from garden_core.jit import compiled, inlined, kernels
-from garden_core.jit.loops import Rows, deal_row, refresh
+from garden_core.jit.loops import DEAL, Rows, deal_row, refresh
 from garden_core.jit.rng import bounded, next_float, seed_rng
 
-# What a row waits for: the learner, a policy outside, or a new game; the last is the failure to find a game in which the
-# learner is asked.
-ASKED, EXTERNAL, OVER, NEVER = range(4)
-NEW_GAME = -2
-"""In place of an action: deal the game that the row's numbers name."""
+# Status of a row. It waits for an action of the learner, for a policy outside compiled code, or for a new game; or no game
+# was found in which the learner has a turn.
+LEARNER_TURN, EXTERNAL_TURN, FINISHED, NO_TURN = range(4)
 FORFEITED = -1.0
 """The learner's reward for a step with an illegal action that ends its game."""
-OUTSIDE = len(BUILT_IN)  # kind of a policy that is not compiled
+OUTSIDE = len(BUILT_IN)  # kind of a policy outside compiled code
 SAME_STEP = 0
+AUTORESETS = ("same_step", "next_step", "disabled")  # by code, from SAME_STEP on
 GAMES_TRIED = 1000
-_SALT = np.uint64(0x6F70706F6E656E74)  # sets the opponents' generator apart from the game's
+_SALT = np.uint64(0x6F70706F6E656E74)  # makes the opponents' generator independent of the game's
 
 
 def record_dtype(max_players: int) -> np.dtype:
-    """Return the dtype of a row's record next to its state; without padding, whose bytes a copy would leave out."""
+    """Return the dtype of a row's record, next to its state; without padding, whose bytes copies would skip."""
     fields = [
         ("pending_reward", "f8"),  # of the learner's seat, since its last decision
         ("seat", "i8"),
-        ("steps", "i4"),  # decisions of the learner in the game
+        ("steps", "i4"),  # the learner's decisions in the game
         ("last_action", "i4"),  # the last decision in the game, -1 before the first
         ("opponent", "i2", (max_players,)),  # by seat, an index into the pool
-        ("tried", "i2"),  # games passed over since the learner was last asked
-        ("status", "u1"),  # ASKED, EXTERNAL, OVER or NEVER
-        ("last_seat", "i1"),  # who took the last decision
-        ("opening", "u1"),  # 1 until the learner is asked for the first time in a game
+        ("tried", "i2"),  # games skipped since the learner's last turn
+        ("status", "u1"),  # LEARNER_TURN, EXTERNAL_TURN, FINISHED or NO_TURN
+        ("last_seat", "i1"),  # seat that took the last decision
+        ("opening", "u1"),  # 1 until the learner's first turn in a game
     ]
     return np.dtype([*fields, ("spare", "u1", (-np.dtype(fields).itemsize % 8,))], align=True)
 
@@ -48,8 +47,8 @@ class Seats(NamedTuple):
         generators: uint64 (N, 4), each row's generator of seats, draws and compiled opponents.
         kinds: int64 (opponents,), built-in policy of each opponent, or OUTSIDE.
         cumulative: float64 (opponents,), cumulative shares of the draw.
-        rewards, terminated, truncated, capped, final, seats, drawn: as `Learner` shows them; `final`, `seats` and `drawn` are of
-            the row's last finished game.
+        rewards, terminated, truncated, capped: as in `Learner`.
+        final, seats, drawn: final view, seat and opponents of the row's last finished game.
     """
 
     records: np.ndarray
@@ -87,25 +86,25 @@ def _new_game(rows, params, seats, row, fixed_seat):
 
 @compiled
 def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
-    """Play compiled opponents until somebody else is asked or the game is over; return the row's status."""
+    """Play compiled opponents up to the turn of another player or the end; return the row's status."""
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
         if player == record.seat:
-            return ASKED
+            return LEARNER_TURN
         kind = kinds[record.opponent[player]]
         if kind == OUTSIDE:
-            return EXTERNAL
+            return EXTERNAL_TURN
         n = kernels.legal_actions(state, params, mask)
         action = choose(kind, state, params, mask, n, scratch, rng_state)
         kernels.apply_action(state, params, action)
         record.last_seat = player
         record.last_action = action
         record.pending_reward += state.rewards[record.seat]
-    return OVER
+    return FINISHED
 
 
 @compiled
-def _pay(seats, record, row):
+def _deliver_reward(seats, record, row):
     """Deliver the pending reward of the learner."""
     seats.rewards[row] = record.pending_reward
     record.pending_reward = 0.0
@@ -113,7 +112,7 @@ def _pay(seats, record, row):
 
 @compiled
 def _finish(rows, params, seats, row):
-    """Keep what is shown of a finished game."""
+    """Write the results of a finished game."""
     state, record = rows.states[row], seats.records[row]
     seats.terminated[row] = True
     seats.capped[row] = state.truncated != 0
@@ -126,37 +125,37 @@ def _finish(rows, params, seats, row):
 
 @compiled
 def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset, forfeited):
-    """Play on in a row until an outside policy is asked; deliver the pending reward.
+    """Play in a row until the learner or a policy outside compiled code must move; deliver the pending reward.
 
-    `forfeited`: the learner's game ends first.
+    With `forfeited` the current game ends first.
     """
     record = seats.records[row]
     state, rng_state = rows.states[row], seats.generators[row]
     while True:
         mask = rows.masks[row]
         if forfeited:
-            status = OVER
+            status = FINISHED
         else:
             status = _let_others_move(state, params[0], record, seats.kinds, mask, scratch, rng_state)
         forfeited = False
         record.status = status
-        if status != OVER:
-            if status == ASKED:
+        if status != FINISHED:
+            if status == LEARNER_TURN:
                 if record.opening:
                     record.opening = 0
                     record.tried = 0
                 else:
-                    _pay(seats, record, row)
+                    _deliver_reward(seats, record, row)
             refresh(rows.states, params, row, rows.observations, rows.masks)
             rows.current_player[row] = state.current_player
             return
         if record.opening:
             record.tried += 1
             if record.tried >= GAMES_TRIED:
-                record.status = NEVER
+                record.status = NO_TURN
                 return
         else:
-            _pay(seats, record, row)
+            _deliver_reward(seats, record, row)
             _finish(rows, params, seats, row)
             if autoreset != SAME_STEP:
                 kernels.observe(state, params[0], record.seat, rows.observations[row])
@@ -168,18 +167,18 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
 
 @inlined
 def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
-    """Take the action of whoever is asked in a row, or deal a game where one is due, and play on.
+    """Take an action in a row, or deal a game if the last one is over, and play up to the next choice from outside.
 
-    FORFEIT in place of an action of the learner ends its game; NEW_GAME deals in any case.
+    FORFEIT in place of the learner's action ends its game; DEAL always deals.
     """
     record = seats.records[row]
     forfeited = False
-    if record.status != EXTERNAL or action == NEW_GAME:
+    if record.status != EXTERNAL_TURN or action == DEAL:
         seats.terminated[row] = False
         seats.truncated[row] = False
         seats.capped[row] = False
-    if record.status == OVER or action == NEW_GAME:
-        rows.episodes[row] += np.uint64(action != NEW_GAME)
+    if record.status == FINISHED or action == DEAL:
+        rows.episodes[row] += np.uint64(action != DEAL)
         seats.rewards[row] = 0.0
         record.tried = 0
         _new_game(rows, params, seats, row, fixed_seat)
@@ -187,7 +186,7 @@ def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
         forfeited = True
         record.pending_reward = FORFEITED
     else:
-        record.steps += record.status == ASKED
+        record.steps += record.status == LEARNER_TURN
         record.last_seat = rows.states[row].current_player
         record.last_action = action
         kernels.apply_action(rows.states[row], params[0], action)
@@ -226,7 +225,7 @@ def play_rows(
     fixed_seat,
     autoreset,
 ):
-    """Go on in row chosen[i] with actions[i]: see `play_row`. The arrays are those of `Rows`, `Seats` and `Scratch`."""
+    """Take actions[i] in row chosen[i], see `play_row`. The first arrays are the fields of `Rows`, `Seats` and `Scratch`."""
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
     seats = Seats(
         records,

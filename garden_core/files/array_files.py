@@ -1,6 +1,6 @@
 """Safetensors files of arrays and JSON metadata.
 
-A file is written whole or not at all. Reading one runs no code and checks everything in it.
+Writing is atomic. Reading runs no code and checks everything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from garden_core.checks import one_line
 from garden_core.files.disk import read_regular, write_atomically
 
 LIMIT = 2_000_000_000
-"""Bytes that a file may have, where the reader says nothing else."""
+"""Default maximum size of a file in bytes."""
 
 T = TypeVar("T")
 
@@ -27,14 +27,14 @@ T = TypeVar("T")
 def write(
     path: Path, arrays: Mapping[str, np.ndarray], key: str, content: dict[str, Any], limit: int = LIMIT
 ) -> None:
-    """Write a file, whole or not at all.
+    """Write a file atomically.
 
     Args:
         path: the file.
         arrays: arrays by name.
-        key: name of the metadata entry that holds `content`.
-        content: plain data, kept as JSON.
-        limit: bytes that the file may have.
+        key: name of the metadata entry for `content`.
+        content: plain data, stored as JSON.
+        limit: maximum size of the file in bytes.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
@@ -49,19 +49,19 @@ def write(
 def read(
     path: Path, key: str, form: type[T], limit: int = LIMIT
 ) -> tuple[dict[str, np.ndarray], T, dict[str, Any]]:
-    """Return a file's arrays, its data converted to `form` (a msgspec Struct), and its data unconverted.
+    """Return a file's arrays, its metadata converted to `form`, and the plain metadata.
 
     Args:
         path: the file.
-        key: name of the metadata entry that holds the data.
-        form: what the data must be.
-        limit: bytes that the file may have.
+        key: name of the metadata entry.
+        form: type of the metadata, such as a msgspec Struct.
+        limit: maximum size of the file in bytes.
 
     Raises:
-        ValueError: if the file cannot be read, is larger, is no safetensors file, or its data does not fit `form`.
+        ValueError: if the file cannot be read, is larger, is no safetensors file, or its metadata does not fit `form`.
     """
     try:
-        content = read_regular(path, limit)  # not mapped: a file cut short later would end the process
+        content = read_regular(path, limit)  # not mapped: truncating a mapped file would kill the process
         arrays = load(content)
         size = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})

@@ -1,4 +1,4 @@
-"""Printed data of a game: TOML files that are checked while they are loaded."""
+"""Printed data of a game: TOML files, checked on loading."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from garden_core.checks import one_line
 from garden_core.files.disk import read_regular
 
 LIMIT = 1_000_000
-"""Bytes that a data file may have."""
-_PARTS = 16  # of a dotted key: reading takes time in proportion to their square
+"""Maximum size of a data file in bytes."""
+_PARTS = 16  # maximum number of parts of a dotted key: parsing takes time proportional to their square
 _LONG_KEY = re.compile(
     r"""(?:\.[ \t]*+(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)""" + f"{{{_PARTS}}}"
 )
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A data file that has been read: its name, for messages, and its content."""
+    """The content of a data file, and its name for messages."""
 
     name: str
     content: str
 
 
 def read(path: str | Path) -> DataFile:
-    """Return what the file at `path` holds.
+    """Read the file at `path`.
 
     Raises:
         ValueError: if it cannot be read, is no regular file, is larger than `LIMIT` bytes, or is not text.
@@ -50,16 +50,17 @@ def read(path: str | Path) -> DataFile:
 
 
 def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
-    """Return the content of a TOML text of unknown origin: reading ends soon, with a short message if it fails.
+    """Return the content of an untrusted TOML text, in bounded time.
 
     Args:
-        limit: bytes that it may have.
+        content: the text.
+        limit: maximum size in bytes.
 
     Raises:
-        ValueError: if it is longer, is not TOML, or has a key of many parts.
+        ValueError: if it is larger, is not TOML, or has a key of many parts; the message is short.
     """
     try:
-        size = len(content.encode())  # a text out of JSON may hold half a character, which no file can
+        size = len(content.encode())  # raises for a lone surrogate, which JSON allows
         if size > limit:
             raise ValueError(f"it has {size:,} bytes; {limit:,} are allowed")
         if _LONG_KEY.search(content):
@@ -70,16 +71,17 @@ def parsed(content: str, limit: int = LIMIT) -> dict[str, Any]:
 
 
 def load(source: str | Path | DataFile, form: type[T]) -> T:
-    """Return what a TOML file holds as a `form`, a frozen msgspec Struct that says what is allowed.
+    """Return the content of a TOML file as a `form`, a frozen msgspec Struct that defines the allowed values.
 
     Files with the same content give the same object.
 
     Args:
-        source: the file's path, or the file as `read` returned it.
+        source: the file's path, or the result of `read`.
+        form: the type.
 
     Raises:
-        ValueError: if the file cannot be read, is not TOML (the message names line and column) or does not
-            fit the form (the message names the key).
+        ValueError: if the file cannot be read, is not TOML (the message names line and column) or does not fit the form
+            (the message names the key).
     """
     file = source if isinstance(source, DataFile) else read(source)
     try:

@@ -1,10 +1,9 @@
-"""Datasets: many games in a small file, a byte or two for each decision; loading plays them again.
+"""Datasets: many games in a small file, one or two bytes per decision; loading plays them again.
 
-A file holds, in the format safetensors, the seed of every deal, all actions, who sat where, who gave up and the final
-scores; as JSON
-the game with its version and options, the content of its own data files and a digest of its data, the agents' names, and
-a checksum over all of it. Observations, action masks and rewards are not in it: they are computed when they are asked
-for. Loading imports no code and opens no other file.
+A file is in the safetensors format. Its arrays are the seeds of the deals, all actions, the lineups, the seats that gave up
+and the final scores. Its metadata is JSON: the game with version and options, the content of its data files, a digest of
+its data, the agents' names, and a checksum of everything. Observations, action masks and rewards are computed on request.
+Loading imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -34,25 +33,24 @@ Decisions = recorded.Decisions
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
 LIMIT = 500_000_000
-"""Bytes that a dataset's file may have."""
+"""Maximum size of a dataset's file in bytes."""
 MOST_AGENTS = 256
-LONGEST_NAME = 1000  # of an agent, characters
-CHUNK = 16_384  # decisions that are played at a time
+LONGEST_NAME = 1000  # characters of an agent's name
+CHUNK = 16_384  # decisions played at a time
 
-
-_KIND = "dataset", DatasetError  # for what `game_files` raises
+_KIND = "dataset", DatasetError  # for the errors of `game_files`
 
 
 class Record(NamedTuple):
-    """Games as a file has them.
+    """Games in the form of a file.
 
     Attributes:
         seeds: uint64 (G,), seed of each deal.
         lengths: int32 (G,), decisions of each game.
-        actions: uint8, or uint16 in a game of more than 256 actions, (D,): the actions of all games, one game after another.
-        lineups: uint8 (G, num_players), who sat where: indexes into the agents.
-        forfeited: int8 (G,), the seat that gave the game up when it was to move, -1 for none. That game ends there; its
-            scores are those of the last position. None: no game was given up.
+        actions: uint8, or uint16 if the game has more than 256 actions, (D,): the actions of all games, in sequence.
+        lineups: uint8 (G, num_players), the agent of each seat, as an index into the agents.
+        forfeited: int8 (G,), the seat that gave up the game on its turn, -1 for none. The game ends there with the scores of
+            the last position. None: no game was given up.
     """
 
     seeds: np.ndarray
@@ -68,31 +66,31 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
     format: str
     agents: list[str]
     seed: Annotated[int, msgspec.Meta(ge=0)]
-    library: str  # version of garden-envs, when it was written
+    library: str  # version of garden-envs that wrote it
     checksum: str
 
 
 class Dataset:
-    """Finished games and games that were given up, played again on construction, whose decisions can be asked for.
+    """Finished or given-up games, verified on construction by playing them; computes their decisions on request.
 
     Args:
         game: the game with its options.
         agents: names of the agents that played, 1 to 256.
-        record: the games: whole numbers in arrays of the shapes of `Record`, at least one game.
-        seed: the seed that all was played with, for the record; each game has its own.
+        record: the games: integer arrays with the shapes of `Record`, at least one game.
+        seed: the seed of the whole series, for information; each game has its own.
 
     Attributes:
         game, seed: as given.
         agents: tuple of names.
         record: `Record`. This and all other arrays of the dataset are read-only.
         scores: int32 (G, num_players), every seat's points at the end.
-        returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome. Who gives
-            a game up receives -1 for it, and the others nothing.
+        returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome. A seat
+            that gives up receives -1, the others 0.
         num_decisions: number of decisions of all games.
 
     Raises:
-        DatasetError: for arrays that do not fit together, an action that is illegal at its step, or a game that is
-            not played to its end or given up by the seat to move; it names the game, counted from 0.
+        DatasetError: for arrays that do not fit together, an illegal action, or a game that neither reaches its end nor is
+            given up by the player to move; it names the game, counted from 0.
     """
 
     def __init__(self, game: Game, agents: Sequence[str], record: Record, seed: int = 0) -> None:
@@ -104,11 +102,11 @@ class Dataset:
             self.seed = int(as_seed(seed))
         except ValueError as error:
             raise DatasetError(str(error)) from None
-        assert self.record.forfeited is not None
-        self._forfeited = self.record.forfeited
-        lengths = self.record.lengths.astype(np.int64)
-        self._games = Games(self.record.seeds, np.cumsum(lengths) - lengths, lengths, self.record.actions)
-        self.num_decisions = len(self.record.actions)
+        seeds, lengths, actions, _, forfeited = self.record
+        assert forfeited is not None
+        self._forfeited = forfeited
+        self._games = Games(seeds, np.cumsum(lengths) - lengths, lengths.astype(np.int64), actions)
+        self.num_decisions = len(actions)
         shape = (len(self), game.num_players)
         self.scores, self.returns = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
         for games in self._blocks(np.arange(len(self)), CHUNK):
@@ -120,11 +118,11 @@ class Dataset:
         return len(self.record.seeds)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what the constructor takes."""
+        """Pickle the arguments of the constructor."""
         return (Dataset, (self.game, self.agents, self.record, self.seed))
 
     def __repr__(self) -> str:
-        """Show the game, the agents and how much there is."""
+        """Show the game, the agents and the number of games and decisions."""
         agents = ", ".join(self.agents)
         return f"<{len(self):,} games of {self.game!r}, {self.num_decisions:,} decisions, by {agents}>"
 
@@ -134,39 +132,34 @@ class Dataset:
         """Return the decisions of some games, or of all.
 
         Args:
-            games: what chooses of an array of all games: a number, numbers in any order, a slice, or bools (G,).
+            games: an index into an array of all games: a number, numbers in any order, a slice, or bools (G,).
 
         Raises:
-            IndexError: for a game that does not exist, or anything else that chooses none.
+            IndexError: for a game that does not exist, or an invalid index.
         """
         chosen = self.numbers(games)
         n, players = int(self._games.lengths[chosen].sum()), self.game.num_players
-        decisions = Decisions(
-            observation=np.zeros((n, self.game.observation_size), np.int8),
-            action_mask=np.zeros((n, self.game.num_actions), np.int8),
-            action=np.zeros(n, np.int64),
-            player=np.zeros(n, np.int64),
-            agent=np.zeros(n, np.int64),
-            reward=np.zeros(n, np.float32),
-            return_to_go=np.zeros(n, np.float32),
-            game=np.repeat(chosen, self._games.lengths[chosen]),
-            last=np.zeros(n, np.bool_),
-        )
+        observation = np.zeros((n, self.game.observation_size), np.int8)
+        mask, last = np.zeros((n, self.game.num_actions), np.int8), np.zeros(n, np.bool_)
+        action, player, agent = np.zeros((3, n), np.int64)
+        reward, return_to_go = np.zeros((2, n), np.float32)
+        game = np.repeat(chosen, self._games.lengths[chosen])
+        decisions = Decisions(observation, mask, action, player, agent, reward, return_to_go, game, last)
         latest, sums = np.zeros(players, np.int64), np.zeros(players, np.float32)
         states = self.game.new_states(len(chosen))
         recorded.expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
-        gave_up = self._forfeited[decisions.game] == decisions.player
-        decisions.return_to_go[gave_up] += FORFEITED
-        decisions.reward[gave_up & decisions.last] += FORFEITED
-        decisions.agent[:] = self.record.lineups[decisions.game, decisions.player]
-        return decisions._replace(observation=decisions.observation.reshape(n, *self.game.observation_shape))
+        gave_up = self._forfeited[game] == player
+        return_to_go[gave_up] += FORFEITED
+        reward[gave_up & last] += FORFEITED
+        agent[:] = self.record.lineups[game, player]
+        return decisions._replace(observation=observation.reshape(n, *self.game.observation_shape))
 
     def chunks(self, games: Any = None, size: int = CHUNK) -> Iterator[Decisions]:
-        """Return the decisions of some games, or of all, in chunks of whole games: memory for one chunk is enough.
+        """Iterate over the decisions of some games, or of all, in chunks of whole games; only one chunk is in memory.
 
         Args:
             games: as for `expand`.
-            size: number of decisions that a chunk may have; a longer game is its own chunk.
+            size: maximum number of decisions in a chunk; a longer game is a chunk of its own.
 
         Raises:
             IndexError: as `expand`.
@@ -176,7 +169,7 @@ class Dataset:
         return map(self.expand, self._blocks(self.numbers(games), size))
 
     def final_states(self, games: Any = None) -> np.ndarray:
-        """Return the state records in which some games, or all, ended, (k,).
+        """Return the final state records of some games, or of all, (k,).
 
         Args:
             games: as for `expand`.
@@ -194,12 +187,13 @@ class Dataset:
             ValueError: for anything but a whole number.
         """
         number = as_integer(game, "game")
-        seeds, starts, lengths, _ = self._games
-        actions = self.record.actions[starts[number] : starts[number] + lengths[number]]
-        return Replay.of(self.game, int(seeds[number]), [self.game.labels[action] for action in actions])
+        seeds, starts, lengths, actions = self._games
+        start, end = starts[number], starts[number] + lengths[number]
+        labels = [self.game.labels[action] for action in actions[start:end]]
+        return Replay.of(self.game, int(seeds[number]), labels)
 
     def numbers(self, games: Any = None) -> np.ndarray:
-        """Return the numbers of some games, or of all, int64 (k,), as `expand` takes and chooses them."""
+        """Return the numbers of some games, or of all, int64 (k,), chosen as by `expand`."""
         every = np.arange(len(self))
         chosen = np.atleast_1d(every if games is None else every[games])
         if chosen.ndim > 1:
@@ -211,7 +205,7 @@ class Dataset:
         return Games(seeds[chosen], starts[chosen], lengths[chosen], actions)
 
     def _blocks(self, chosen: np.ndarray, size: int) -> Iterator[np.ndarray]:
-        """Yield `chosen` in parts of at most `size` decisions, but of one game at least."""
+        """Yield `chosen` in parts of at most `size` decisions and at least one game."""
         ends = np.cumsum(self._games.lengths[chosen])
         first = 0
         while first < len(chosen):
@@ -221,7 +215,7 @@ class Dataset:
             first = last
 
     def _replay(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return of each game the last state, the decisions that were legal, int64 (k,), and its returns."""
+        """Return each game's last state, number of legal decisions, int64 (k,), and returns."""
         states, played = self.game.new_states(len(chosen)), np.zeros(len(chosen), np.int64)
         returns = np.zeros((len(chosen), self.game.num_players), np.float32)
         mask = np.zeros(self.game.num_actions, np.int8)
@@ -229,10 +223,10 @@ class Dataset:
         return states, played, returns
 
     def _play(self, chosen: np.ndarray) -> None:
-        """Play some games again and note how they end.
+        """Play some games again and write their scores and returns.
 
         Raises:
-            DatasetError: if that cannot be.
+            DatasetError: if a game cannot be played to its end.
         """
         states, played, self.returns[chosen] = self._replay(chosen)
         over = (states["terminated"] | states["truncated"]) != 0
@@ -247,7 +241,7 @@ class Dataset:
         self.scores[chosen] = loops.by_seat(loops.points_rows, self.game, states)
 
     def _why(self, game: int, played: int, over: bool) -> str:
-        """Say why a game is not one from the deal to its end."""
+        """Explain why a game cannot be played to its end."""
         length, seat = self._games.lengths[game], self._forfeited[game]
         if played == length and seat >= 0:
             return f"after its {length} decisions it was not for seat {seat} to give it up"
@@ -286,13 +280,12 @@ class Dataset:
 
         Args:
             path: the file.
-            game: of a game that is not installed its class or "module:Class", as a file's word imports no code.
-            data: path of the data file, in place of the one that the dataset carries. A dataset never opens a path by
-                itself.
+            game: the class, or "module:Class", of a game that is not installed; the file's own text never imports code.
+            data: path of a data file that replaces the one in the dataset. A path in the dataset is never opened.
 
         Raises:
-            DatasetError: if it cannot be read, is no dataset, of another format, larger than `LIMIT` bytes, damaged or
-                changed, of a game that is not installed or has other data or rules here, or as the class.
+            DatasetError: if the file cannot be read, is no dataset, has another format, more than `LIMIT` bytes or a wrong
+                checksum, if the game is not installed or has other data or rules here, or as the class.
         """
         content, arrays = _read(path)
         played = game_of(path, content, game, data, _KIND)
@@ -310,7 +303,7 @@ class Dataset:
 
 
 def check_names(agents: Sequence[str]) -> None:
-    """Raise DatasetError unless a dataset may give these names of agents."""
+    """Raise DatasetError unless a dataset can have these names of agents."""
     if isinstance(agents, str) or not 1 <= len(agents) <= MOST_AGENTS:
         raise DatasetError(f"agents must be 1 to {MOST_AGENTS} names, not {short(agents)}")
     for name in agents:
@@ -319,58 +312,45 @@ def check_names(agents: Sequence[str]) -> None:
 
 
 def record_types(game: Game) -> dict[str, np.dtype]:
-    """Return the type of each array of a `Record`."""
+    """Return the dtype of each array of a `Record`."""
     action = np.uint8 if game.num_actions <= 256 else np.uint16
-    kinds = (np.uint64, np.int32, action, np.uint8, np.int8)
-    return {name: np.dtype(kind) for name, kind in zip(Record._fields, kinds, strict=True)}
+    kinds = map(np.dtype, (np.uint64, np.int32, action, np.uint8, np.int8))
+    return dict(zip(Record._fields, kinds, strict=True))
 
 
 def _checked(game: Game, agents: int, given: Record) -> Record:
-    """Return copies of the arrays in the types of `Record`, read-only, after checking that they fit together."""
-    n = np.size(given.seeds)
-    if given.forfeited is None:
-        given = given._replace(forfeited=np.full(n, -1, np.int8))
-    arrays = {name: np.asarray(array) for name, array in given._asdict().items()}
-    shapes = {
-        "seeds": (n,),
-        "lengths": (n,),
-        "actions": (arrays["actions"].size,),
-        "lineups": (n, game.num_players),
-        "forfeited": (n,),
-    }
+    """Return read-only copies of the arrays in the dtypes of `Record`, after checking that they fit together."""
+    n, decisions = np.size(given.seeds), np.size(given.actions)
     if not n:
         raise DatasetError("there are no games")
-    if n == np.count_nonzero(np.equal(arrays["lengths"], 0)):
+    if not decisions:
         raise DatasetError("there are no decisions")
-    ranges = {
-        "seeds": (0, 2**64 - 1),
-        "lengths": (0 if np.any(arrays["forfeited"] != -1) else 1, game.max_game_length),
-        "actions": (0, game.num_actions - 1),
-        "lineups": (0, agents - 1),
-        "forfeited": (-1, game.num_players - 1),
+    if given.forfeited is None:
+        given = given._replace(forfeited=np.full(n, -1))
+    limits = {
+        "seeds": ((n,), 0, 2**64 - 1),
+        "lengths": ((n,), 0 if np.any(np.asarray(given.forfeited) != -1) else 1, game.max_game_length),
+        "actions": ((decisions,), 0, game.num_actions - 1),
+        "lineups": ((n, game.num_players), 0, agents - 1),
+        "forfeited": ((n,), -1, game.num_players - 1),
     }
     copies = {}
     for name, kind in record_types(game).items():
-        array, (low, high) = arrays[name], ranges[name]
-        if array.shape != shapes[name]:
-            raise DatasetError(f"{name} must have shape {shapes[name]}, not {array.shape}")
-        if (
-            array.dtype.kind not in "iu"
-            or not array.size
-            or int(array.min()) < low
-            or int(array.max()) > high
-        ):
+        array, (shape, low, high) = np.asarray(getattr(given, name)), limits[name]
+        if array.shape != shape:
+            raise DatasetError(f"{name} must have shape {shape}, not {array.shape}")
+        if array.dtype.kind not in "iu" or int(array.min()) < low or int(array.max()) > high:
             raise DatasetError(f"{name} must be whole numbers from {low} to {high}")
         copies[name] = np.array(array, kind)
         copies[name].flags.writeable = False
-    total, actions = int(copies["lengths"].sum(dtype=np.int64)), len(copies["actions"])
-    if total != actions:
-        raise DatasetError(f"the games have {total:,} decisions, and there are {actions:,} actions")
+    total = int(copies["lengths"].sum(dtype=np.int64))
+    if total != decisions:
+        raise DatasetError(f"the games have {total:,} decisions, and there are {decisions:,} actions")
     return Record(**copies)
 
 
 def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
-    """Return what a file holds, its size, format and checksum verified."""
+    """Return the content of a file after checking its size, format and checksum."""
     try:
         arrays, content, _ = array_files.read(Path(path), KEY, dict[str, Any], LIMIT)
     except ValueError as error:

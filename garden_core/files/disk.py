@@ -1,4 +1,4 @@
-"""Reading files that strangers may have written, and writing files that no crash leaves in part."""
+"""Safe reading of untrusted files, and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import Any
 def read_regular(path: str | Path, limit: int) -> bytes:
     """Return the content of a regular file.
 
-    Devices, pipes and folders are refused before they are read, as reading them might never end.
+    Devices, pipes and folders are refused unread, because reading them might never end.
 
     Args:
-        limit: bytes that it may have.
+        path: the file.
+        limit: maximum size in bytes.
 
     Raises:
-        OSError: if it cannot be read, is no regular file or is larger; `strerror` says which.
+        OSError: if it cannot be read, is no regular file or is larger; `strerror` gives the reason.
         ValueError: for a path with a NUL character.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -34,12 +35,12 @@ def read_regular(path: str | Path, limit: int) -> bytes:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file next to `path` and rename it, so that no crash leaves half a file.
+    """Write to a temporary file next to `path` and rename it, so that a crash never leaves half a file.
 
     Raises:
         OSError: if the disk is full or the folder cannot be written; it names `path`.
     """
-    # An unpredictable name and a new file: a link in a stranger's folder must not be followed.
+    # An unpredictable name and a new file: a link in someone else's folder must not be followed.
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         temporary.touch(exist_ok=False)
@@ -54,13 +55,3 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write plain data as JSON; see `write_atomically`."""
     write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
-
-
-def is_file(path: Path) -> bool:
-    """Whether there is such a file; False for a path that no file can have."""
-    return os.path.isfile(path)
-
-
-def is_folder(path: Path) -> bool:
-    """Whether there is such a folder; False for a path that no folder can have."""
-    return os.path.isdir(path)

@@ -1,6 +1,6 @@
-"""Games in files: the game, its options and the content of its own data files, and how to make it again.
+"""Games in files: saving a game with its options and data files, and making it again.
 
-A file's word imports no code and opens no other file.
+A file's own text never imports code and never opens another file.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class GameContent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     version: int  # of the game
     options: dict[str, bool | int | str]
     data: str  # digest
-    data_files: dict[str, str] = {}  # content of own data files by option
+    data_files: dict[str, str] = {}  # content of custom data files by option
 
 
 def content_of(game: Game) -> dict[str, Any]:
-    """Return what a file holds of a game, the keys of `GameContent`, as plain JSON values."""
+    """Return a game for a file: the keys of `GameContent`, with plain JSON values."""
     content = {
         "game": game.name,
         "version": game.version,
@@ -50,32 +50,30 @@ def checked(
     digest: Callable[[dict[str, Any]], str],
     kind: tuple[str, type[ValueError]],
 ) -> T:
-    """Return the JSON value of a file as a `form`, its format and checksum verified.
+    """Return the JSON value of a file as a `form`, after checking its format and checksum.
 
     Args:
-        path: what messages call the file.
+        path: name of the file for messages.
         content: the value.
-        form: a msgspec Struct of which it must be.
+        form: its type, a msgspec Struct.
         file_format: its entry `format`.
-        digest: returns the checksum of all but the entry `checksum`, or raises ValueError.
-        kind: the kind of file, and what is raised for it.
+        digest: returns the checksum of all entries except `checksum`, or raises ValueError.
+        kind: the kind of file, and the type of its errors.
 
     Raises:
-        ValueError: as `kind` says, for another format, another checksum, or a value that does not fit `form`.
+        ValueError: of the type in `kind`, for another format, another checksum, or a value that does not fit `form`.
     """
     what, error_type = kind
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != file_format:
-        raise error_type(f"{path} is not a {what} of format {file_format!r} (found {short(found)})")
+    actual = content.get("format") if isinstance(content, dict) else None
+    if actual != file_format:
+        raise error_type(f"{path} is not a {what} of format {file_format!r} (found {short(actual)})")
     try:
-        kept = {key: value for key, value in content.items() if key != "checksum"}
-        whole = content.get("checksum") == digest(kept)
-        result = msgspec.convert(content, form) if whole else None
-    except (RecursionError, ValueError) as error:  # also a text with half a character
+        signed = {key: value for key, value in content.items() if key != "checksum"}
+        if content.get("checksum") == digest(signed):
+            return msgspec.convert(content, form)
+    except (RecursionError, ValueError) as error:  # also a lone surrogate
         raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
-    if result is None:
-        raise error_type(f"{path} was changed or damaged: its checksum does not fit")
-    return result
+    raise error_type(f"{path} was changed or damaged: its checksum does not fit")
 
 
 def game_of(
@@ -85,33 +83,33 @@ def game_of(
     data: str | Path | None,
     kind: tuple[str, type[ValueError]],
 ) -> Game:
-    """Return the game that a file names, with the options and data that it carries.
+    """Return the game that a file names, with the file's options and data.
 
     Args:
-        path: what messages call the file.
-        content: what the file holds.
-        game: of a game that is not installed its class or "module:Class".
-        data: path of the data file, in place of the one that the file carries.
-        kind: the kind of file, and what is raised for it.
+        path: name of the file for messages.
+        content: the content of the file.
+        game: the class, or "module:Class", of a game that is not installed.
+        data: path of a data file that replaces the one in the file.
+        kind: the kind of file, and the type of its errors.
 
     Raises:
-        ValueError: as `kind` says, if it names code, or a game, an option or a value that there is not, or was played with
-            another version of the game or other data.
+        ValueError: of the type in `kind`, if the file names code, an unknown game or option or an invalid value, or was
+            played with another version of the game or other data.
     """
     what, error_type = kind
     try:
-        found = _named(content, game, data, what)
+        made = _named(content, game, data, what)
     except (TypeError, ValueError) as error:
         raise error_type(f"{path} cannot be played here: {one_line(error)}") from None
-    if found.version != content.version:
+    if made.version != content.version:
         raise error_type(
-            f"{path} was played with version {short(content.version)} of {found.name}, and this is version {found.version}"
+            f"{path} was played with version {short(content.version)} of {made.name}, and this is version {made.version}"
         )
-    if found.data_digest != content.data:
+    if made.data_digest != content.data:
         raise error_type(
-            f"{path} was played with other data or options of {found.name} ({short(content.data)}) than here"
+            f"{path} was played with other data or options of {made.name} ({short(content.data)}) than here"
         )
-    return found
+    return made
 
 
 def _named(content: GameContent, game: GameClass | None, data: str | Path | None, what: str) -> Game:
@@ -121,8 +119,9 @@ def _named(content: GameContent, game: GameClass | None, data: str | Path | None
     if maker.name != content.game:
         raise ValueError(f"it is a game of {short(content.game)}, not of {maker.name}")
     options: dict[str, Any] = dict(content.options)
-    named = [option.name for option in maker.options if option.is_file and options.get(option.name)]
-    for name in named:
+    for name in (option.name for option in maker.options if option.is_file):
+        if not options.get(name):
+            continue
         if data is not None:
             options[name] = data
         elif name in content.data_files:

@@ -1,4 +1,4 @@
-"""Recorded games in arrays, and the compiled loops that play them again. `params` is an array of one record."""
+"""Recorded games in arrays, and compiled loops that play them again. `params` is an array of one record."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Games(NamedTuple):
 
     Attributes:
         seeds: uint64 (G,), seed of each deal.
-        starts: int64 (G,), where the game's actions begin in `actions`.
-        lengths: int64 (G,), how many decisions it has.
-        actions: uint8 or uint16 (D,), the actions of games one after another, which can include other games.
+        starts: int64 (G,), index of each game's first action in `actions`.
+        lengths: int64 (G,), number of decisions.
+        actions: uint8 or uint16 (D,), the actions of these and possibly other games, in sequence.
     """
 
     seeds: np.ndarray
@@ -26,16 +26,16 @@ class Games(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """The decisions of some games, a game's one after another: a row of every array is one decision.
+    """The decisions of some games, game by game; each row of the arrays is one decision.
 
     Attributes:
-        observation: int8 `(n, *game.observation_shape)`, as the player to move sees it, 0 to 127.
+        observation: int8 `(n, *game.observation_shape)`, the view of the player to move, 0 to 127.
         action_mask: int8 (n, num_actions), 1 where legal.
-        action: int64 (n,), the action that was taken.
+        action: int64 (n,), the action taken.
         player: int64 (n,), the seat that took it.
         agent: int64 (n,), the agent in that seat, an index into the dataset's `agents`.
-        reward: float32 (n,), the seat's rewards from this decision until its next one, or until the end. Rewards before its
-            first decision belong to that.
+        reward: float32 (n,), the seat's rewards from this decision to its next one, or to the end. Rewards before its first
+            decision are added to the first.
         return_to_go: float32 (n,), the sum of the seat's rewards from this decision on: with `reward="outcome"` its
             outcome.
         game: int64 (n,), number of the game in the dataset.
@@ -55,7 +55,7 @@ class Decisions(NamedTuple):
 
 @compiled
 def play_again(games, params, states, mask, played, returns):
-    """Play game i into states[i] as far as its actions are legal: played[i] decisions, int64.
+    """Play game i into states[i] up to its first illegal action; write the number of decisions to played[i], int64.
 
     `mask`, int8 (num_actions,), is overwritten; returns[i], float32 (G, players), is the sum of each seat's rewards.
     """
@@ -79,7 +79,7 @@ def play_again(games, params, states, mask, played, returns):
 
 @compiled
 def expand(games, params, states, decisions, latest, sums):
-    """Play game i, all of whose actions are legal, into states[i], and write its decisions, but for `agent` and `game`.
+    """Play game i into states[i], with legal actions only, and write its decisions except `agent` and `game`.
 
     The observations are flat, int8 (n, observation size). `latest`, int64 (players,), and `sums`, float32 (players,), are
     overwritten.
@@ -88,8 +88,8 @@ def expand(games, params, states, decisions, latest, sums):
     for i in range(states.shape[0]):
         state = states[i]
         kernels.deal(state, params[0], games.seeds[i])
-        latest[:] = -1  # each seat's latest decision in this game
-        sums[:] = 0  # rewards of each seat since its latest decision
+        latest[:] = -1  # index of each seat's latest decision in this game
+        sums[:] = 0  # each seat's rewards since its latest decision
         end = first + games.lengths[i]
         for d in range(first, end):
             player = np.int64(state.current_player)
@@ -107,7 +107,7 @@ def expand(games, params, states, decisions, latest, sums):
         for p in range(latest.shape[0]):
             if latest[p] >= 0:
                 decisions.reward[latest[p]] = sums[p]
-        sums[:] = 0  # rewards of each seat from a decision on
+        sums[:] = 0  # each seat's return to go
         for d in range(end - 1, first - 1, -1):
             player = decisions.player[d]
             sums[player] += decisions.reward[d]

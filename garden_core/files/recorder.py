@@ -1,4 +1,4 @@
-"""Recording: the games of an environment as replays in a folder."""
+"""Recording the games of an environment as replays in a folder."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _NAME = re.compile(r"game-(\d+)\.json")
 
 
 class Recorder:
-    """Writes games as `game-000001.json` and so on, after the highest number in the folder; no file is overwritten.
+    """Writes games as `game-000001.json` etc., numbered after the highest in the folder; overwrites no file.
 
     Args:
         game: the game.
-        folder: is made if it is missing.
+        folder: created if missing.
 
     Raises:
         TypeError: for anything but a path.
         ValueError: for the path of a file.
-        OSError: for a folder that cannot be made or read.
+        OSError: for a folder that cannot be created or read.
     """
 
     def __init__(self, game: Game, folder: Folder) -> None:
@@ -47,14 +47,14 @@ class Recorder:
         self._warned = False
 
     def save(self, seed: int, actions: Sequence[int], state: Any) -> None:
-        """Write a game, unless nothing was decided in it.
+        """Write a game that has at least one decision.
 
-        A game that these decisions do not lead to is not written, with a warning the first time.
+        A game whose actions do not lead to `state` is not written; the first one causes a warning.
 
         Args:
             seed: uint64 of the deal.
-            actions: every decision.
-            state: the state record that they led to.
+            actions: all actions.
+            state: the state record that they lead to.
 
         Raises:
             OSError: if the file cannot be written.
@@ -83,7 +83,7 @@ class Recorder:
             raise
 
     def _new_file(self) -> Path:
-        """Make an empty file with the next number that is free, also for others who record here."""
+        """Create an empty file with the next free number, which reserves it against other recorders."""
         while True:
             self._number += 1
             path = self.folder / f"game-{self._number:06d}.json"

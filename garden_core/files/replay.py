@@ -1,8 +1,8 @@
-"""Replays: a whole game in a small JSON file, verified when it is loaded.
+"""Replays: a whole game in a small JSON file, verified on loading.
 
-A file holds the format, the game with its version and options, the content of its own data files and a digest of its
-data, the seed of the deal, the label of every action, the final scores, how the game ended, and a checksum over all of
-it. Loading plays the game again. It imports no code and opens no other file.
+A file contains the format, the game with version and options, the content of its data files, a digest of its data, the seed
+of the deal, the label of every action, the final scores, how the game ended, and a checksum of everything. Loading plays
+the game again; it imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -27,16 +27,14 @@ from garden_core.files.disk import read_regular, write_json
 from garden_core.files.game_files import GameContent, checked, content_of, game_of
 from garden_core.game import Game
 from garden_core.jit import kernels
-from garden_core.jit.rng import game_seed
 from garden_core.registry import GameClass
 from garden_core.render.svg import height_of, to_pixels
 
 FORMAT = "garden-replay-1"
 LIMIT = 10_000_000
-"""Bytes that a replay's file may have."""
+"""Maximum size of a replay's file in bytes."""
 
-
-_KIND = "replay", ReplayError  # for what `game_files` raises
+_KIND = "replay", ReplayError  # for the errors of `game_files`
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
@@ -52,13 +50,13 @@ class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Replay:
-    """One game from its deal to its end (or as far as it was recorded).
+    """One game from its deal to its end, or to the last recorded decision.
 
     Attributes:
         game: the game with its options.
         seed: uint64 of the deal.
         actions: label of every action, in order.
-        scores: every seat's score at the end of the record.
+        scores: every seat's score after the last action.
         ended: "terminated", "truncated" or "running".
     """
 
@@ -70,22 +68,21 @@ class Replay:
 
     @classmethod
     def of(cls, game: Game, seed: int, actions: Sequence[str]) -> Replay:
-        """Return the replay of these actions, played out here.
+        """Play these actions and return their replay.
 
         Raises:
-            ReplayError: for a seed outside 0 … 2**64 - 1, or if an action is unknown or illegal at its step; it
-                names the step.
+            ReplayError: for a seed outside 0 … 2**64 - 1, or an unknown or illegal action; it names the step.
         """
         state = deque(_states(game, seed, actions), maxlen=1)[0]
         ended = "terminated" if state["terminated"] else "truncated" if state["truncated"] else "running"
         return cls(game, int(seed), tuple(actions), tuple(game.scores(state)), ended)
 
     def states(self) -> Iterator[Any]:
-        """Yield the state record after the deal and after every action; a new record each time."""
-        yield from _states(self.game, self.seed, self.actions)
+        """Iterate over new state records: after the deal and after every action."""
+        return _states(self.game, self.seed, self.actions)
 
     def decisions(self) -> Iterator[tuple[Any, tuple[int, int] | None]]:
-        """Yield each state record, beginning with the deal, and the decision that led to it: seat and action."""
+        """Yield each state record, from the deal on, with the decision that led to it: seat and action, or None."""
         last = None
         for state, label in zip(self.states(), (*self.actions, None), strict=True):
             yield state, last
@@ -96,16 +93,16 @@ class Replay:
     ) -> Iterator[np.ndarray]:
         """Yield a picture of each position, uint8 (H, W, 3), with the last decision marked.
 
-        All are as high as the highest: compact ones grow in some games, and the others are continued below.
+        All have the height of the highest, as compact pictures grow in some games; the others are padded at the bottom.
 
         Args:
-            seat: who looks; None: an onlooker, who sees all.
-            width: in pixels; the height follows. None: the picture's own.
-            every: yield the last position and each that is a multiple of `every` decisions before it.
+            seat: show the view of this seat; None shows everything.
+            width: in pixels, with proportional height; None: the picture's own.
+            every: yield the last position and every `every`-th before it.
             **look: `dark`, `compact`, `names` of `Game.svg`.
 
         Raises:
-            ValueError: for a seat that does not exist, an `every` that is not positive, or a game that has no picture.
+            ValueError: for a seat that does not exist, an `every` that is not positive, or a game without pictures.
         """
         if every < 1:
             raise ValueError(f"every must be positive, not {every}")
@@ -115,12 +112,12 @@ class Replay:
             return (self.game.svg(state, seat, last=last, **look) for state, last in shown)
 
         height = len(to_pixels(max(drawn(), key=height_of), width))
-        for picture in drawn():  # again, as a long game's pictures together take much memory
+        for picture in drawn():  # again, because all pictures of a long game need much memory
             pixels = to_pixels(picture, width)
             yield np.pad(pixels, ((0, height - len(pixels)), (0, 0), (0, 0)), mode="edge")
 
     def content(self) -> dict[str, Any]:
-        """Return what a file holds, as plain JSON values."""
+        """Return the content of a file, as plain JSON values."""
         content = {
             "format": FORMAT,
             **content_of(self.game),
@@ -137,12 +134,12 @@ class Replay:
 
     @classmethod
     def load(cls, path: str | Path, game: GameClass | None = None, data: str | Path | None = None) -> Replay:
-        """Read and verify a file, or a page of `garden_core.render.film`, by playing it again.
+        """Read a file, or a page of `garden_core.render.film`, and verify it by playing it again.
 
         Args:
-            game: of a game that is not installed its class or "module:Class", as a file's word imports no code.
-            data: path of the data file, in place of the one that the replay carries. A replay never opens a path by
-                itself.
+            path: the file.
+            game: the class, or "module:Class", of a game that is not installed; the file's own text never imports code.
+            data: path of a data file that replaces the one in the replay. A path in the replay is never opened.
 
         Raises:
             ReplayError: if it cannot be read, or as `parse`.
@@ -163,11 +160,11 @@ class Replay:
         game: GameClass | None = None,
         data: str | Path | None = None,
     ) -> Replay:
-        """Return the replay that a file's bytes hold, as `load`; `path` is what messages call the file.
+        """Return the replay in a file's bytes, as `load`; `path` is the file's name for messages.
 
         Raises:
-            ReplayError: if it is no replay, of another format, larger than `LIMIT` bytes, damaged or
-                changed, of a game that is not installed or has other data or rules here, or if an action is illegal.
+            ReplayError: if it is no replay, has another format, more than `LIMIT` bytes, a wrong checksum or an illegal
+                action, or if the game is not installed or has other data or rules here.
         """
         content = _read(text, path)
         played = game_of(path, content, game, data, _KIND)
@@ -184,39 +181,36 @@ class Replay:
 
 
 def _read(text: bytes, path: str) -> _Content:
-    """Return what a replay's file holds, its size, format and checksum verified."""
+    """Return the content of a replay's file, or of a page, after checking its size, format and checksum."""
     try:
         if len(text) > LIMIT:
             raise ValueError(f"it is larger than {LIMIT} bytes")
-        content = json.loads(_in_page(text) if text.startswith(b"<!doctype html>") else text)
+        if text.startswith(b"<!doctype html>"):
+            text = text.partition(b'<script type="application/json" id="replay">')[2].partition(b"</script>")[
+                0
+            ]
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None
     return checked(path, content, _Content, FORMAT, _checksum, _KIND)
 
 
-def _in_page(page: bytes) -> bytes:
-    """Return the replay that a page holds."""
-    return page.partition(b'<script type="application/json" id="replay">')[2].partition(b"</script>")[0]
-
-
 def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
-    """Play game 0 of row 0 of `seed` with one policy a seat, and return its replay.
+    """Play game 0 of row 0 of `seed` with one policy per seat, and return its replay.
 
     Raises:
-        ValueError: for a seed outside 0 … 2**64 - 1, not as many policies as seats, or a policy that answers wrongly.
+        ValueError: for a seed outside 0 … 2**64 - 1, the wrong number of policies, or a policy's invalid answer.
     """
     if len(policies) != game.num_players:
         raise ValueError(f"{game.num_players} seats need as many policies, not {len(policies)}")
     batch = Batch(game, 1, autoreset=False)
     batch.reset(seed)
-    dealt = int(game_seed(batch.seeds[0], batch.seed_rows[0], batch.episodes[0]))
-    row = np.zeros(1, np.int64)
-    actions = []
+    labels = []
     while not batch.over[0]:
-        chosen = ask(policies[batch.current_player[0]], batch, row)
-        batch.step(chosen)
-        actions.append(game.labels[chosen[0]])
-    return Replay.of(game, dealt, actions)
+        actions = ask(policies[batch.current_player[0]], batch, batch.all_rows)
+        batch.step(actions)
+        labels.append(game.labels[actions[0]])
+    return Replay.of(game, batch.game_seed(0), labels)
 
 
 def _states(game: Game, seed: int, actions: Sequence[str]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Clients of other libraries, one module each; a name is imported from its module when it is first asked for."""
+"""Interfaces to other libraries, one module each; names are imported from their modules on first use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name from its module when it is first asked for."""
+    """Import a name from its module on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Shared by the interfaces: spaces, the check of a render mode, and rendering."""
+"""Spaces, render modes and rendering, shared by the interfaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from garden_core.batch.learner import Learner
-from garden_core.checks import short
+from garden_core.checks import require_reset, short
 from garden_core.game import Game
 from garden_core.render.display import Display
 from garden_core.render.svg import to_pixels
@@ -21,7 +21,7 @@ def spaces_of(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
 
 
 def check_render_mode(mode: str | None) -> None:
-    """Raise ValueError for a render mode that there is not."""
+    """Raise ValueError for an unknown render mode."""
     if not (mode is None or (isinstance(mode, str) and mode in ("ansi", "rgb_array", "human"))):
         raise ValueError(f"render_mode must be None, 'ansi', 'rgb_array' or 'human', not {short(mode)}")
 
@@ -41,13 +41,16 @@ def render(
     display: Display | None = None,
     fps: float | None = None,
 ) -> str | np.ndarray | None:
-    """Return the text or the pixels of a position, or show them in "human"; warn without a mode.
+    """Return the text or the pixels of a position, or show the picture with mode "human"; warn without a mode.
 
     Args:
-        game, state, mode: what is rendered, and how.
-        seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all.
+        game: the game.
+        state: a state record.
+        mode: the render mode.
+        seat: render the view of this seat; None shows everything.
         last: the last decision, seat and action, which pictures mark.
-        display, fps: for "human", where it is shown and how often the picture may change in a second.
+        display: where mode "human" shows the picture.
+        fps: maximum number of pictures per second with mode "human".
     """
     if mode == "ansi":
         return game.text(state, seat)
@@ -66,6 +69,11 @@ def render(
 def render_row(
     learner: Learner, row: int, mode: str | None, display: Display | None = None, fps: float | None = None
 ) -> str | np.ndarray | None:
-    """Render the game now in a row of a learner, as the learner's seat may see it; see `render`."""
+    """Render the current game in a row of a learner, from the learner's seat; see `render`.
+
+    Raises:
+        RuntimeError: before the first reset.
+    """
+    require_reset(learner.dealt, "render")
     state, seat = learner.batch.states[row], int(learner.seats[row])
     return render(learner.game, state, mode, seat, learner.last_decision(row), display, fps)

@@ -1,4 +1,4 @@
-"""Gymnasium environments: one learner's seat, opponents play inside `step`. Both wrap `learner.Learner`."""
+"""Gymnasium environments of one learner's seat; opponents play inside `step`. Both wrap `learner.Learner`."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"], "re
 
 
 class Env(gymnasium.Env):
-    """One game seen from one seat: `gymnasium.make("garden/Mars-v0", opponents="greedy", seat="random")`.
+    """One game from one seat: `gymnasium.make("garden/Mars-v0", opponents="greedy", seat="random")`.
 
-    Observation: int8, `game.observation_shape`. The mask of legal actions, int8 (num_actions,), is
-    `info["action_mask"]` and `action_masks()`; `info["seat"]` is the learner's seat. A step lasts until the
-    learner is to move again and pays all that its seat got in between. A game cut at the cap has paid its
-    outcome and is reported as terminated, with `info["capped"]`.
+    Observation: int8, `game.observation_shape`. `info["action_mask"]` and `action_masks()` are the mask of legal actions,
+    int8 (num_actions,); `info["seat"]` is the learner's seat. A step lasts until the learner's next turn; its reward is the
+    sum of the seat's rewards in between. A game cut at the cap is scored and reported as terminated, with
+    `info["capped"]`.
 
     Args:
         game: a game, a Game class or the name of an installed game.
-        opponents: "random", "greedy", any agent by name ("mcts:100", "network", …) where the agents are installed, a
-            policy, or a sequence of these to draw from (`garden_core.batch.learner`).
-        weights: how often each of the opponents is drawn; equally if None.
-        seat: the learner's seat, or "random" to draw it for each game.
+        opponents: "random", "greedy", an agent's name ("mcts:100", "network", …) if the agents are installed, a policy, or
+            a sequence of these to sample from (`garden_core.batch.learner`).
+        weights: relative sampling weights of the opponents; equal if None.
+        seat: the learner's seat, or "random" to sample it for each game.
         illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1,
-            for algorithms that know no masks.
+            for algorithms without action masks.
         render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
-            window (pygame, the extra `human`) or below the cell of a notebook, `metadata["render_fps"]` a second at most.
-            A window that its user closes stays closed until `close`, and the game goes on.
-        record: a folder, made if missing, that gets a replay of each game (`garden_core.files.replay`), as game-000001.json and
-            so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
+            window (pygame, the extra `human`) or below the cell of a notebook, at most `metadata["render_fps"]` per
+            second. A window that the user closes stays closed until `close`, and the game continues.
+        record: a folder, created if missing, for a replay of each game (`garden_core.files.replay`), game-000001.json etc.,
+            including games that a reset or `close` cuts short. None for no replays.
         **options: the game's options.
 
     Raises:
@@ -73,11 +73,11 @@ class Env(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Deal game 0 of `seed`, or without a seed the next game; play up to the learner's first decision.
+        """Deal game 0 of `seed`, or without a seed the next game; play up to the learner's first turn.
 
         Raises:
-            ValueError: for a seed outside 0 … 2**64 - 1, or an opponent that answers wrongly.
-            ImportError: if there is to be a window, and no pygame.
+            ValueError: for a seed outside 0 … 2**64 - 1, or an invalid answer of an opponent.
+            ImportError: if a window is needed and pygame is missing.
             OSError: if a replay cannot be written.
         """
         number = None if seed is None else int(as_seed(seed))
@@ -91,13 +91,12 @@ class Env(gymnasium.Env):
         """Take a legal action.
 
         Raises:
-            ValueError: after the end, or for an illegal action unless that ends the game; it names the label, and
-                nothing has changed.
+            ValueError: after the end, or for an illegal action unless that ends the game; it names the label, and nothing
+                changes.
             RuntimeError: before the first reset.
-            OSError: if a replay cannot be written; the step was taken.
+            OSError: if a replay cannot be written; the step is complete.
         """
         learner = self.learner
-        require_reset(learner.dealt, "step")
         learner.step(np.array([as_integer(action, "an action")]))
         if self.render_mode == "human":
             self.render()
@@ -105,7 +104,7 @@ class Env(gymnasium.Env):
         return learner.observation[0].copy(), float(learner.rewards[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray:
-        """Return the mask of legal actions, int8 (num_actions,), as sb3-contrib asks for it.
+        """Return the mask of legal actions, int8 (num_actions,), for sb3-contrib.
 
         Raises:
             RuntimeError: before the first reset.
@@ -123,20 +122,19 @@ class Env(gymnasium.Env):
         return self.game.snapshot(self.learner.batch.states[0])
 
     def render(self) -> Any:
-        """Return what the learner's seat may see, as text or as pixels with the last decision marked.
+        """Return the view of the learner's seat, as text or as pixels with the last decision marked.
 
-        With "human" it is shown, which resets and steps do automatically; None is returned. Without a render mode None,
-        with a warning.
+        With "human" show it and return None; resets and steps do so automatically. Without a render mode warn and return
+        None.
 
         Raises:
             RuntimeError: before the first reset.
-            ImportError: if there is to be a window, and no pygame.
+            ImportError: if a window is needed and pygame is missing.
         """
-        require_reset(self.learner.dealt, "render")
         return render_row(self.learner, 0, self.render_mode, self._display, self.metadata["render_fps"])
 
     def close(self) -> None:
-        """Close the window, and record the game in play as far as it went, where there are such.
+        """Close the window, and record an unfinished game if games are recorded.
 
         Raises:
             OSError: if a replay cannot be written.
@@ -156,23 +154,23 @@ class Env(gymnasium.Env):
 class VectorEnv(gymnasium.vector.VectorEnv):
     """Many games, one learner's seat in each: `gymnasium.make_vec("garden/Mars-v0", num_envs=1024, ...)`.
 
-    As Gymnasium's `SyncVectorEnv` over `Env`, in all three autoreset modes. `infos["action_mask"]` is int8
-    (N, num_actions): all ones where the game is over, what was legal where `max_episode_steps` has cut it;
-    `infos["seat"]` and `infos["capped"]` have an entry a row. With SAME_STEP, `infos["final_obs"]` and
-    `infos["final_info"]` are of the finished rows' last positions, and `infos["_final_obs"]` says which rows these are.
-    With DISABLED, `reset(options={"reset_mask": mask})` deals new games in the rows of the bool mask (N,).
+    Equivalent to Gymnasium's `SyncVectorEnv` over `Env`, in all three autoreset modes. `infos["action_mask"]` is int8
+    (N, num_actions): all ones if the game is over, the legal actions if `max_episode_steps` truncated it; `infos["seat"]`
+    and `infos["capped"]` have one entry per row. With SAME_STEP, `infos["final_obs"]` and `infos["final_info"]` describe
+    the last positions of the finished rows, which `infos["_final_obs"]` marks. With DISABLED,
+    `reset(options={"reset_mask": mask})` deals new games in the rows of the bool mask (N,).
 
     Args:
         game: as in `Env`.
         num_envs: number of games N.
         autoreset_mode: an AutoresetMode, or its value "NextStep", "SameStep" or "Disabled".
-        copy: return copies; without, observations and masks are arrays that the next step overwrites.
-        threads: largest number of threads that play the games (`garden_core.Batch`).
-        max_episode_steps: truncate a game after so many decisions of the learner, as Gymnasium's TimeLimit does; None
-            for never.
+        copy: return copies of observations and masks; otherwise the next step overwrites them.
+        threads: maximum number of threads that play the games (`garden_core.Batch`).
+        max_episode_steps: truncate a game after this many decisions of the learner, as Gymnasium's TimeLimit; None for no
+            limit.
         render_mode: "ansi", "rgb_array" or None; a picture or text of each row.
         opponents, weights, seat, illegal, record, options: as in `Env`. Replays are numbered in the order in which games
-            end, those of one step row by row.
+            end, and by row within a step.
     """
 
     metadata = _METADATA | {"render_modes": ["ansi", "rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -226,11 +224,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Deal new games: row i, game 0 of `seed`; a sequence gives each row a seed of its own.
+        """Deal new games: row i, game 0 of `seed`; a sequence has one seed per row.
 
         Raises:
-            ValueError: for a reset mask that is not bool (num_envs,), a seed outside 0 … 2**64 - 1, or not as many
-                seeds as environments, or options that are no dict.
+            ValueError: for a reset mask that is not bool (num_envs,), a seed outside 0 … 2**64 - 1, the wrong number of
+                seeds, or options that are no dict.
             OSError: if a replay cannot be written.
         """
         if not (options is None or isinstance(options, dict)):
@@ -251,10 +249,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Take one legal action in every row.
 
         Raises:
-            ValueError: for an illegal action unless that ends the game, or with DISABLED for a row that is over; it
-                names the row, and nothing has changed.
+            ValueError: for an illegal action unless that ends the game, or with DISABLED for a row that is over; it names
+                the row, and nothing changes.
             RuntimeError: before the first reset.
-            OSError: if a replay cannot be written; the step was taken.
+            OSError: if a replay cannot be written; the step is complete.
         """
         learner = self.learner
         learner.step(actions)
@@ -285,20 +283,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._own(self.learner.action_mask)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a text, or a picture with the last decision marked, of each row, as its learner's seat may see it.
+        """Return a text, or a picture with the last decision marked, of each row from its learner's seat.
 
-        None without a render mode, with a warning.
+        Without a render mode warn and return None.
 
         Raises:
             RuntimeError: before the first reset.
         """
-        require_reset(self.learner.dealt, "render")
         rows = range(self.num_envs if self.render_mode else 1)  # without a mode, one warning is enough
         frames = tuple(render_row(self.learner, row, self.render_mode) for row in rows)
         return frames if self.render_mode else None
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Record the games in play as far as they went, where games are recorded; `close` calls it.
+        """Record the unfinished games if games are recorded; `close` calls this.
 
         Raises:
             OSError: if a replay cannot be written.
@@ -306,7 +303,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.learner.close()
 
     def __del__(self) -> None:
-        """Leave out the `close` of Gymnasium 1.1, which records no game while Python shuts down."""
+        """Do not call `close`, as Gymnasium 1.1 does, because nothing can be recorded while Python shuts down."""
 
     def _own(self, array: np.ndarray) -> np.ndarray:
         return array.copy() if self.copy else array
@@ -322,5 +319,5 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 
 def _in_rows(infos: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
-    """Return infos that hold in `rows`, bool (N,), with what Gymnasium adds for each: `rows` under its name after "_"."""
+    """Return `infos` with Gymnasium's mask for each entry: `rows`, bool (N,), under its name after "_"."""
     return infos | {f"_{name}": rows.copy() for name in infos}

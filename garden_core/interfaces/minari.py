@@ -1,4 +1,4 @@
-"""Datasets of games as Minari datasets: one seat's decisions in one game are an episode."""
+"""Conversion to Minari datasets; an episode is one seat's decisions in one game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 from minari.data_collector import EpisodeBuffer
 from minari.dataset.minari_dataset import parse_dataset_id
 
-from garden_core.checks import as_seat, short
+from garden_core.checks import as_seat, check_choice
 from garden_core.files.dataset import Dataset, Decisions
 from garden_core.game import Game
 from garden_core.interfaces.common import spaces_of
@@ -25,37 +25,35 @@ from garden_core.registry import game_class, list_games
 def to_minari(
     dataset: Dataset, name: str, seat: int | None = None, agent: str | None = None, **about: Any
 ) -> minari.MinariDataset:
-    """Write a dataset of games as a Minari dataset, and return that; without `seat` and `agent`, with every seat's episodes.
+    """Write a dataset of games as a Minari dataset and return it; by default with the episodes of all seats.
 
-    An episode is what `garden_core.interfaces.gymnasium_env.Env` shows the learner of a game: T observations before its
-    decisions and one at the end, T actions, and T rewards, which pay what it earned up to its next decision. A game cut
-    at the cap is reported as terminated, too. `infos`, arrays of T + 1 entries, has `action_mask`, all ones at the end,
-    `seat`, `capped` and `game`, the game's number in `dataset`: episodes of one game are not independent.
+    An episode is a game as in `garden_core.interfaces.gymnasium_env.Env`: T observations before the seat's decisions and one
+    at the end, T actions, and T rewards, each the sum up to the next decision. A game cut at the cap is terminated, too.
+    `infos`, arrays of T + 1 entries, contains `action_mask`, all ones at the end, `seat`, `capped` and `game`, the game's
+    number in `dataset`: episodes of one game are not independent.
 
     Args:
         dataset: the games.
-        name: of the new dataset, as Minari has them: "NAMESPACE/NAME-v0".
-        seat: the only seat to take episodes of.
-        agent: the only agent to take episodes of.
-        **about: what else `minari.create_dataset_from_buffers` takes, such as `author`. The environment with which the
-            episodes are recovered is this game with random opponents, unless its class is not installed, or its data is
-            your own, which Minari cannot hold.
+        name: name of the new dataset in Minari's form, "NAMESPACE/NAME-v0".
+        seat: only write episodes of this seat.
+        agent: only write episodes of this agent.
+        **about: other arguments of `minari.create_dataset_from_buffers`, such as `author`. The environment to recover is
+            this game with random opponents; None if its class is not installed or it has a custom data file, which
+            Minari cannot store.
 
     Raises:
-        ValueError: for a name that Minari does not allow or that is taken, a seat or an agent that there is not, or no
-            episodes.
+        ValueError: for a name that Minari does not allow or that exists, an unknown seat or agent, or no episodes.
     """
     game = dataset.game
     chosen = np.ones(dataset.record.lineups.shape, np.bool_)
     if seat is not None:
         chosen[:] = np.arange(game.num_players) == as_seat(seat, game.num_players)
     if agent is not None:
-        if agent not in dataset.agents:
-            raise ValueError(f"agent must be one of {', '.join(dataset.agents)}, not {short(agent)}")
+        check_choice(agent, "agent", dataset.agents)
         chosen &= dataset.record.lineups == dataset.agents.index(agent)
     if not chosen.any():
         raise ValueError(f"{agent} has no seat {seat} in these games")
-    parse_dataset_id(name)  # Minari itself looks too late, and leaves a folder that it cannot list
+    parse_dataset_id(name)  # Minari checks too late, and leaves a folder that it cannot list
     if name in minari.list_local_datasets():
         raise ValueError(f"there is a Minari dataset {name!r} already")
     spec, (observations, actions) = _spec(game), spaces_of(game)
@@ -78,7 +76,7 @@ def to_minari(
 
 
 def _spec(game: Game) -> EnvSpec | None:
-    """Return what Gymnasium makes the learner's environment of, if plain JSON can say it."""
+    """Return the Gymnasium spec of the learner's environment; None if it cannot be written as plain JSON."""
     if game.data or game.name not in list_games() or game_class(game.name) is not type(game):
         return None
     register_environments(type(game))
@@ -88,7 +86,7 @@ def _spec(game: Game) -> EnvSpec | None:
 
 
 def _episodes(dataset: Dataset, chosen: np.ndarray) -> Iterator[EpisodeBuffer]:
-    """Yield the episodes of the seats in `chosen`, bool (G, num_players), of those that had a decision to take."""
+    """Yield the episodes of the seats in `chosen`, bool (G, num_players), that have at least one decision."""
     for chunk in dataset.chunks(np.flatnonzero(chosen.any(axis=1))):
         games, starts = np.unique(chunk.game, return_index=True)
         ends = np.append(starts[1:], len(chunk.game))
@@ -97,25 +95,25 @@ def _episodes(dataset: Dataset, chosen: np.ndarray) -> Iterator[EpisodeBuffer]:
             for seat in np.flatnonzero(chosen[number]):
                 rows = starts[i] + np.flatnonzero(chunk.player[starts[i] : ends[i]] == seat)
                 if len(rows):
-                    own = Decisions(*(array[rows] for array in chunk))
-                    yield _episode(dataset.game, own, finals[i : i + 1])
+                    decisions = Decisions(*(array[rows] for array in chunk))
+                    yield _episode(dataset.game, decisions, finals[i : i + 1])
 
 
-def _episode(game: Game, own: Decisions, final: np.ndarray) -> EpisodeBuffer:
-    """Return the episode of a seat's decisions in one game, and of the state record, (1,), in which it ended."""
+def _episode(game: Game, decisions: Decisions, final: np.ndarray) -> EpisodeBuffer:
+    """Return the episode of a seat's decisions in one game with the final state record `final`, (1,)."""
     view = np.zeros((1, game.observation_size), np.int8)
-    loops.observe_rows(final, game.params, own.player[:1], view)
-    n = len(own.action)
+    loops.observe_rows(final, game.params, decisions.player[:1], view)
+    n = len(decisions.action)
     return EpisodeBuffer(
-        observations=np.concatenate([own.observation, view.reshape(1, *game.observation_shape)]),
-        actions=own.action,
-        rewards=own.reward,
-        terminations=own.last,
+        observations=np.concatenate([decisions.observation, view.reshape(1, *game.observation_shape)]),
+        actions=decisions.action,
+        rewards=decisions.reward,
+        terminations=decisions.last,
         truncations=np.zeros(n, np.bool_),
         infos={
-            "action_mask": np.concatenate([own.action_mask, np.ones((1, game.num_actions), np.int8)]),
-            "seat": np.append(own.player, own.player[0]),
+            "action_mask": np.vstack([decisions.action_mask, np.ones(game.num_actions, np.int8)]),
+            "seat": np.full(n + 1, decisions.player[0]),
             "capped": (np.arange(n + 1) == n) & (final["truncated"] != 0),
-            "game": np.append(own.game, own.game[0]),
+            "game": np.full(n + 1, decisions.game[0]),
         },
     )

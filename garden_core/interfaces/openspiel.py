@@ -1,9 +1,9 @@
-"""The games in OpenSpiel: `register_games()` makes every installed one known to pyspiel as `garden_NAME`.
+"""The games in OpenSpiel: `register_games()` registers every installed game with pyspiel as `garden_NAME`.
 
     register_games()
     game = pyspiel.load_game("garden_cacti(reward=margin)")
 
-`BotPolicy` lets OpenSpiel's bots play in this project's arena.
+`BotPolicy` makes an OpenSpiel bot a policy, for example for the arena.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from garden_core.registry import GameClass, game_class, list_games
 
 
 def _renamed(options: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    """Return options with another name of one: OpenSpiel calls the number of players `players`, a game `num_players`."""
+    """Return options with one renamed: OpenSpiel's `players` is `num_players` in a game."""
     return {new if name == old else name: value for name, value in options.items()}
 
 
 class _Position:
-    """The game in an OpenSpiel state. A copy shares the game and the generator, so chance differs in it.
+    """The game in an OpenSpiel state. A copy shares the game and the generator, so its chance events differ.
 
     Attributes:
         game: the game.
-        generator: draws the seed of what chance does.
+        generator: draws the seeds of chance events.
         states: the state, an array of one record.
         observation, mask: int8 (1, observation size) and (1, num_actions), of the player to move.
-        waiting: what chance is to carry out: the deal, an action in which it takes part, or None.
-        returns: float64 (num_players,), what each seat was paid so far.
-        seen: by seat a digest of what it saw and did at each of its decisions.
+        waiting: the pending chance event: the deal, an action that involves chance, or None.
+        returns: float64 (num_players,), sum of each seat's rewards so far.
+        seen: for each seat a digest of its observations and actions so far.
     """
 
     def __init__(self, game: Game, generator: np.random.Generator) -> None:
@@ -68,43 +68,43 @@ class _Position:
         return bool(self.states["terminated"][0] | self.states["truncated"][0])
 
     def decide(self, action: int) -> None:
-        """Take a legal action; if chance takes part in it, wait for that."""
+        """Take a legal action; if it involves chance, wait for the chance event."""
         seat = int(self.states["current_player"][0])
         decision = self.seen[seat] + self.observation.tobytes() + action.to_bytes(4, "little")
         self.seen[seat] = hashlib.blake2b(decision, digest_size=16).digest()
         before = self.states.copy()
         self._play(action, np.uint64(0))
         if (before["rng"] == self.states["rng"]).all():
-            self.returns += self.paid
+            self.returns += self.rewards
         else:
             self.states, self.waiting = before, action
             self.refresh()
 
     def chance(self) -> None:
-        """Carry out the deal, or the action that waits for chance."""
+        """Sample the pending chance event: deal, or take the waiting action."""
         seed = self.generator.integers(2**64, dtype=np.uint64)
         if self.is_dealt:
             seed_rng(self.states["rng"][0], seed)
         assert self.waiting is not None
         self._play(self.waiting, seed)
         self.waiting = None
-        self.returns += self.paid
+        self.returns += self.rewards
 
     def _play(self, action: int, seed: np.uint64) -> None:
         loops.play_one(self.states, self.game.params, action, seed, np.uint64(0), self.observation, self.mask)
 
     @property
-    def paid(self) -> np.ndarray:
+    def rewards(self) -> np.ndarray:
         """Each seat's reward for the last action, float64 (num_players,); zero-sum to double precision."""
-        paid = self.states["rewards"][0, : self.game.num_players].astype(np.float64)
-        return paid - paid.mean() if self.game.utility == "zero-sum" else paid
+        rewards = self.states["rewards"][0, : self.game.num_players].astype(np.float64)
+        return rewards - rewards.mean() if self.game.utility == "zero-sum" else rewards
 
     def refresh(self) -> None:
-        """Recompute view and mask after the state was changed."""
+        """Recompute observation and mask after a change of the state."""
         loops.refresh(self.states, self.game.params, 0, self.observation, self.mask)
 
     def view(self, seat: int) -> np.ndarray:
-        """Return what a seat sees, int8 (observation size,); zeros before the deal.
+        """Return the view of a seat, int8 (observation size,); zeros before the deal.
 
         Raises:
             ValueError: for a seat that does not exist.
@@ -116,16 +116,16 @@ class _Position:
         return out[0]
 
     def text(self, seat: int | None = None) -> str:
-        """Return the position in words, as much of it as a seat sees."""
+        """Return the position in words, from the view of a seat; None shows everything."""
         return self.game.text(self.states[0], seat) if self.is_dealt else "before the deal"
 
 
 class OpenSpielState(pyspiel.State):
-    """A position; `position.states[0]` is its record.
+    """A state of a game; `position.states[0]` is its record.
 
-    Chance nodes have one outcome, which is sampled when it is applied: the deal, and after each action what chance does in
-    it, dice and new shuffles; so a clone cannot predict them. Cards are shuffled in the deal: a state holds their order,
-    as it holds the hands, and search that must not see them draws other worlds by `resample_from_infostate`.
+    Chance nodes have one outcome, which is sampled when it is applied: the deal, and after an action its dice and shuffles;
+    so a clone cannot predict them. The deal shuffles the cards: a state contains their order and all hands. Search that
+    must not see them samples other states by `resample_from_infostate`.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
@@ -133,7 +133,7 @@ class OpenSpielState(pyspiel.State):
         self.position = _Position(game.garden_game, game.generator)
 
     def current_player(self) -> int:
-        """Return the seat to move, or that chance deals, or that the game is over."""
+        """Return the seat of the player to move, or CHANCE, or TERMINAL."""
         position = self.position
         if position.waiting is not None:
             return pyspiel.PlayerId.CHANCE
@@ -150,14 +150,14 @@ class OpenSpielState(pyspiel.State):
         return np.flatnonzero(position.mask[0]).tolist()
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the one outcome, sampled when it is applied."""
+        """Return the only outcome, which is sampled when it is applied."""
         return [(0, 1.0)]
 
     def _apply_action(self, action: int) -> None:
-        """Take an action, or carry out chance.
+        """Take an action, or sample a chance event.
 
         Raises:
-            ValueError: for an action that is not legal here; nothing has changed then.
+            ValueError: for an illegal action; nothing changes.
         """
         position = self.position
         if position.waiting is not None:
@@ -180,30 +180,33 @@ class OpenSpielState(pyspiel.State):
         return labels[action]
 
     def rewards(self) -> list[float]:
-        """Return what each seat was paid for the last action; nothing yet where chance takes part in it."""
+        """Return each seat's reward for the last action; zeros while it waits for chance."""
         if self.position.waiting is not None:
             return [0.0] * self.position.game.num_players
-        return self.position.paid.tolist()
+        return self.position.rewards.tolist()
 
     def returns(self) -> list[float]:
-        """Return what each seat was paid so far."""
+        """Return the sum of each seat's rewards so far."""
         return self.position.returns.tolist()
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return a string for all that a seat (by default the one to move) may know: a digest of its decisions, and its view.
+        """Return a string of a seat's information: a digest of its decisions, and its view.
+
+        Args:
+            player: the seat; None: that of the player to move.
 
         Raises:
-            ValueError: for a seat that does not exist, as where none is named and chance moves or the game is over.
+            ValueError: for a seat that does not exist, or None if there is no player to move.
         """
         seat = as_seat(self.current_player() if player is None else player, self.position.game.num_players)
         return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
-        """Return a state that a seat cannot tell from this one, hidden cards and chance being drawn again.
+        """Return a state that is indistinguishable for a seat, with hidden cards and chance sampled again.
 
         Args:
             player: the seat.
-            sampler: returns uniform numbers between 0 and 1.
+            sampler: returns uniform random numbers between 0 and 1.
 
         Raises:
             ValueError: for a seat that does not exist.
@@ -217,7 +220,7 @@ class OpenSpielState(pyspiel.State):
         return other
 
     def __str__(self) -> str:
-        """Show the whole position in words."""
+        """Describe the whole position in words."""
         return self.position.text()
 
 
@@ -239,13 +242,13 @@ class _Observer:
 
 
 class OpenSpielGame(pyspiel.Game):
-    """A game as pyspiel knows it; `register_games` makes a class for each.
+    """A game for pyspiel; `register_games` makes a subclass for each.
 
-    Observation and information-state tensors are both what the seat sees now (in Cacti, `memory="history"` adds what a
-    careful player remembers); information-state strings differ if the seat saw or did something else.
+    Observation and information-state tensors are both the seat's current view (in Cacti, `memory="history"` adds the
+    memory of a careful player); information-state strings also identify the seat's earlier views and actions.
 
     Args:
-        params: the game's options; the number of players is called `players`, and "" is no data file.
+        params: the game's options; the number of players is `players`, and "" means no data file.
     """
 
     kind: type[Game]
@@ -267,7 +270,7 @@ class OpenSpielGame(pyspiel.Game):
         self.generator = np.random.default_rng(secrets.randbits(64))
 
     def seed(self, seed: int) -> None:
-        """Seed the generator that all of this game's states draw from.
+        """Seed the generator that all states of this game share.
 
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1.
@@ -279,12 +282,12 @@ class OpenSpielGame(pyspiel.Game):
         return OpenSpielState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> _Observer:
-        """Return what computes observations, for pyspiel."""
+        """Return an observer for pyspiel."""
         return _Observer(self.garden_game, iig_obs_type is not None and iig_obs_type.perfect_recall)
 
 
 def _game_type(game: Game) -> pyspiel.GameType:
-    """Return the metadata of a game with its options, as OpenSpiel wants it."""
+    """Return OpenSpiel's metadata of a game with its options."""
     players = game.option("num_players")
     types = pyspiel.GameType
     at_end = game.option_values["reward"] == "outcome"
@@ -307,13 +310,13 @@ def _game_type(game: Game) -> pyspiel.GameType:
 
 
 def register_games(*games: GameClass) -> None:
-    """Register games with pyspiel as `garden_NAME`; all installed ones if none is named. Harmless when called again.
+    """Register games with pyspiel as `garden_NAME`; repeated calls have no effect.
 
     Args:
-        *games: names, or Game classes.
+        *games: names, or Game classes; by default all installed games.
 
     Raises:
-        TypeError, ValueError: for what is no game, as `garden_core.make` does.
+        TypeError, ValueError: for an unknown game, as `garden_core.make`.
     """
     for game in games or list_games():
         kind = game_class(game)
@@ -323,7 +326,11 @@ def register_games(*games: GameClass) -> None:
 
 
 def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
-    """Return the OpenSpiel state of a game in progress, a record of the game's states; its history is not known.
+    """Return the OpenSpiel state of a game in progress, without history.
+
+    Args:
+        game: the game.
+        state: a state record.
 
     Raises:
         ValueError: for a state of another game, or one that was never dealt.
@@ -339,12 +346,12 @@ def state_of(game: OpenSpielGame, state: Any) -> OpenSpielState:
 
 
 class BotPolicy:
-    """A bot of OpenSpiel as a policy for arena, learner and play; what its seat cannot see is drawn again before each decision.
+    """An OpenSpiel bot as a policy for arena, learner and play; before each decision, hidden information is resampled.
 
     Args:
-        game: the game that it plays.
-        make_bot: returns a bot, given the game as OpenSpiel has it.
-        seed: of what is drawn.
+        game: the game.
+        make_bot: returns a bot for an OpenSpiel game.
+        seed: seed of the resampling.
     """
 
     def __init__(self, game: Game, make_bot: Callable[[OpenSpielGame], Any], seed: int = 0) -> None:
@@ -358,7 +365,6 @@ class BotPolicy:
         """Return an action for each of `rows`."""
         actions = np.zeros(len(rows), np.int64)
         for i, row in enumerate(rows):
-            state = state_of(self.game, batch.states[row])
-            draw = self.game.generator.random
-            actions[i] = self.bot.step(state.resample_from_infostate(state.current_player(), draw))
+            state, sampler = state_of(self.game, batch.states[row]), self.game.generator.random
+            actions[i] = self.bot.step(state.resample_from_infostate(state.current_player(), sampler))
         return actions

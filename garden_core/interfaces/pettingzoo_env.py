@@ -1,4 +1,4 @@
-"""The PettingZoo AEC environment over any game. It does its own checks, so it needs no wrappers."""
+"""The PettingZoo AEC environment of any game; it checks its arguments itself, without wrappers."""
 
 from __future__ import annotations
 
@@ -29,24 +29,23 @@ Observation = dict[str, np.ndarray]
 class GardenEnv(AECEnv[str, Observation, int]):
     """One game as a PettingZoo environment; agents are `player_0` … in seating order.
 
-    Observations are dicts: `observation`, int8 `game.observation_shape`, from the agent's own seat, and
-    `action_mask`, int8 (num_actions,), all zeros for an agent that is not to move. Each call returns arrays
-    of its own. Rewards come with the step that earns them, for all agents at once.
+    Observations are dicts of new arrays: `observation`, int8 `game.observation_shape`, from the agent's own seat, and
+    `action_mask`, int8 (num_actions,), all zeros unless it is the agent's turn. Each step gives rewards to all agents.
 
     Args:
         game: a game, a Game class or the name of an installed game.
         render_mode: "ansi" (a str), "rgb_array" (uint8 (H, W, 3)), "human" or None. "human" shows each reset and step in a
-            window (pygame, the extra `human`) or below the cell of a notebook, `metadata["render_fps"]` a second at most.
-            A window that its user closes stays closed until `close`, and the game goes on.
-        illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game
-            with reward -1 for the offender and 0 for the others, as PettingZoo's classic games do.
-        record: a folder, made if missing, that gets a replay of each game (`garden_core.files.replay`), as game-000001.json and
-            so on; a game that a reset or `close` cuts short as far as it went. None for no replays.
-        **options: the game's options, unless `game` is a game already.
+            window (pygame, the extra `human`) or below the cell of a notebook, at most `metadata["render_fps"]` per
+            second. A window that the user closes stays closed until `close`, and the game continues.
+        illegal: "raise" a ValueError at an illegal action, which changes nothing; or "terminate" the game with reward -1
+            for the offender and 0 for the others, as PettingZoo's classic games do.
+        record: a folder, created if missing, for a replay of each game (`garden_core.files.replay`), game-000001.json etc.,
+            including games that a reset or `close` cuts short. None for no replays.
+        **options: the game's options, unless `game` is a Game.
 
     Raises:
-        TypeError, ValueError: for options as the game does; for render modes and `illegal` not listed; for a `record`
-            that is no folder.
+        TypeError, ValueError: for options as the game does; for an unknown render mode or value of `illegal`; for a
+            `record` that is no folder.
     """
 
     def __init__(
@@ -71,7 +70,6 @@ class GardenEnv(AECEnv[str, Observation, int]):
         }
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self.agents: list[str] = []
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         n = self.game.num_actions
         self.observation_spaces = {
             agent: masked_space(self.game, "observation", np.int8) for agent in self.possible_agents
@@ -81,14 +79,14 @@ class GardenEnv(AECEnv[str, Observation, int]):
         """The state of the game, an array of one record."""
         self._observation = np.zeros((1, self.game.observation_size), np.int8)
         self._mask = np.zeros((1, n), np.int8)
-        self._pays_along = bool(self.game.params["reward"][0])  # before the end of the game too
+        self._dense_rewards = bool(self.game.params["reward"][0])  # also before the end of the game
         self._seed: np.uint64 | None = None
         self._episode = np.uint64(0)
         self._dealt = False
         self._recorder = None if record is None else Recorder(self.game, record)
         self._display = Display(self.game.title)
         self._view: int | None = None  # the seat whose view the display shows
-        self._decisions: list[tuple[str, int]] | None = None  # agents and actions, where these are asked for
+        self._decisions: list[tuple[str, int]] | None = None  # agents and actions, if recorded or drawn
 
     def observation_space(self, agent: str) -> spaces.Space:
         """Return the agent's observation space, the same object at every call."""
@@ -99,13 +97,13 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new game: game 0 of `seed`, or without a seed the next game of the present one.
+        """Deal a new game: game 0 of `seed`, or without a seed the next game of the current one.
 
-        `options` is part of PettingZoo's interface and has no effect: options are chosen on construction.
+        `options` is part of PettingZoo's interface and has no effect: the constructor takes the game's options.
 
         Raises:
             ValueError: for a seed outside 0 … 2**64 - 1.
-            ImportError: if there is to be a window, and no pygame.
+            ImportError: if a window is needed and pygame is missing.
             OSError: if a replay cannot be written.
         """
         number = None if seed is None else as_seed(seed)
@@ -114,7 +112,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self._seed, self._episode = number, np.uint64(0)
         elif self._seed is None:
             self._seed = np.uint64(secrets.randbits(64))
-        elif self._dealt:
+        else:
             self._episode += np.uint64(1)
         self._dealt = True
         self._play(loops.DEAL)
@@ -131,37 +129,31 @@ class GardenEnv(AECEnv[str, Observation, int]):
             self.render(self._view)
 
     def observe(self, agent: str) -> Observation:
-        """Return what `agent` sees, at any time, also when its game is over.
+        """Return the observation of `agent`, at any time, also after the end of its game.
 
         Raises:
             ValueError: for an agent that does not exist.
             RuntimeError: before the first reset.
         """
         require_reset(self._dealt, "observe")
-        seat = self._seats.get(agent) if isinstance(agent, str) else None
-        if seat is None:
+        if not isinstance(agent, str) or agent not in self.possible_agents:
             raise ValueError(f"unknown agent {short(agent)}; agents are {', '.join(self.possible_agents)}")
         over = self.terminations.get(agent, True) or self.truncations.get(agent, True)
         if agent == self.agent_selection and not over:
-            return {
-                "observation": self._observation.reshape(self.game.observation_shape).copy(),
-                "action_mask": self._mask[0].copy(),
-            }
-        out = np.zeros_like(self._observation)
-        loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
-        return {
-            "observation": out.reshape(self.game.observation_shape),
-            "action_mask": np.zeros_like(self._mask[0]),
-        }
+            view, mask = self._observation.copy(), self._mask[0].copy()
+        else:
+            view, mask = np.zeros_like(self._observation), np.zeros_like(self._mask[0])
+            loops.observe_rows(self.states, self.game.params, np.array([self._seat(agent)]), view)
+        return {"observation": view.reshape(self.game.observation_shape), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Take `action` for `agent_selection`; None (and nothing else) for an agent whose game is over.
+        """Take `action` for `agent_selection`; it must be None for an agent whose game is over.
 
         Raises:
-            ValueError: for an illegal action; it names the agent, the action's label and some legal ones, and
-                nothing has changed. Not with `illegal="terminate"`.
+            ValueError: for an illegal action, unless that ends the game; it names the agent, the action's label and some
+                legal ones, and nothing changes.
             RuntimeError: before the first reset, or when every agent has left.
-            OSError: if a replay cannot be written; the step was taken.
+            OSError: if a replay cannot be written; the step is complete.
         """
         require_reset(self._dealt, "step")
         if not self.agents:
@@ -179,7 +171,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         player = self._play(chosen)
         over = player < 0
         self._cumulative_rewards[agent] = 0.0
-        if over or self._pays_along:
+        if over or self._dense_rewards:
             self.rewards = dict(zip(self.possible_agents, self.states["rewards"][0].tolist(), strict=False))
             self._accumulate_rewards()
         if over:
@@ -194,31 +186,30 @@ class GardenEnv(AECEnv[str, Observation, int]):
                 self.render(self._view)
 
     def _follows(self) -> bool:
-        """Whether somebody asks for the decisions of a game."""
+        """Whether decisions are recorded or drawn."""
         return self._recorder is not None or self.render_mode in ("rgb_array", "human")
 
     def _record(self) -> None:
-        """Write the game as far as it went, if games are recorded."""
+        """Write the game up to now, if games are recorded."""
         if self._recorder is not None and self._decisions is not None:
             seed = game_seed(self._seed, np.uint64(0), self._episode)
             self._recorder.save(int(seed), [action for _, action in self._decisions], self.states[0])
 
     def _record_running(self) -> None:
-        """Write a game that is not over, which one that is over was."""
+        """Write an unfinished game; a finished one is written already."""
         if self.agents and not any((*self.terminations.values(), *self.truncations.values())):
             self._record()
         self._decisions = None
 
     def _play(self, action: int) -> int:
-        """Take a legal action, or deal; return who is to move, p, or -1 - p if the game is over."""
+        """Take a legal action, or deal; return the seat p of the player to move, or -1 - p if the game is over."""
         return loops.play_one(
             self.states, self.game.params, action, self._seed, self._episode, self._observation, self._mask
         )
 
     def _illegal(self, agent: str, action: int) -> None:
         if self.illegal == "raise":
-            seat = self.possible_agents.index(agent)
-            raise IllegalActionError(f"{agent}: ", self.game, seat, action, self._mask[0])
+            raise IllegalActionError(f"{agent}: ", self.game, self._seat(agent), action, self._mask[0])
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
         self._accumulate_rewards()
@@ -226,7 +217,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         self._record()
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Return what `agent_selection` sees, was paid since its last step, and whether its game is over.
+        """Return observation, reward since its last step, termination, truncation and info of `agent_selection`.
 
         Raises:
             RuntimeError: before the first reset, or when every agent has left.
@@ -237,7 +228,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return super().last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """Iterate over the agents to move, as PettingZoo does.
+        """Iterate over the agents in the order of their turns, as PettingZoo does.
 
         Raises:
             RuntimeError: before the first reset.
@@ -255,19 +246,19 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return self.game.snapshot(self.states[0])
 
     def render(self, seat: int | None = None) -> str | np.ndarray | None:
-        """Return the position as text, or as a picture with the last decision marked, as `render_mode` says.
+        """Return the position as text, or as a picture with the last decision marked, according to `render_mode`.
 
-        With "human" the picture is shown, which resets and steps do automatically; None is returned. Without a render mode
-        None, with a warning.
+        With "human" show the picture and return None; resets and steps do so automatically. Without a render mode warn and
+        return None.
 
         Args:
-            seat: who looks, and sees nothing hidden from this seat; None: an onlooker, who sees all. With "human" resets
-                and steps go on showing the view of the last call, at first an onlooker's.
+            seat: render the view of this seat; None shows everything. With "human" resets and steps keep showing the view
+                of the last call, at first everything.
 
         Raises:
             ValueError: for a seat that does not exist, or a picture of a game that has none.
             RuntimeError: before the first reset.
-            ImportError: if there is to be a window, and no pygame.
+            ImportError: if a window is needed and pygame is missing.
         """
         require_reset(self._dealt, "render")
         self.game.check_seat(seat)
@@ -277,7 +268,7 @@ class GardenEnv(AECEnv[str, Observation, int]):
         return render(self.game, self.states[0], self.render_mode, seat, last, self._display, fps)
 
     def close(self) -> None:
-        """Close the window, and record the game in play as far as it went, where there are such.
+        """Close the window, and record an unfinished game if games are recorded.
 
         Raises:
             OSError: if a replay cannot be written.
@@ -293,47 +284,48 @@ class GardenEnv(AECEnv[str, Observation, int]):
         if not self._decisions:
             return None
         agent, action = self._decisions[-1]
-        return self._seats[agent], action
+        return self._seat(agent), action
+
+    def _seat(self, agent: str) -> int:
+        return self.possible_agents.index(agent)
 
     def get_state(self) -> dict[str, Any]:
-        """Return the game in progress, for `set_state`; picklable, independent of this environment.
+        """Return the game in progress for `set_state`: picklable and independent of this environment.
 
-        Before the first reset it says that no game is in progress.
+        Before the first reset the state contains no game.
         """
         state = copy.deepcopy({name: getattr(self, name, None) for name in _IN_PROGRESS})
         return {"game": self._identity(), **state, "checksum": _checksum(state)}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `get_state` of an environment with an equal game returned, on the same build of the rules.
+        """Continue from a state that `get_state` of an environment with an equal game and build of the rules returned.
 
-        Where games are recorded, this one is if the other environment records or draws too, and so knows it from its deal
-        on; else it is left out, with a warning when it is over. The game that was in play here is given up, and not recorded.
+        If games are recorded, this game is recorded only if the other environment records or draws too, so that its state
+        contains all decisions; otherwise there is a warning when it ends. The current game is dropped and not recorded.
 
         Raises:
-            ValueError: for anything else, a state of other options or one that was changed included; nothing has
-                changed then.
+            ValueError: for anything else, including a state of other options and one that was changed; nothing changes.
         """
         if not isinstance(state, dict) or set(state) != {"game", *_IN_PROGRESS, "checksum"}:
             raise ValueError("this is not a state that get_state() returned")
-        found, own = state["game"], self._identity()
-        if not (isinstance(found, dict) and _shown(found) == _shown(own)):
-            differ = _differing(found, own)
+        other, own = state["game"], self._identity()
+        if not (isinstance(other, dict) and _shown(other) == _shown(own)):
             raise ValueError(
-                f"this state comes from another game, other options or another build of the rules: {'; '.join(differ)}"
+                "this state comes from another game, other options or another build of the rules: "
+                + "; ".join(_differences(other, own))
             )
         try:
             kept = copy.deepcopy({name: state[name] for name in _IN_PROGRESS})
             whole = _shown(state["checksum"]) == _shown(_checksum(kept))
-        except (ValueError, TypeError, RecursionError):  # of values that no state has
+        except (ValueError, TypeError, RecursionError):  # from values that no state contains
             whole = False
         if not whole:
             raise ValueError("this state was changed after get_state() returned it")
-        for name, value in kept.items():
-            setattr(self, name, value)
+        self.__dict__.update(kept)
         self._decisions = (self._decisions or []) if self._follows() else None
 
     def _identity(self) -> dict[str, Any]:
-        """Return what must be equal in two environments that exchange states."""
+        """Return the values that must be equal in two environments that exchange states."""
         game = self.game
         files = {
             name: hashlib.sha256(file.content.encode()).hexdigest()[:16] for name, file in game.data.items()
@@ -366,27 +358,27 @@ _IN_PROGRESS = (
 
 
 def _shown(value: object) -> str:
-    """Return `repr(value)`, in which different types differ; "" if there is none."""
+    """Return `repr(value)`, which differs for different types; "" if it fails."""
     try:
         return repr(value)
     except (ValueError, RecursionError):
         return ""
 
 
-def _differing(found: Any, own: dict[str, Any]) -> list[str]:
-    """Return in words what of `own` differs in `found`, options by their names."""
-    other = found if isinstance(found, dict) else {}
-    words = []
+def _differences(other: Any, own: dict[str, Any]) -> list[str]:
+    """Describe the values of `own` that differ in `other`, including each option."""
+    differences = []
     for key, value in own.items():
-        if isinstance(value, dict) and isinstance(other.get(key), dict):
-            words += _differing(other[key], value)
-        elif _shown(other.get(key)) != _shown(value):
-            words.append(f"{key} {short(other.get(key))}, here {short(value)}")
-    return words
+        theirs = other.get(key) if isinstance(other, dict) else None
+        if isinstance(value, dict) and isinstance(theirs, dict):
+            differences += _differences(theirs, value)
+        elif _shown(theirs) != _shown(value):
+            differences.append(f"{key} {short(theirs)}, here {short(value)}")
+    return differences
 
 
 def _checksum(state: dict[str, Any]) -> str:
-    """Digest of a game in progress: which keys and values it has, arrays by type, shape and content."""
+    """Return a digest of the keys and values of a game in progress, of arrays by dtype, shape and content."""
     digest = hashlib.sha256()
     for name in _IN_PROGRESS:
         value = state[name]
@@ -401,7 +393,7 @@ env: Callable[..., GardenEnv] = GardenEnv
 
 
 def module_env(game: type[Game], module: str) -> Callable[..., GardenEnv]:
-    """Return what a module such as `mars_v0` calls `env`: `GardenEnv` for one game.
+    """Return `env` for a module such as `mars_v0`: the constructor of `GardenEnv` for one game.
 
     Args:
         game: the game's class.

@@ -1,4 +1,4 @@
-"""Registration of games with Gymnasium and PettingZoo, under ids made of the game's name and version."""
+"""Registration of games with Gymnasium and PettingZoo, under ids made of name and version."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def pettingzoo_id(game: type[Game]) -> str:
 
 
 def register_environments(*games: type[Game]) -> None:
-    """Register games with Gymnasium, and with PettingZoo where it has a registry; harmless when called again.
+    """Register games with Gymnasium, and with PettingZoo versions that have a registry; repeated calls have no effect.
 
     Args:
-        games: the Game classes; all installed games if none is given, which loads them.
+        *games: the Game classes; by default all installed games, which are loaded.
     """
     import gymnasium
     import pettingzoo
@@ -32,7 +32,7 @@ def register_environments(*games: type[Game]) -> None:
                 entry_point="garden_core.interfaces.gymnasium_env:Env",
                 vector_entry_point="garden_core.interfaces.gymnasium_env:VectorEnv",
                 kwargs={"game": _named(game)},
-                order_enforce=False,  # the environments check that themselves; without wrappers `action_masks()` is at hand
+                order_enforce=False,  # the environments check that; without wrappers `action_masks()` is available
                 disable_env_checker=True,
             )
         aec_registry = getattr(pettingzoo, "aec_registry", None)
@@ -42,6 +42,6 @@ def register_environments(*games: type[Game]) -> None:
 
 
 def _named(game: type[Game]) -> type[Game] | str:
-    """Return "module:Class", which a spec can hold as JSON; the class itself where that does not lead to it again."""
+    """Return "module:Class", which a spec can store as JSON, or the class if it cannot be imported by that name."""
     importable = game.__module__ != "__main__" and "<" not in game.__qualname__
     return f"{game.__module__}:{game.__qualname__}" if importable else game

@@ -1,7 +1,7 @@
 """RLlib environments: all seats of one game (`MultiAgentGame`), and one learner's seat in many games (`LearnerVectorEnv`).
 
-Observations are what RLlib's masking modules want: dicts of `observations`, float32 of the game's shape, and `action_mask`,
-float32 (num_actions,). A game cut at the cap on decisions has paid its outcome, and is reported as terminated.
+Observations have the form of RLlib's action-masking modules: dicts of `observations`, float32 of the game's shape, and
+`action_mask`, float32 (num_actions,). A game cut at the cap on decisions is scored and reported as terminated.
 """
 
 from __future__ import annotations
@@ -18,29 +18,23 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from garden_core.batch.batch import Batch
 from garden_core.batch.learner import Learner
 from garden_core.checks import as_integer, check_illegal, short
-from garden_core.game import Game
 from garden_core.interfaces.common import masked_space
 from garden_core.registry import as_game
 
 
-def observation_space(game: Game) -> spaces.Dict:
-    """Return the space of one seat's observations."""
-    return masked_space(game, "observations", np.float32)
-
-
 class MultiAgentGame(MultiAgentEnv):
-    """One game; agents are `player_0` … in seating order, and the one that is to move is shown an observation.
+    """One game; agents are `player_0` … in seating order, and the player to move receives an observation.
 
-    Every step pays all agents. At the end all of them are shown their last observation.
+    Every step returns rewards for all agents. At the end all agents receive their last observation.
 
     Args:
-        config: "game" (a game, a Game class or a name); "illegal", what an illegal action does: "raise" a ValueError
-            (default), and nothing has changed, or "terminate" the game with reward -1 for the offender and 0 for the
-            others; and the game's options.
+        config: "game" (a game, a Game class or a name); "illegal", the effect of an illegal action: "raise" a ValueError
+            (default) and change nothing, or "terminate" the game with reward -1 for the offender and 0 for the others; and
+            the game's options.
 
     Raises:
         KeyError: if "game" is missing.
-        TypeError, ValueError: for options as the game does; at a step, for the action of anybody but the one to move.
+        TypeError, ValueError: for options as the game does; at a step, for an action of any agent but the player to move.
     """
 
     def __init__(self, config: dict[str, Any] | None = None) -> None:
@@ -51,7 +45,8 @@ class MultiAgentGame(MultiAgentEnv):
         self.batch = Batch(self.game, 1, autoreset=False)
         self.agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self.possible_agents = list(self.agents)
-        self.observation_spaces = dict.fromkeys(self.agents, observation_space(self.game))
+        space = masked_space(self.game, "observations", np.float32)
+        self.observation_spaces = dict.fromkeys(self.agents, space)
         self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(self.game.num_actions))
         super().__init__()
 
@@ -63,10 +58,10 @@ class MultiAgentGame(MultiAgentEnv):
         return self._shown(), {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Take the action of the agent that is to move, the only one in `action_dict`."""
+        """Take the action of the player to move, the only one in `action_dict`."""
         agent = self.possible_agents[self.batch.current_player[0]]
         if set(action_dict) != {agent}:
-            raise ValueError(f"{agent} is to move, and alone: {short(sorted(action_dict))}")
+            raise ValueError(f"only {agent} can move now, not {short(sorted(action_dict))}")
         action = as_integer(action_dict[agent], f"{agent}: an action")
         mask = self.batch.action_mask[0]
         if self.illegal == "terminate" and not (0 <= action < len(mask) and mask[action]):
@@ -75,7 +70,7 @@ class MultiAgentGame(MultiAgentEnv):
             self.batch.step([action])
             rewards = dict(zip(self.possible_agents, self.batch.rewards[0].tolist(), strict=True))
             over = bool(self.batch.over[0])
-        ends = {**(dict.fromkeys(self.possible_agents, True) if over else {}), "__all__": over}
+        ends = dict.fromkeys([*self.possible_agents, "__all__"] if over else ["__all__"], over)
         return self._shown(over), rewards, ends, {"__all__": False}, {}
 
     def _shown(self, over: bool = False) -> dict[str, Any]:
@@ -90,9 +85,9 @@ class MultiAgentGame(MultiAgentEnv):
 
 
 class LearnerVectorEnv(gymnasium.vector.VectorEnv):
-    """Many games, one learner's seat in each; thousands of games in one runner.
+    """Thousands of games in one runner, with one learner's seat in each.
 
-    For `gym_env_vectorize_mode="vector_entry_point"`, with this class as the environment of the configuration: RLlib adds
+    Configure RLlib with `gym_env_vectorize_mode="vector_entry_point"` and this class as the environment; RLlib adds
     "num_envs" to `config`.
 
     Args:
@@ -113,7 +108,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
         self.learner = Learner(self.game, num_envs, autoreset="next_step", **how)
         self.num_envs = self.learner.num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.single_observation_space = observation_space(self.game)
+        self.single_observation_space = masked_space(self.game, "observations", np.float32)
         self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -128,7 +123,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Take one legal action in every row; a row that is over gets a new game."""
+        """Take one legal action in every row; deal the next game in rows that are over."""
         learner = self.learner
         learner.step(np.asarray(actions))
         never = np.zeros(self.num_envs, np.bool_)

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 VecEnv over a learner's seat; for PPO and, with its masks, sb3-contrib's MaskablePPO."""
+"""Stable-Baselines3 VecEnv of a learner's seat, for PPO and, with action masks, sb3-contrib's MaskablePPO."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from garden_core.registry import AnyGame, as_game
 class GardenVecEnv(VecEnv):
     """Many games, one learner's seat in each, as a Stable-Baselines3 VecEnv.
 
-    A finished game's info has `terminal_observation`, `terminal_action_mask` (bool (num_actions,)), `episode` (total reward "r", learner's decisions "l",
-    seconds "t", as Monitor writes them), `seat`, `opponents` (by seat, an index into the pool; the learner's own entry
-    means nothing) and `capped`; a game cut at the cap has paid its outcome, so `TimeLimit.truncated` is set only where
-    `max_steps` has ended a game.
+    A finished game's info contains `terminal_observation`, `terminal_action_mask` (bool (num_actions,)), `episode` (total
+    reward "r", learner's decisions "l", seconds "t", as from Monitor), `seat`, `opponents` (index into the pool for each
+    seat; ignore the learner's own entry) and `capped`. A game cut at the cap is terminated, so `TimeLimit.truncated` is
+    only set if `max_steps` ended the game.
 
-    Under `VecNormalize` say `norm_obs=False`: Stable-Baselines3 keeps observations in the space's type, int8, and would cut
-    off the decimals.
+    Use `VecNormalize` with `norm_obs=False`: Stable-Baselines3 stores observations in the space's dtype, int8, which would
+    drop the decimals.
 
     Args:
         game: a game, a Game class or the name of an installed game.
         num_envs: number of games N.
         opponents, weights, seat: as in `garden_core.batch.learner.Learner`.
-        seed: of the first reset; None for a random one.
+        seed: seed of the first reset; None for a random one.
         render_mode: "rgb_array" for `get_images`, or None.
         threads, illegal, max_steps: as in `garden_core.batch.learner.Learner`.
         **options: the game's options.
@@ -60,7 +60,7 @@ class GardenVecEnv(VecEnv):
         self.learner = Learner(
             self.game, num_envs, opponents, weights, seat, "same_step", threads, illegal, max_steps
         )
-        self._actions: tuple[Any, ...] = ()  # what step_async was given, until step_wait takes it
+        self._actions: tuple[Any, ...] = ()  # the argument of step_async until step_wait takes it
         self._returns = np.zeros(self.learner.num_envs)
         self._lengths = np.zeros(self.learner.num_envs, np.int64)
         self._start = time.time()
@@ -77,22 +77,21 @@ class GardenVecEnv(VecEnv):
         return self.learner.observation.copy()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions for `step_wait`."""
+        """Store the actions for `step_wait`."""
         self._actions = (actions,)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the actions; return observations, rewards, dones and infos.
 
         Raises:
-            ValueError: for actions as `Learner.step`; nothing has changed.
+            ValueError: for actions as `Learner.step`; nothing changes.
             RuntimeError: before the first reset, or without actions by `step_async`.
         """
         learner = self.learner
-        given, self._actions = self._actions, ()
-        require_reset(learner.dealt, "step")
-        if not given:
+        if not self._actions:
             raise RuntimeError("call step_async() before step_wait()")
-        learner.step(given[0])
+        (actions,), self._actions = self._actions, ()
+        learner.step(actions)
         self._returns += learner.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -111,8 +110,8 @@ class GardenVecEnv(VecEnv):
                 "opponents": learner.final_drawn[row].tolist(),
                 "capped": bool(learner.capped[row]),
             }
-            self._returns[row] = 0
-            self._lengths[row] = 0
+        self._returns[over] = 0
+        self._lengths[over] = 0
         return learner.observation.copy(), learner.rewards.copy(), over, infos
 
     def action_masks(self) -> np.ndarray:
@@ -125,7 +124,7 @@ class GardenVecEnv(VecEnv):
         return self.learner.action_mask.astype(np.bool_)
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Do nothing: there are no resources to release."""
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Seed the next reset; row i, game e then has the seed `game_seed(seed, i, e)`.
@@ -137,7 +136,7 @@ class GardenVecEnv(VecEnv):
         return [self._seed] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return the attribute once for each row; all rows share it."""
+        """Return the attribute once per row; all rows share it."""
         return [getattr(self, attr_name)] * len(self._chosen(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -146,23 +145,23 @@ class GardenVecEnv(VecEnv):
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method; `action_masks` gives each row its own, anything else is shared by all rows."""
+        """Call a method; the result of `action_masks` is split by row, any other is shared by all rows."""
         rows = self._chosen(indices)
         value = getattr(self, method_name)(*args, **kwargs)
         return [value[row] for row in rows] if method_name == "action_masks" else [value] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Return for each row whether it does what a wrapper would: Monitor's "episode" is in the infos, nothing else.
+        """Return for each row whether it acts like a wrapper: only like Monitor, whose "episode" is in the infos.
 
-        So SB3's `evaluate_policy` takes rewards and lengths from there, also under VecNormalize.
+        SB3's `evaluate_policy` then takes rewards and lengths from there, also under VecNormalize.
         """
         return [wrapper_class is Monitor] * len(self._chosen(indices))
 
     def render(self, mode: str | None = None) -> np.ndarray | None:
-        """Return one picture of all rows; without a render mode None, with a warning.
+        """Return one picture of all rows; without a render mode warn and return None.
 
         Raises:
-            ValueError: for a render mode that has no pictures.
+            ValueError: for a render mode without pictures.
             RuntimeError: before the first reset.
         """
         require_reset(self.learner.dealt, "render")
@@ -171,17 +170,16 @@ class GardenVecEnv(VecEnv):
         return super().render(mode)
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """Return a picture of each row, with the last decision marked, as its learner's seat may see it (None without "rgb_array").
+        """Return a picture of each row from its learner's seat, with the last decision marked; None without "rgb_array".
 
         Raises:
             RuntimeError: before the first reset.
         """
-        require_reset(self.learner.dealt, "get_images")
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs
         frames: Any = [render_row(self.learner, row, "rgb_array") for row in range(self.num_envs)]
         return frames
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
-        """Return the rows that are meant (None: all); ValueError or IndexError for what are none."""
+        """Return the rows `indices`, all if None; raise ValueError or IndexError for invalid ones."""
         return as_rows(range(self.num_envs) if indices is None else indices, self.num_envs, "named").tolist()

@@ -1,7 +1,8 @@
-"""A dataset of games for torch's DataLoader."""
+"""A dataset of games for PyTorch's DataLoader."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,19 +17,19 @@ from garden_core.files.dataset import Dataset, Decisions
 class TorchDataset(IterableDataset):
     """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
 
-    A batch is a dict of tensors, by the names, shapes and types of `garden_core.files.dataset.Decisions`. Each iteration yields
-    every decision once. Workers of the DataLoader share the games among them; each makes batches of its own, the last of
-    which may be smaller. The order is drawn from `generator`, in workers from the seed that the DataLoader gives them
-    (`DataLoader(generator=…)`), by default from torch's own (`torch.manual_seed`), and from nothing else.
+    A batch is a dict of tensors with the names, shapes and dtypes of `garden_core.files.dataset.Decisions`. Each iteration
+    yields every decision once. The DataLoader's workers split the games; each makes its own batches, the last of which can
+    be smaller. The order depends only on `generator`, in workers on the DataLoader's seed (`DataLoader(generator=…)`), by
+    default on torch's generator (`torch.manual_seed`).
 
     Args:
         dataset: the games.
         batch_size: decisions in a batch, at least 1.
-        games: which of the games, as for `Dataset.expand`.
-        shuffle: take the games in random order, and mix the decisions of as many as come to `mixed` decisions; otherwise
-            games and decisions come in their order.
-        mixed: decisions that are in memory at a time, at least 1; a longer game is taken whole.
-        generator: draws the order where there are no workers; a DataLoader without workers keeps its own to itself.
+        games: the games to use, as for `Dataset.expand`.
+        shuffle: take the games in random order and shuffle the decisions of successive games within a buffer of `mixed`
+            decisions; otherwise keep the order.
+        mixed: size of the buffer in decisions, at least 1; a longer game is taken whole.
+        generator: determines the order without workers, because a DataLoader without workers does not pass on its own.
 
     Raises:
         IndexError: as `Dataset.expand`.
@@ -49,26 +50,25 @@ class TorchDataset(IterableDataset):
         self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
         self.games = dataset.numbers(games)
         self.generator = generator
-        self._worker_epochs = 0, 0  # the seed of a worker, which keeps it, and how many epochs it has made
+        self._epochs: Counter[int] = Counter()  # number of epochs by seed, in a persistent worker
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the generator out: workers have seeds."""
+        """Pickle without the generator: workers have seeds."""
         return {**self.__dict__, "generator": None}
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
-        """Yield the batches of one epoch, or of a worker's part of it."""
+        """Iterate over the batches of one epoch, or of a worker's part of it."""
         worker = get_worker_info()
         if worker is None:
             part, parts, epoch = 0, 1, 0
             seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
         else:
             part, parts, seed = worker.id, worker.num_workers, worker.seed - worker.id
-            before, epoch = self._worker_epochs
-            epoch = epoch if before == seed else 0
-            self._worker_epochs = seed, epoch + 1
+            epoch = self._epochs[seed]
+            self._epochs[seed] += 1
         rng = np.random.default_rng([seed, epoch])
         games = rng.permutation(self.games) if self.shuffle else self.games
-        rest: list[np.ndarray] = []  # the decisions, less than a batch, that are left of the last chunk
+        rest: list[np.ndarray] = []  # the last chunk's remaining decisions, less than a batch
         for chunk in self.dataset.chunks(games[part::parts], self.mixed):
             n = len(chunk.action)
             order = rng.permutation(n) if self.shuffle else np.arange(n)

@@ -1,4 +1,4 @@
-"""TorchRL environments: all seats of many games (`BatchEnv`), and one learner's seat in each (`LearnerEnv`)."""
+"""TorchRL environments: all seats of many games (`BatchEnv`), or one learner's seat in each (`LearnerEnv`)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class _Env(EnvBase):
     """Base class of both environments.
 
     Args:
-        games: without autoreset.
-        seats: by name, the lasting array of who is shown in each row, int64 (N,).
-        payees: how many seats are paid.
-        device: of the tensors.
+        games: the games, without autoreset.
+        seats: name and permanent array of the observing seat in each row, int64 (N,).
+        num_rewards: number of rewards per row.
+        device: device of the tensors.
     """
 
     def __init__(
         self,
         games: Batch | Learner,
         seats: dict[str, np.ndarray],
-        payees: int,
+        num_rewards: int,
         device: torch.device | str | None,
     ) -> None:
         game, n = games.game, (games.num_envs,)
@@ -47,29 +47,25 @@ class _Env(EnvBase):
             device=self.device,
         )
         self.action_spec = Categorical(game.num_actions, n, self.device, torch.int64)
-        self.reward_spec = Unbounded((*n, payees), self.device, torch.float32)
+        self.reward_spec = Unbounded((*n, num_rewards), self.device, torch.float32)
         end = {name: Binary(1, (*n, 1), **bits) for name in ("done", "terminated", "truncated")}
         self.full_done_spec = Composite(**end, shape=n, device=self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDictBase:
-        rows = None if tensordict is None else tensordict.get("_reset", None)
-        if rows is None or not self.games.dealt:
-            self.games.reset(self._seed)
-        else:
-            self.games.reset(self._seed, rows=rows.reshape(-1).cpu().numpy())
+        self.games.reset(self._seed, _row_mask(tensordict, "_reset") if self.games.dealt else None)
         self._seed = None
         return self._shown()
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        going_on = ~(self.games.terminated | self.games.truncated)
-        asked = tensordict.get("_step", None)  # the rows to step, where the caller names some
-        if asked is not None:
-            going_on &= asked.reshape(-1).cpu().numpy()
-        rows = np.flatnonzero(going_on)
+        stepped = ~(self.games.terminated | self.games.truncated)
+        partial = _row_mask(tensordict, "_step")
+        if partial is not None:
+            stepped &= partial
+        rows = np.flatnonzero(stepped)
         self.games.step(tensordict["action"].cpu().numpy()[rows], rows)
         shown = self._shown()
-        paid = np.where(going_on[:, None], self.games.rewards.reshape(self.num_envs, -1), 0)
-        shown["reward"] = torch.from_numpy(paid.astype(np.float32)).to(self.device)
+        rewards = np.where(stepped[:, None], self.games.rewards.reshape(self.num_envs, -1), np.float32(0))
+        shown["reward"] = torch.from_numpy(rewards).to(self.device)
         return shown
 
     def _shown(self) -> TensorDictBase:
@@ -100,23 +96,29 @@ class _Env(EnvBase):
         self._seed = None if seed is None else int(as_seed(seed))
 
 
+def _row_mask(tensordict: TensorDictBase | None, key: str) -> Any:
+    """Return a mask of rows, bool (N,), or None if there is none."""
+    mask = None if tensordict is None else tensordict.get(key, None)
+    return None if mask is None else mask.reshape(-1).cpu().numpy()
+
+
 class BatchEnv(_Env):
-    """Many games, one in each row, seen by the player to move, as `garden_core.Batch` has them.
+    """Many games with the views of the players to move, as `garden_core.Batch`.
 
     Keys, for N games: `observation`, int8 `(N, *game.observation_shape)`; `action_mask`, bool (N, num_actions), all true in
-    a row that is over; `current_player`, int64 (N,); `action`, int64 (N,); `reward`, float32 (N, num_players), what each
-    seat was paid; `done`, `terminated` and `truncated` (by the cap on decisions), bool (N, 1). A row that is over waits for
-    its reset, and its action is ignored; `rollout` and collectors reset it automatically. `set_seed` seeds the next reset.
+    a row that is over; `current_player`, int64 (N,); `action`, int64 (N,); `reward`, float32 (N, num_players), each seat's
+    reward; `done`, `terminated` and `truncated` (by the cap on decisions), bool (N, 1). A row that is over ignores actions
+    until its reset; `rollout` and collectors reset it automatically. `set_seed` seeds the next reset.
 
     Args:
         game: a game, a Game class or the name of an installed game.
         num_envs: number of games N.
-        threads: largest number of threads that play the games (`garden_core.Batch`).
-        device: of the tensors; the games are played on the CPU.
+        threads: maximum number of threads that play the games (`garden_core.Batch`).
+        device: device of the tensors; the games run on the CPU.
         **options: the game's options.
 
     Raises:
-        TypeError, ValueError: for options as the game does; at a step, for an illegal action: nothing has changed then.
+        TypeError, ValueError: for options as the game does; at a step, for an illegal action, and nothing changes.
     """
 
     def __init__(
@@ -133,10 +135,10 @@ class BatchEnv(_Env):
 
 
 class LearnerEnv(_Env):
-    """Many games, one learner's seat in each; opponents play inside `step`, as `garden_core.batch.learner.Learner` has them.
+    """Many games with one learner's seat in each; opponents play inside `step`, as in `garden_core.batch.learner.Learner`.
 
     Keys as in `BatchEnv`, but with the learner's view, its own reward, float32 (N, 1), and its seat, `seat`, int64 (N,). A
-    game cut at the cap has paid its outcome and is terminated.
+    game cut at the cap is scored and terminated.
 
     Args:
         game, num_envs, threads, device, options: as in `BatchEnv`.

@@ -1,13 +1,11 @@
-"""Compiled code: the decorator and its cache, records, random numbers; loops over any game's rules."""
+"""Compiled code: the decorator and its cache, records, random numbers, kernels and loops for all games."""
 
-from garden_core.jit.decorator import OPTIONS, cache_folder, compiled, inlined
+from garden_core.jit.decorator import cache_folder, compiled, inlined
 from garden_core.jit.fingerprints import fingerprint
 from garden_core.jit.rng import bounded, game_seed, next_float, next_uint64, nth_legal, seed_rng, shuffle
-from garden_core.jit.rows import JIT, records
+from garden_core.jit.rows import records
 
 __all__ = [
-    "JIT",
-    "OPTIONS",
     "bounded",
     "cache_folder",
     "compiled",

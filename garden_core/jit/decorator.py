@@ -1,4 +1,4 @@
-"""The one decorator for compiled code, and the folder where its machine code is kept."""
+"""The decorators for compiled code, and its cache folder."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from garden_core.jit.rows import JIT
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS: Any = {"nogil": True, **flags()}
-"""Numba's options of all compiled functions; `nogil` releases the interpreter's lock."""
+"""Numba's options for all compiled functions; `nogil` releases the interpreter's lock."""
 
 
 def compiled(function: F) -> F:
-    """Compile `function` with Numba, keeping the machine code in the user's cache folder.
+    """Compile `function` with Numba and cache the machine code on disk.
 
-    The folder is `NUMBA_CACHE_DIR` where that is set, else one of the user's cache folders. Under
-    `NUMBA_DISABLE_JIT=1` the function stays plain Python (unsigned integers wrap silently there too).
-    A function whose name begins with _ is for other compiled code only: that compiles faster, and calling it
-    from Python raises TypeError (not where `numba_private` is without "linking").
+    The cache folder is `NUMBA_CACHE_DIR` if set, else `garden-envs/numba` in the user's cache folder. Under
+    `NUMBA_DISABLE_JIT=1` the function stays plain Python, in which unsigned integers wrap silently too.
+    If its name begins with _, only compiled code can call it, which compiles faster: a call from Python raises TypeError
+    (unless `numba_private` is without "linking").
     """
     if not JIT:
         return np.errstate(over="ignore")(function)
@@ -40,9 +40,9 @@ def compiled(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile `function` as `compiled` does, and have compiled callers take its code in.
+    """Compile `function` as `compiled` does, and inline it into compiled callers.
 
-    It is for functions of many arrays that are called once for each game: to pass the arrays costs more than a tenth of a step.
+    Use it for functions of many arrays that are called once per game: passing the arrays takes over a tenth of a step's time.
     """
     inlined_functions.add(function)
     return compiled(function)
@@ -50,16 +50,16 @@ def inlined(function: F) -> F:
 
 @functools.cache
 def cache_folder() -> str | None:
-    """Return the folder where compiled code is kept, or None if it cannot be written; then a warning has said so."""
+    """Return the folder for compiled code; None, after a warning, if it cannot be written."""
     folder = numba.config.CACHE_DIR or str(platformdirs.user_cache_path("garden-envs") / "numba")
-    if numba.config.BOUNDSCHECK:  # no part of Numba's key: unchecked code would be found and run
+    if numba.config.BOUNDSCHECK:  # not in Numba's key: it would load unchecked code
         folder = os.path.join(folder, "boundscheck")
     try:
         os.makedirs(folder, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         warnings.warn(
-            f"compiled code cannot be kept in {folder} ({error}); every process will compile anew. "
+            f"compiled code cannot be kept in {folder} ({error}); every process will compile it again. "
             "Set NUMBA_CACHE_DIR to a folder that can be written.",
             stacklevel=3,
         )

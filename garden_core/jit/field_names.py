@@ -1,4 +1,4 @@
-"""A check of rules before they compile: every field of a record that they name must exist."""
+"""A check of rules before they compile: the record fields that they use must exist."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 
 def check_field_names(rules: tuple[Callable[..., Any], ...], records: dict[str, np.dtype]) -> None:
-    """Check the fields that rules, and functions of the same module that they call, name of their records.
+    """Check the record fields that rules use, and functions of the same module that they call.
 
     Args:
         rules: compiled functions.
-        records: record types by the name of the argument that holds them, such as "state".
+        records: record types by argument name, such as "state".
 
     Raises:
-        TypeError: for a field that does not exist; it names the file, line and function, and a similar field.
+        TypeError: for an unknown field; it names the file, line and function, and a similar field.
     """
     pending = [getattr(function, "py_func", function) for function in rules]
     for function in pending:

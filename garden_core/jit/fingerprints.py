@@ -1,4 +1,4 @@
-"""The fingerprint of what a function compiles."""
+"""Fingerprints of compiled functions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 
 _NOT_FOLLOWED = ("numpy", "numba")  # Numba's cache knows its own version
 inlined_functions: set[Callable[..., Any]] = set()
-"""Functions whose callers take their code in."""
+"""Functions that are inlined into their callers."""
 
 
 def fingerprint(*functions: Callable[..., Any]) -> str:
-    """Hex digest of everything that `functions` compile: their code, what they call, the constants they read.
+    """Return a hex digest of all that `functions` compile: their code, the functions they call, the constants they read.
 
-    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums,
-    in any file; NumPy and Numba themselves are left out.
+    Follows global names, defaults and closures into functions, modules, arrays, numbers, tuples and enums, in any file
+    outside of NumPy and Numba.
 
     Raises:
-        NameError: if a name that they use is not defined yet, as its change would go unseen.
+        NameError: if they use a name that is not defined yet, whose later changes would be missed.
     """
     digest = hashlib.sha256()
     for part in _reached(list(functions)):
@@ -57,11 +57,11 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
                     if name not in value.__globals__ and not hasattr(builtins, name):
                         raise NameError(
                             f"{name!r}, which {value.__qualname__} uses, is not defined yet; "
-                            "a Game class must stand below everything that its rules use"
+                            "define a Game class below everything that its rules use"
                         )
             for name in names:
-                held = value.__globals__.get(name)
-                pending += _in_modules(held, names) if isinstance(held, types.ModuleType) else [held]
+                named = value.__globals__.get(name)
+                pending += _in_modules(named, names) if isinstance(named, types.ModuleType) else [named]
             pending += value.__defaults__ or ()
             pending += (value.__kwdefaults__ or {}).values()
             pending += [cell.cell_contents for cell in value.__closure__ or ()]
@@ -77,30 +77,32 @@ def _reached(pending: list[Any]) -> Iterator[bytes]:
 
 @functools.cache
 def _steps(code: types.CodeType) -> tuple[bytes, frozenset[str]]:
-    """Return what a function does, docstring or not (`python -OO` has none), and the global names that it uses."""
+    """Return a function's instructions, without its docstring (`python -OO` has none), and the global names that it uses."""
     steps = [step for step in dis.get_instructions(code) if step.opname != "NOP"]
-    does: list[Any] = [code.co_name, code.co_names]
-    for step in steps:
-        constant = step.opcode in dis.hasconst and not isinstance(step.argval, types.CodeType)
-        does.append(
-            (step.opname, step.argval if constant else None if step.opcode in dis.hasconst else step.arg)
-        )
-    return repr(does).encode(), frozenset(step.argval for step in steps if step.opname == "LOAD_GLOBAL")
+    instructions = [(step.opname, _argument(step)) for step in steps]
+    does = repr((code.co_name, code.co_names, instructions)).encode()
+    return does, frozenset(step.argval for step in steps if step.opname == "LOAD_GLOBAL")
+
+
+def _argument(step: dis.Instruction) -> Any:
+    if step.opcode not in dis.hasconst:
+        return step.arg
+    return None if isinstance(step.argval, types.CodeType) else step.argval
 
 
 def _in_modules(module: types.ModuleType, names: list[str]) -> list[Any]:
-    """Whatever `names` may mean in the module, and in the modules that they mean there."""
-    modules, found = [module], []
+    """Return the values of `names` in the module, and in modules that are among them."""
+    modules, values = [module], []
     for holder in modules:
         if _package(holder.__name__) in _NOT_FOLLOWED:
             continue
         for name in names:
-            held = getattr(holder, name, None)
-            if not isinstance(held, types.ModuleType):
-                found.append(held)
-            elif held not in modules:
-                modules.append(held)
-    return found
+            value = getattr(holder, name, None)
+            if not isinstance(value, types.ModuleType):
+                values.append(value)
+            elif value not in modules:
+                modules.append(value)
+    return values
 
 
 def _package(module: str | None) -> str:

@@ -1,8 +1,8 @@
-"""The generic functions on a state, dispatched on the type of its record: what any code may call for any game.
+"""Generic functions for the states of all games, dispatched on the record type of `state`.
 
-Inside compiled code a call costs nothing: Numba resolves it while compiling, by the record type of `state`.
-From Python it costs about 2 µs; whole arrays and the loops of `garden_core.jit.loops` are the fast way.
-`state` and `params` are records: a row of `game.new_states(n)`, and `game.params[0]`.
+In compiled code the dispatch is free: Numba resolves it while compiling. From Python a call takes about 2 µs; the loops of
+`garden_core.jit.loops` over whole arrays are faster. `state` and `params` are records: a row of `game.new_states(n)`, and
+`game.params[0]`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from garden_core.jit.rows import JIT
 
 
 class Kernels(NamedTuple):
-    """What a game supplies, each a function decorated with `compiled`; see the functions of the same names.
+    """A game's rules: functions decorated with `compiled`; see the generic functions of the same names.
 
-    A game's `deal` seeds the generator and fills every field of its own; its `apply_action` is the rules'
-    transition alone, and its `legal_actions` is called in games in progress alone. Counting decisions, the cap, the
-    rewards and the mask of a finished game are added here, once for all games.
-    The arguments have the names that the generic functions give them. Three have defaults: `public_points` and `standings`
-    are `points`, and `resample` draws a new generator alone, which fits games of perfect information.
+    A game's `deal` seeds the generator and fills all of the game's fields; its `apply_action` does the transition only; its
+    `legal_actions` is called only while the game is in progress. The core adds the count of decisions, the cap, rewards and
+    the mask of a finished game. Arguments must have the names that the generic functions use.
+
+    Three functions have defaults: `public_points` and `standings` are `points`; with perfect information, `resample` only
+    redraws the generator.
     """
 
     deal: Callable[..., Any]
@@ -49,33 +50,32 @@ _kernels_by_type: dict[numba.types.Type, Kernels] = {}
 
 @compiled
 def redraw_nothing(state, params, player, seed):
-    """Draw a new generator: the default of `resample`, where every seat sees everything but the future."""
+    """Redraw only the generator: the default of `resample`, for perfect information."""
     seed_rng(state.rng, seed)
 
 
 def completed(rules: Any, game: Any) -> Kernels:
-    """Return a game's rules, a module or anything else that holds them, with the defaults.
+    """Return a game's rules, from a module or another object with these attributes, with the defaults.
 
     Raises:
-        TypeError: for a function that is missing, or not compiled; it names the file.
+        TypeError: for a missing function; it names the file.
     """
-    found = {name: getattr(rules, name, None) for name in Kernels._fields}
-    found["public_points"] = found["public_points"] or found["points"]
-    found["standings"] = found["standings"] or found["points"]
+    defaults = {name: getattr(rules, "points", None) for name in ("public_points", "standings")}
     if game.information == "perfect":
-        found["resample"] = found["resample"] or redraw_nothing
-    place = getattr(rules, "__file__", None) or inspect.getfile(game)
-    if lacking := [name for name, function in found.items() if function is None]:
+        defaults["resample"] = redraw_nothing
+    functions = [getattr(rules, name, None) or defaults.get(name) for name in Kernels._fields]
+    if lacking := [name for name, function in zip(Kernels._fields, functions, strict=True) if not function]:
+        place = getattr(rules, "__file__", None) or inspect.getfile(game)
         raise TypeError(f"{place}: the rules of {game.__name__} lack {', '.join(lacking)}")
-    return Kernels._make(found.values())
+    return Kernels._make(functions)
 
 
 def register(dtype: np.dtype, kernels: Kernels) -> None:
     """Make `kernels` the rules of every record of type `dtype`.
 
     Raises:
-        ValueError: if the type is taken.
-        TypeError: if a kernel's arguments are named otherwise than the generic function's.
+        ValueError: if the type is registered already.
+        TypeError: if a kernel's arguments do not have the names of the generic function's.
     """
     if dtype in _kernels:
         raise ValueError(f"the state type with field {(dtype.names or ('?',))[-1]!r} is registered already")
@@ -88,15 +88,10 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
 
 
 def fingerprint_of(rules: Any) -> str:
-    """Hex digest of all that is compiled for a game: its rules, what the core adds to them, the compiler's options."""
-    made = (
-        _make_deal(rules.deal),
-        _make_legal_actions(rules.legal_actions),
-        _make_apply_action(rules.apply_action),
-        _make_resample(rules.resample),
-    )
+    """Return a hex digest of all that is compiled for a game: its rules, the core's additions, the compiler's options."""
+    kernels = [complete(getattr(rules, name)) for name, complete in _ADDITIONS.items()]
     options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
-    return fingerprint(*made, *rules) + repr(options)
+    return fingerprint(*kernels, *rules) + repr(options)
 
 
 def _of(state: Any) -> Kernels:
@@ -113,30 +108,30 @@ def _of_type(state: numba.types.Type) -> Kernels:
         raise numba.TypingError(f"{state} is {_UNKNOWN}") from None
 
 
-# --- what the core adds to the rules ---
+# --- additions to the rules ---
 
 
 @compiled
 def is_dealt(state):
-    """Whether the state was ever dealt: records begin as zeros, and no seeded generator is all zeros."""
+    """Return whether the state was ever dealt: new records are zeros, and no seeded generator is all zeros."""
     return (state.rng[0] | state.rng[1] | state.rng[2] | state.rng[3]) != 0
 
 
 @compiled
 def in_progress(state):
-    """Whether the state was dealt and its game is not over."""
+    """Return whether the state was dealt and its game is not over."""
     return is_dealt(state) and not (state.terminated or state.truncated)
 
 
 @compiled
 def _compute_rewards(state, params):
-    """After a decision: end the game at the cap, then pay every seat for this decision (`state.rewards`)."""
+    """After a decision, end the game at the cap, and write each seat's reward to `state.rewards`."""
     if state.decisions >= params.max_decisions and not state.terminated:
         state.truncated = 1
     over = state.terminated or state.truncated
     n = params.num_players
     if params.reward == rewards.MARGIN:
-        if over:  # what only the player could see is paid with the last step
+        if over:  # hidden points are rewarded in the last step
             points(state, params, state.tally)
         else:
             public_points(state, params, state.tally)
@@ -159,7 +154,7 @@ def _compute_rewards(state, params):
 
 @compiled
 def _reset_counters(state, params):
-    """After a deal: nothing decided, nothing paid."""
+    """Reset decisions and rewards after a deal."""
     state.decisions = 0
     state.terminated = 0
     state.truncated = 0
@@ -207,10 +202,19 @@ def _make_resample(rules_resample):
     return resample
 
 
+_ADDITIONS = {
+    "deal": _make_deal,
+    "legal_actions": _make_legal_actions,
+    "apply_action": _make_apply_action,
+    "resample": _make_resample,
+}
+"""By the name of a rule: completes a game's rule by what all games have in common."""
+
+
 # --- the generic functions ---
 #
-# The rules need not understand a record that was never dealt, which is all zeros: nothing is legal in it, as in a
-# finished game, and apply_action and resample leave it as it is. Observations and counts only read, which zeros must allow.
+# In a record that was never dealt, which is all zeros, nothing is legal, as in a finished game, and apply_action and resample
+# do nothing. The rules that only read are called with it.
 
 
 def deal(state, params, seed):
@@ -227,10 +231,10 @@ def legal_actions(state, params, mask):
 
 
 def apply_action(state, params, action):
-    """Carry out a legal `action` of the player to move, up to the next decision, and pay every seat.
+    """Carry out a legal `action` of the player to move, up to the next decision.
 
-    The action is trusted: check it against the mask before. Overwrites `state.rewards`, and sets
-    `terminated` or, at the cap on decisions, `truncated`.
+    The action is not checked: compare it with the mask first. Writes `state.rewards`, and sets `terminated` or, at the cap on
+    decisions, `truncated`.
     """
     if JIT:
         compiled_apply_action(state, params, action)
@@ -239,12 +243,12 @@ def apply_action(state, params, action):
 
 
 def observe(state, params, player, out):
-    """Fill `out`, int8 (observation size,), with what seat `player` sees; any seat at any time."""
+    """Fill `out`, int8 (observation size,), with what seat `player` sees, which can be any seat at any time."""
     _of(state).observe(state, params, player, out)
 
 
 def points(state, params, out):
-    """Fill `out`, int32 (max players,), with every seat's score as things stand."""
+    """Fill `out`, int32 (max players,), with every seat's current score."""
     _of(state).points(state, params, out)
 
 
@@ -254,7 +258,7 @@ def public_points(state, params, out):
 
 
 def standings(state, params, out):
-    """Fill `out`, int32 (max players,): higher is better, equal is a tie, the rules' tie-breaks included."""
+    """Fill `out`, int32 (max players,), with standings: higher is better, equal is a tie after the rules' tie-breaks."""
     _of(state).standings(state, params, out)
 
 
@@ -264,9 +268,9 @@ def resample(state, params, player, seed):
 
 
 def copy_record(to, row, record):
-    """Copy a record into a row of `to`, an array of its type: a state, and with it its game.
+    """Copy a record, such as a state, into a row of `to`, an array of the same type.
 
-    A GPU has its own way (`garden_core.batch.gpu_records`).
+    `garden_core.batch.gpu_records` replaces it on a GPU.
     """
     to[row] = record
 
@@ -276,44 +280,17 @@ def _(to, row, record):
     return copy_record
 
 
-@overload(deal, jit_options=OPTIONS)
-def _(state, params, seed):
-    return _make_deal(_of_type(state).deal)
+def _dispatch_on_state(generic):
+    """Compile each call of a generic function to a call of the rule for the record type of `state`."""
+
+    @overload(generic, jit_options=OPTIONS, strict=False)
+    def _(state, *_):
+        rule, complete = getattr(_of_type(state), generic.__name__), _ADDITIONS.get(generic.__name__)
+        return complete(rule) if complete else rule.py_func
 
 
-@overload(apply_action, jit_options=OPTIONS)
-def _(state, params, action):
-    return _make_apply_action(_of_type(state).apply_action)
-
-
-@overload(legal_actions, jit_options=OPTIONS)
-def _(state, params, mask):
-    return _make_legal_actions(_of_type(state).legal_actions)
-
-
-@overload(observe, jit_options=OPTIONS)
-def _(state, params, player, out):
-    return _of_type(state).observe.py_func
-
-
-@overload(points, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).points.py_func
-
-
-@overload(public_points, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).public_points.py_func
-
-
-@overload(standings, jit_options=OPTIONS)
-def _(state, params, out):
-    return _of_type(state).standings.py_func
-
-
-@overload(resample, jit_options=OPTIONS)
-def _(state, params, player, seed):
-    return _make_resample(_of_type(state).resample)
+for _generic in (deal, legal_actions, apply_action, observe, points, public_points, standings, resample):
+    _dispatch_on_state(_generic)
 
 
 @compiled

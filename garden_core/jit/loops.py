@@ -1,7 +1,7 @@
-"""Compiled loops over many states, written once for all games. `params` is an array of one record throughout.
+"""Compiled loops over many states, for all games. `params` is an array of one record everywhere.
 
-What Python calls often takes flat arguments, the arrays of `Rows` in its own order; a NamedTuple made in compiled code costs
-nothing, one handed over by Python a few microseconds.
+Functions that Python calls often take the arrays of `Rows` as separate arguments, in this order: a NamedTuple made in
+compiled code is free, one passed from Python takes a few microseconds.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from garden_core.jit import kernels
 from garden_core.jit.decorator import compiled, inlined
 from garden_core.jit.rng import bounded, game_seed, nth_legal
 
-DEAL = -1
-"""In place of an action: deal the game that the row's numbers name."""
+DEAL = -2
+"""In place of an action: deal the game that the row's numbers name. Agents have -1, `choices.FORFEIT`."""
 
 
 class Rows(NamedTuple):
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     Attributes:
         states: state records (N,).
         last_states: state records (N,), each row's last finished game.
-        seeds: uint64 (N,), `seed_rows`: uint64 (N,), `episodes`: uint64 (N,): the game in row i is dealt from
+        seeds, seed_rows, episodes: uint64 (N,); the game in row i is dealt from
             `rng.game_seed(seeds[i], seed_rows[i], episodes[i])`.
         observations: int8 (N, observation size), what the player to move sees.
         masks: int8 (N, num_actions), its legal actions.
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The rewards of each row's last step, and whether it ended the game: see `Batch`.
+    """Rewards and ends of each row's last step; see `Batch`.
 
     Attributes:
         rewards: float32 (N, players).
@@ -56,9 +56,9 @@ class StepResult(NamedTuple):
 
 @compiled
 def refresh(states, params, row, observations, masks):
-    """Write the view and the mask of the player to move in `row`; a mask of ones when the game is over.
+    """Write the observation and the mask of the player to move in `row`; a mask of ones when the game is over.
 
-    A finished game is seen by the seat of its last `current_player`.
+    In a finished game the seat of the last `current_player` observes.
     """
     state = states[row]
     if state.terminated or state.truncated:
@@ -70,7 +70,7 @@ def refresh(states, params, row, observations, masks):
 
 @inlined
 def show_row(rows, params, row):
-    """Show the game in a row: see `refresh`, and who is to move."""
+    """Write observation, mask and player to move of a row; see `refresh`."""
     refresh(rows.states, params, row, rows.observations, rows.masks)
     rows.current_player[row] = rows.states[row].current_player
 
@@ -85,9 +85,10 @@ def deal_row(rows, params, row):
 
 @compiled
 def play_one(states, params, action, seed, episode, observations, masks):
-    """Take a legal action in row 0, or DEAL, and show the result; return who is to move, p, or -1 - p if the game is over.
+    """Take a legal action in row 0, or DEAL, and write observation and mask.
 
-    The game dealt is number `episode` of row 0 under `seed`, as a batch has it.
+    The game dealt is episode `episode` of row 0 with `seed`, as in a batch. Returns the player to move p, or -1 - p if the
+    game is over.
     """
     state = states[0]
     if action == DEAL:
@@ -101,16 +102,16 @@ def play_one(states, params, action, seed, episode, observations, masks):
 
 @inlined
 def is_illegal(masks, states, row, action):
-    """Whether an action is not legal in a row, or its game is over."""
+    """Return whether an action is illegal in a row, or its game is over."""
     if action < 0 or action >= masks.shape[1] or not masks[row, action]:
         return True
-    # A finished game's mask is true at both ends, which is cheaper to see: the records are far apart in memory.
+    # A finished game's mask has ones at both ends. Reading these first is faster, as records are far apart in memory.
     return masks[row, 0] & masks[row, -1] and (states[row].terminated or states[row].truncated)
 
 
 @compiled
 def first_illegal(masks, states, chosen, actions):
-    """Return the first index i such that actions[i] is not legal in row chosen[i] (or its game is over), else -1."""
+    """Return the first index i such that actions[i] is illegal in row chosen[i], or its game is over; else -1."""
     for i in range(chosen.shape[0]):
         if is_illegal(masks, states, chosen[i], actions[i]):
             return i
@@ -118,23 +119,23 @@ def first_illegal(masks, states, chosen, actions):
 
 
 @inlined
-def advance_row(rows, params, row, action, autoreset, paid):
-    """Take a legal action, or DEAL, in a row, and show the result.
+def advance_row(rows, params, row, action, autoreset, result):
+    """Take a legal action, or DEAL, in a row, and write the result.
 
-    A finished game is kept in `last_states` and, if `autoreset`, dealt anew.
+    Copies a finished game to `last_states` and, if `autoreset`, deals the next one.
     """
     state = rows.states[row]
     over = False
     if action == DEAL:
-        paid.rewards[row, :] = 0
-        paid.terminated[row] = False
-        paid.truncated[row] = False
+        result.rewards[row, :] = 0
+        result.terminated[row] = False
+        result.truncated[row] = False
     else:
         kernels.apply_action(state, params[0], action)
-        for p in range(paid.rewards.shape[1]):
-            paid.rewards[row, p] = state.rewards[p]
-        paid.terminated[row] = state.terminated != 0
-        paid.truncated[row] = state.truncated != 0
+        for p in range(result.rewards.shape[1]):
+            result.rewards[row, p] = state.rewards[p]
+        result.terminated[row] = state.terminated != 0
+        result.truncated[row] = state.truncated != 0
         over = state.terminated or state.truncated
         if over:
             kernels.copy_record(rows.last_states, row, rows.states[row])
@@ -164,26 +165,26 @@ def advance_rows(
 ):
     """Take the legal action actions[i], or DEAL, in row chosen[i]; see `advance_row`."""
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
-    paid = StepResult(rewards, terminated, truncated)
+    result = StepResult(rewards, terminated, truncated)
     for i in range(chosen.shape[0]):
-        advance_row(rows, params, chosen[i], actions[i], autoreset, paid)
+        advance_row(rows, params, chosen[i], actions[i], autoreset, result)
 
 
 @compiled
-def set_row(rows, params, row, state, paid):
-    """Put a game in progress into a row, and show it."""
+def set_row(rows, params, row, state, result):
+    """Put a game in progress into a row, and write what `show_row` does."""
     kernels.copy_record(rows.states, row, state)
-    paid.rewards[row, :] = 0
-    paid.terminated[row] = state.terminated != 0
-    paid.truncated[row] = state.truncated != 0
+    result.rewards[row, :] = 0
+    result.terminated[row] = state.terminated != 0
+    result.truncated[row] = state.truncated != 0
     show_row(rows, params, row)
 
 
 @compiled
-def set_rows(rows, params, chosen, given, paid):
+def set_rows(rows, params, chosen, given, result):
     """Put the state given[i] into row chosen[i]; see `set_row`."""
     for i in range(chosen.shape[0]):
-        set_row(rows, params, chosen[i], given[i], paid)
+        set_row(rows, params, chosen[i], given[i], result)
 
 
 @compiled
@@ -216,7 +217,7 @@ def by_seat(kernel, game, states):
 
 @inlined
 def play_at_random(rows, params, row, with_observation, rng_state):
-    """Play a uniformly random decision in a row, dealing anew after an end; return whether the game ended."""
+    """Play a uniformly random decision in a row, and deal the next game after an end; return whether the game ended."""
     state = rows.states[row]
     n = kernels.legal_actions(state, params[0], rows.masks[row])
     if with_observation:
@@ -244,10 +245,10 @@ def random_play(
     with_observations,
     rng_states,
 ):
-    """Play `steps` uniformly random decisions in every row, dealing anew after each end; return games ended.
+    """Play `steps` uniformly random decisions in every row, with autoreset; return the number of games that ended.
 
-    `rng_states`, uint64 (N, 4): the generators of the choice. Each decision writes the mask of the player to move, and
-    the observation too if `with_observations`.
+    `rng_states`, uint64 (N, 4), draw the actions. Each decision writes the mask of the player to move, and the observation if
+    `with_observations`.
     """
     rows = Rows(states, last_states, seeds, seed_rows, episodes, observations, masks, current_player)
     ended = 0

@@ -1,18 +1,16 @@
-"""What is used of Numba beyond its documented interface: three parts, each of which can be missing.
+"""Numba's private interfaces that compilation uses, in three parts that can each be switched off.
 
-Numba may change these without notice. A part of which something is missing is switched off, a warning says so once, and
-`compiled` goes on with what is left, in the end with plain `njit` and Numba's own cache. Code that is out of date is never
-run in either case. `GARDEN_PLAIN_NUMBA=flags,linking` switches parts off by name, `GARDEN_PLAIN_NUMBA=all` all of them.
+Numba may change them without notice. A part that lacks something is switched off, with one warning, and `compiled` uses the
+rest, at least plain `njit` and Numba's own cache. Outdated code never runs. `GARDEN_PLAIN_NUMBA=flags,linking` switches parts
+off by name, `GARDEN_PLAIN_NUMBA=all` all of them.
 
-- **flags**: private options, which leave out what the rules do not need (wrappers for C and Python, array rewrites,
-  reference counts), or have callers take a function's code in.
-- **cache**: a cache whose keys name all that a function compiles; damaged files are compiled again, old builds pruned,
-  and two processes that save at once never take each other's file. Without it each fingerprint has a folder with Numba's
-  own cache, which has none of this.
-- **linking**: machine code is made at the first call from Python. Numba optimises every function, makes machine code of it,
-  and does both again for each function that calls it, as callers inline. Here a function that compiled code calls is
-  kept as it was written down; what Python calls is linked with all that it reaches, and optimised once. Functions whose
-  names begin with _ cannot be called from Python then. Needs "cache".
+- **flags**: private options. They omit what the rules do not need (wrappers for C and Python, array rewrites, reference
+  counts), or inline a function into its callers.
+- **cache**: a cache keyed by all code that a function compiles. It recompiles damaged files, prunes old builds, and is safe
+  for processes that save at the same time. Numba's own cache, the fallback, has one folder per fingerprint and none of this.
+- **linking**: machine code is made at the first call from Python. Numba optimises and compiles every function, and again for
+  each function that inlines it. Here a function called by compiled code is stored unoptimised, and one called from Python is
+  linked with all that it reaches and optimised once. Python cannot call functions named with a leading _. Needs "cache".
 
 Mars' first step from an empty cache takes 8.2 s; 9.1 s without flags, 11.7 s without linking, 12.6 s with plain `njit`
 (benchmarks/results/plain-numba.json).
@@ -24,12 +22,13 @@ import contextlib
 import dis
 import functools
 import hashlib
-import importlib
 import logging
 import os
+import pkgutil
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +74,11 @@ NEEDED = {
         "numba.core.typed_passes:NativeLowering": "run_pass",
     },
 }
-"""What each part needs: members of a class, by "module:name"."""
+"""The names that each part needs, by "module:name"; for a class, its members."""
 
 
 class _Missing:
-    """Stands for what is not there, as a class to derive from or a decorator."""
+    """Placeholder for a missing name: a base class, or a decorator that does nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -88,31 +87,30 @@ class _Missing:
 
 
 def _find(place: str) -> Any:
-    module, _, name = place.partition(":")
     try:
-        return getattr(importlib.import_module(module), name, _Missing)
-    except ImportError:
+        return pkgutil.resolve_name(place)
+    except (ImportError, AttributeError):
         return _Missing
 
 
 def missing(part: str) -> list[str]:
-    """Return the names that a part needs and this version of Numba does not have."""
-    found = []
+    """Return the names that a part needs and this version of Numba lacks."""
+    absent = []
     for place, members in NEEDED[part].items():
         holder = _find(place)
         if holder is _Missing:
-            found.append(place)
+            absent.append(place)
         lacked = {name for name in members.split() if not hasattr(holder, name)}
         methods = [each for base in getattr(holder, "__mro__", ()) for each in vars(base).values()]
         for code in [each.__code__ for each in methods if hasattr(each, "__code__")]:
-            if lacked & set(code.co_names):  # perhaps an attribute that a method sets
+            if lacked & set(code.co_names):  # the method may set it
                 lacked -= {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"}
-        found += [f"{place}.{name}" for name in sorted(lacked)]
-    return found
+        absent += [f"{place}.{name}" for name in sorted(lacked)]
+    return absent
 
 
 def _used() -> set[str]:
-    """Return the parts that are there and not switched off."""
+    """Return the parts that are complete and not switched off."""
     if not JIT:
         return set()
     off = set(filter(None, os.environ.get("GARDEN_PLAIN_NUMBA", "").split(",")))
@@ -154,7 +152,7 @@ NativeLowering: Any = _find("numba.core.typed_passes:NativeLowering")
 
 
 def compile_later(function: Callable[..., Any], options: dict[str, Any], inline: bool) -> Any:
-    """Return Numba's dispatcher of a function; `inline`: have compiled callers take its code in."""
+    """Return Numba's dispatcher of a function; with `inline`, compiled callers inline it."""
     if inline and "flags" in USED:
         options = {**options, "forceinline": True}
     if "linking" not in USED:
@@ -165,7 +163,7 @@ def compile_later(function: Callable[..., Any], options: dict[str, Any], inline:
     def compile_for_args(*args: Any, **kwargs: Any) -> Any:
         if private:
             raise TypeError(f"{dispatcher.__name__} is for compiled code alone, as its name begins with _")
-        with global_compiler_lock:  # several threads may come here at once
+        with global_compiler_lock:  # for calls from several threads
             entry = type(dispatcher)._compile_for_args(dispatcher, *args, **kwargs)
             result = next(result for result in dispatcher.overloads.values() if result.entry_point is entry)
             return _make_code(dispatcher, result)
@@ -179,19 +177,19 @@ def compile_later(function: Callable[..., Any], options: dict[str, Any], inline:
 
 
 class _Library(JITCodeLibrary):
-    """The code of one function; what it calls is linked when machine code is asked for."""
+    """The code of one function, which is linked with what it calls when machine code is made."""
 
     code: bytes | None = None
     """Machine code from the cache."""
     is_ready = False
     """Whether Python can call it."""
-    _exported: Sequence[str] = ()
+    _exported: list[str]
+    """Names that other libraries may call."""
     _shared_module: Any
-    """The names that others may call."""
 
     @classmethod
-    def load(cls, codegen: Any, name: str, data: tuple[bytes | None, bytes, Sequence[str]]) -> Any:
-        """Return a library that `serialize_using_object_code` has written."""
+    def load(cls, codegen: Any, name: str, data: tuple[bytes | None, bytes, list[str]]) -> Any:
+        """Return the library that `serialize_using_object_code` has written."""
         library = cls(codegen, name)
         library.code, bitcode, library._exported = data
         library._shared_module = llvmlite.binding.parse_bitcode(bitcode)
@@ -204,32 +202,30 @@ class _Library(JITCodeLibrary):
         self._linking_libraries.append(library)
 
     def _own_module(self) -> Any:
-        """The function's own code, as others may link it: as often as they like, and without keeping it."""
+        """Return the function's own code, for other libraries to link: any number of times, dropped where unused."""
         if self._shared_module is None:
             self._shared_module = self._final_module.clone()
-            self._exported = [
-                function.name
-                for function in self._shared_module.functions
-                if not function.is_declaration and function.linkage == llvmlite.binding.Linkage.external
-            ]
-            for name in self._exported:
-                self._shared_module.get_function(name).linkage = "linkonce_odr"
+            self._exported = []
+            for function in self._shared_module.functions:
+                if not function.is_declaration and function.linkage == llvmlite.binding.Linkage.external:
+                    function.linkage = "linkonce_odr"
+                    self._exported.append(function.name)
         return self._shared_module
 
     def _link(self, module: Any) -> Any:
-        """Link all that the function reaches into `module`, each once; return it."""
+        """Link all that the function reaches into `module`, each library once; return `module`."""
         reached: list[Any] = []
         self._add_to(reached)
         for library in reversed(reached[:-1]):  # callers first: LLVM drops what nothing refers to yet
-            ours = isinstance(library, _Library)
-            own = library._own_module() if ours else library._get_module_for_linking()
+            is_ours = isinstance(library, _Library)
+            own = library._own_module() if is_ours else library._get_module_for_linking()
             module.link_in(own, preserve=True)
         for library in reached if hasattr(self, "_reload_init") else []:  # not in older versions of Numba
             self._reload_init.update(library._reload_init)
         return module
 
     def _add_to(self, reached: list[Any]) -> None:
-        """Add what the function calls, and then itself, unless it is there already."""
+        """Add what the function calls, if it is missing, and then itself."""
         for library in self._linking_libraries:
             if library not in reached:
                 _Library._add_to(library, reached)
@@ -240,9 +236,8 @@ class _Library(JITCodeLibrary):
 
     @property
     def has_dynamic_globals(self) -> bool:
-        return any(
-            held.name.startswith("numba.dynamic.globals") for held in self._own_module().global_variables
-        )
+        variables = self._own_module().global_variables
+        return any(variable.name.startswith("numba.dynamic.globals") for variable in variables)
 
     def finalize(self) -> None:
         """Make machine code."""
@@ -286,20 +281,19 @@ def _make_code(dispatcher: Any, result: Any) -> Any:
 
 
 def _environments(library: _Library) -> list[Any]:
-    """The Python objects that the code of a library may refer to."""
-    names = [held.name for held in library._get_module_for_linking().global_variables]
-    found = [lookup_environment(name) for name in names if name.startswith("_ZN08NumbaEnv")]
-    return [environment for environment in found if environment is not None]
+    """Return the Python objects that the code of a library may refer to."""
+    variables = library._get_module_for_linking().global_variables
+    return [known for variable in variables if (known := lookup_environment(variable.name)) is not None]
 
 
 def _no_code(library: _Library, fndesc: Any, environment: Any) -> Any:
-    """What stands for a function's machine code until it is made; nobody calls it."""
+    """Return a placeholder for a function's machine code, which is never called."""
     return make_function(fndesc.lookup_module(), fndesc.qualname, "", 0, environment, (library,))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):
-    """Numba's last pass, which leaves the machine code for later."""
+    """Numba's last pass without machine code, which is made later."""
 
     _name = "garden_lowering"
 
@@ -340,42 +334,43 @@ def flags() -> dict[str, Any]:
 
 
 def keep(dispatcher: Any, folder: str) -> None:
-    """Give a function a cache in a folder: ours, or Numba's own in a folder for its fingerprint."""
+    """Cache a function in a folder: with our cache, or with Numba's in a folder for its fingerprint."""
     if "cache" in USED:
         use_cache(dispatcher, _Cache, numba.config, folder)
         return
 
+    @functools.cache
+    def enable() -> None:
+        with _keeping_in(os.path.join(folder, fingerprint(dispatcher)[:16]), numba.config):
+            dispatcher.enable_caching()
+
     def compile_kept(signature: Any) -> Any:
-        if not kept:  # not before, as names that the function uses may not have existed
-            kept.append(fingerprint(dispatcher))
-            with _keeping_in(os.path.join(folder, kept[0][:16]), numba.config):
-                dispatcher.enable_caching()
+        enable()  # not earlier: names that the function uses may not have existed
         return type(dispatcher).compile(dispatcher, signature)
 
-    kept: list[str] = []
     dispatcher.compile = compile_kept
 
 
 def use_cache(dispatcher: Any, cache: Callable[[Any], Any], config: Any, folder: str) -> None:
-    """Give the function of a dispatcher a cache in a folder."""
+    """Cache the function of a dispatcher in a folder."""
     with _keeping_in(folder, config):
         dispatcher._cache = cache(dispatcher.py_func)
 
 
 @contextlib.contextmanager
 def _keeping_in(folder: str, config: Any) -> Iterator[None]:
-    """Have caches made in a folder; Numba picks it while a cache is made, so other packages' folders stay theirs."""
+    """Make new caches use a folder, for the duration of a `with` block; other packages' caches keep theirs."""
     before, config.CACHE_DIR = config.CACHE_DIR, folder
     try:
         yield
     except RuntimeError:
-        pass  # typed at a prompt: there is no file whose changes could be seen, so it is compiled each time
+        pass  # a function typed at a prompt has no file, so it is compiled each time
     finally:
         config.CACHE_DIR = before
 
 
 class _CacheImpl(CompileResultCacheImpl):
-    """What is kept of a compilation."""
+    """Stores and loads a compilation."""
 
     def reduce(self, result: Any) -> Any:
         return (*result._reduce()[:-1], tuple(_environments(result.library)))
@@ -402,14 +397,13 @@ class _CacheImpl(CompileResultCacheImpl):
 
 
 class SafeCacheFile:
-    """Ahead of Numba's class for the files of one function: names each data file by what is in it.
+    """Mixin for Numba's files of one function: names each data file by a digest of its key.
 
-    Numba numbers them. Two processes that save at once can take the same number, and one of them, or a later
-    one, then runs the other's code.
+    Numba numbers them, so two processes that save at once can take the same number, and one then runs the other's code.
     """
 
     def save(self: Any, key: Any, data: Any) -> None:
-        """Save a compilation, and its name in the index."""
+        """Save a compilation and add it to the index."""
         digest = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]
         name = f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
         self._save_data(name, data)
@@ -423,9 +417,9 @@ class _CacheFile(SafeCacheFile, IndexDataCacheFile):
 
 
 class SafeCache:
-    """Ahead of Numba's cache of one function, for a CPU or a GPU.
+    """Mixin for Numba's cache of one function, for a CPU or a GPU.
 
-    Damaged files are deleted and compiled anew, what cannot be kept leads to a warning, and old builds are pruned.
+    Deletes damaged files, so that they are compiled again; warns about what cannot be saved; prunes old builds.
     """
 
     file_class: Callable[..., SafeCacheFile]
@@ -442,11 +436,11 @@ class SafeCache:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """What the function compiles; not while decorating, when the names that it uses may not exist."""
+        """Digest of all that the function compiles, computed late: names that it uses may not exist before."""
         return fingerprint(self._py_func) + str(sorted(map(str, flags().items())))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compilation; None if there is none, or it is damaged."""
+        """Return a compilation, or None if it is missing or damaged."""
         base: Any = super()
         try:
             return base.load_overload(sig, target_context)
@@ -460,7 +454,7 @@ class SafeCache:
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compilation."""
+        """Save a compilation."""
         base: Any = super()
         try:
             base.save_overload(sig, data)
@@ -473,7 +467,7 @@ class SafeCache:
         return [p for p in Path(self.cache_path).iterdir() if p.name.startswith(base + ".")]
 
     def _prune(self) -> None:
-        """Delete what older builds left: data files that the index no longer names, and the oldest ones."""
+        """Delete the oldest compilations, and data files that are not in the index."""
         index = self._cache_file._load_index()
         ages = {}
         for key, name in index.items():
@@ -481,10 +475,10 @@ class SafeCache:
                 ages[key] = os.stat(self._cache_file._data_path(name)).st_mtime
         newest_first = sorted(ages, key=ages.__getitem__, reverse=True)
         kept: dict[Any, str] = {}
-        builds: dict[str, int] = {}
+        builds: Counter[str] = Counter()
         for key in newest_first[:_COMPILATIONS_KEPT]:
             alike = re.sub(r"build_[0-9a-f]+", "build", str(key[:2]))
-            builds[alike] = builds.get(alike, 0) + 1
+            builds[alike] += 1
             if builds[alike] <= _BUILDS_KEPT:
                 kept[key] = index[key]
         if len(kept) < len(index):
@@ -495,7 +489,7 @@ class SafeCache:
 
 
 class _Cache(SafeCache, FunctionCache):
-    """Numba's cache of one function; its keys name all that the function compiles, not its file and line."""
+    """Numba's cache of one function, keyed by all that the function compiles, not by its file and line."""
 
     if "linking" in USED:
         _impl_class = _CacheImpl

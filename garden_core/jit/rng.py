@@ -1,8 +1,8 @@
-"""The random generator that lives in a state: xoshiro256++ in four uint64 words, seeded by splitmix64.
+"""The random generator in a state: xoshiro256++ in four uint64 words, seeded by splitmix64.
 
 Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators" (2021), and their public
 reference code; bounded draws after D. Lemire, "Fast random integer generation in an interval" (2019).
-Every operand is a uint64, as Numba makes an int64 of `uint64 + 1`.
+All operands are uint64, as Numba types `uint64 + 1` as int64.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def seed_rng(rng_state, seed):
 
 @compiled
 def game_seed(seed, row, episode):
-    """Seed (uint64) of the deal of game number `episode` in row `row` under `seed`, whatever the batch size."""
+    """Return the seed (uint64) of the deal of episode `episode` in row `row` with `seed`, for any batch size."""
     x = _mix(np.uint64(seed) + _GOLDEN)
     x = _mix((x ^ np.uint64(row)) + _GOLDEN)
     return _mix((x ^ np.uint64(episode)) + _GOLDEN)
@@ -50,7 +50,7 @@ def game_seed(seed, row, episode):
 def seed_streams(rng_states, chosen, purpose, seed, numbers):
     """Fill rows `chosen` of `rng_states`, uint64 (N, 4), from (purpose, seed, numbers[i]), all uint64.
 
-    Purposes count down from the last game of a seed, so that no game is dealt from the stream of a policy.
+    Purposes count down from the last episode of a seed, so that streams differ from the deals' seeds.
     """
     for i in range(chosen.shape[0]):
         seed_rng(rng_states[chosen[i]], game_seed(seed, numbers[i], _LAST - purpose))
@@ -76,7 +76,7 @@ def bounded(rng_state, n):
     """Draw an int64 in 0 … n - 1, each equally likely; 1 <= n < 2**32."""
     width = np.uint64(n)
     product = (next_uint64(rng_state) >> _U32) * width
-    if product & _LOW_32 < width:  # the short last interval, where the first few draws would weigh more
+    if product & _LOW_32 < width:  # reject the short last interval, which would bias the result
         threshold = (_TWO_32 - width) % width
         while product & _LOW_32 < threshold:
             product = (next_uint64(rng_state) >> _U32) * width
@@ -101,7 +101,7 @@ def shuffle(rng_state, items, n):
 
 @compiled
 def nth_legal(mask, n):
-    """Return the action of the n-th 1 in `mask`, counting from 0; there must be so many."""
+    """Return the index of the n-th 1 in `mask`, counting from 0; `mask` must have more than n ones."""
     action = 0
     while action + 8 <= mask.shape[0]:  # eight at a time: masks are unpredictable, so branches mispredict
         ones = 0

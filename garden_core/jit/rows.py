@@ -1,4 +1,4 @@
-"""Records whose rows compiled functions can take, also when they run as plain Python."""
+"""Arrays of records whose rows are arguments of kernels, compiled or not."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numba
 import numpy as np
 
 JIT: bool = not numba.config.DISABLE_JIT
-"""False under `NUMBA_DISABLE_JIT=1`: everything then runs as plain Python."""
+"""False under `NUMBA_DISABLE_JIT=1`, which runs everything as plain Python."""
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeroed records of a shape, whose rows kernels can take in both modes: fields are attributes of a row."""
+    """Return an array of zero records; the fields are attributes of a row, also in plain Python."""
     return np.zeros(shape, dtype if JIT else np.dtype((_row_class(dtype), dtype)))
 
 
 class _RowType(type):
-    """Type of the classes that `_row_class` makes, which pickle as calls of it."""
+    """Type of the classes that `_row_class` returns; they pickle as calls of it."""
 
     form: np.dtype
 

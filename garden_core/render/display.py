@@ -12,19 +12,19 @@ import numpy as np
 
 from garden_core.render.svg import to_pixels, to_png
 
-_PAUSE = 0.02  # seconds after which a window looks again for what its user does
-_SHARE = 0.9  # of the screen's width and height, that a new window has at most
+_PAUSE = 0.02  # seconds between two looks at a window's events
+_SHARE = 0.9  # maximum size of a new window, as a share of the screen's width and height
 _SMALLEST = (160, 120)
 
 
 class Display:
-    """Shows pictures one after another, each in place of the one before.
+    """Shows pictures one after another in the same place.
 
-    The first one opens a window (pygame), or in a notebook appears below the running cell. A window that its user closes
-    stays closed, and nothing waits for it any longer. Copies and pickles of a display have no window.
+    The first picture opens a window (pygame) or, in a notebook, appears below the running cell. After the user has closed
+    the window it stays closed, and `show` no longer waits. Copies and pickles of a display have no window.
 
     Args:
-        title: of the window.
+        title: title of the window.
     """
 
     def __init__(self, title: str) -> None:
@@ -32,10 +32,10 @@ class Display:
         self._screen: _Window | _Notebook | None = None
 
     def show(self, svg: str, fps: float | None) -> None:
-        """Show a picture for 1 / fps seconds, no time if fps is 0 or None; go on at once if it is shown already.
+        """Show a picture for 1 / fps seconds; do not wait if fps is 0 or None, or if it is shown already.
 
         Raises:
-            ImportError: without pygame, where a window is needed.
+            ImportError: if a window is needed and pygame is missing.
         """
         start = time.monotonic()
         if self._screen is None:
@@ -44,13 +44,13 @@ class Display:
         self._screen.wait(start + 1 / fps if new and fps else start)
 
     def close(self) -> None:
-        """Close the window; `show` opens a new one. A picture in a notebook stays."""
+        """Close the window; the next `show` opens a new one. A picture in a notebook stays."""
         if self._screen is not None:
             self._screen.close()
             self._screen = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave the window out."""
+        """Copy and pickle the title only."""
         return Display, (self.title,)
 
 
@@ -58,27 +58,27 @@ class Display:
 
 
 def _kernel() -> Any:
-    """Return the shell of a running IPython kernel, which is what notebooks have; None elsewhere."""
+    """Return the shell of a running IPython kernel, as in a notebook; None elsewhere."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return None if getattr(shell, "kernel", None) is None else shell
 
 
 class _Notebook:
-    """One picture below each cell in which something was shown."""
+    """One picture below each cell that shows the game."""
 
     def __init__(self) -> None:
-        self._shown: tuple[int, str] | None = None
+        self._shown: tuple[int | None, str] = None, ""  # cell and picture
         self._handle: Any = None
 
     def show(self, svg: str) -> bool:
-        """Show a picture; return whether it was not shown already."""
+        """Show a picture; return whether it is new."""
         from IPython.display import Image, display
 
         cell = _kernel().execution_count
         if (cell, svg) == self._shown:
             return False
         image = Image(data=to_png(svg), format="png")
-        if self._shown is not None and self._shown[0] == cell:
+        if cell == self._shown[0]:
             self._handle.update(image)
         else:
             self._handle = display(image, display_id=True)
@@ -86,18 +86,18 @@ class _Notebook:
         return True
 
     def wait(self, until: float) -> None:
-        """Wait for a time of `time.monotonic`."""
+        """Wait until a time of `time.monotonic`."""
         time.sleep(max(0.0, until - time.monotonic()))
 
     def close(self) -> None:
-        self._shown = None
+        self._shown = None, ""
 
 
 # --- windows ---
 
 
 class _Window:
-    """A display's own window; the picture is painted in the window's size."""
+    """The window of a display; the picture is painted in the window's size."""
 
     def __init__(self, title: str) -> None:
         try:
@@ -117,7 +117,7 @@ class _Window:
         _WINDOWS.add(self)
 
     def show(self, svg: str) -> bool:
-        """Show a picture; return whether it was not shown already and there is a window to show it in."""
+        """Show a picture if the window is open; return whether it is new."""
         if self._closed or (svg == self._shown and self._pygame.display.get_init()):
             return False
         self._shown = svg
@@ -125,12 +125,10 @@ class _Window:
         return True
 
     def draw(self) -> None:
-        """Draw what is shown, in a new window where there is none."""
+        """Draw the picture, in a new window if there is none."""
         try:
             self._draw()
-        except (
-            self._pygame.error
-        ):  # who shut pygame down, as environments of others do, closed this window too
+        except self._pygame.error:  # other environments shut pygame down, which closes this window
             self._window = None
             self._draw()
 
@@ -148,7 +146,7 @@ class _Window:
         self._window.flip()
 
     def _open(self) -> Any:
-        """Return a new window, as large as the picture or as the screen allows."""
+        """Return a new window of the picture's size, or smaller if the screen is."""
         screen = self._pygame.display.get_desktop_sizes()[0]
         height, width = to_pixels(self._shown).shape[:2]
         share = min(1.0, _SHARE * screen[0] / width, _SHARE * screen[1] / height)
@@ -157,7 +155,7 @@ class _Window:
         return window
 
     def wait(self, until: float) -> None:
-        """Wait for a time of `time.monotonic`, or until the window is closed; answer its user."""
+        """Wait until a time of `time.monotonic`, or until the window is closed; handle its events meanwhile."""
         while not self._closed:
             self._attend()
             left = until - time.monotonic()
@@ -188,12 +186,12 @@ class _Window:
 
 
 _WINDOWS: WeakSet[_Window] = WeakSet()
-"""All open windows: events come in one queue for all."""
+"""All windows: they share one queue of events."""
 
 
 @functools.lru_cache(maxsize=4)
 def _fitting(svg: str, size: tuple[int, int]) -> np.ndarray:
-    """Paint a picture as large as fits into a size, width and height."""
+    """Paint a picture as large as fits into `size`, width and height."""
     pixels = to_pixels(svg, size[0])
     if len(pixels) > size[1]:
         pixels = to_pixels(svg, max(1, size[0] * size[1] // len(pixels)))

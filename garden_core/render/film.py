@@ -23,18 +23,18 @@ from garden_core.render.svg import to_png
 
 TEMPLATE = Path(__file__).with_name("replay.html")
 GIF_LIMIT = 200_000_000
-"""Pixels of all pictures of a GIF together, each a byte of memory while it is made."""
-_COLOURS_OF = 5  # pictures, about, that the palette of a GIF is made from
+"""Maximum number of pixels in all pictures of a GIF; each needs a byte of memory while it is made."""
+_COLOURS_OF = 5  # approximate number of pictures from which the palette of a GIF is made
 
 
 def picture(game: Game, state: Any, path: str | Path, width: int | None = None, **look: Any) -> None:
-    """Write the picture of a position as a file, SVG or PNG by its name.
+    """Write the picture of a position as SVG or PNG, by the file's name.
 
     Args:
         game: the game.
         state: a state record.
         path: the file, .svg or .png.
-        width: of a PNG in pixels; None: the picture's own.
+        width: width of a PNG in pixels; None: the picture's own.
         **look: `seat`, `legal`, `last`, `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:
@@ -54,18 +54,18 @@ def page(
     estimates: Sequence[Sequence[float]] | None = None,
     **look: Any,
 ) -> str:
-    """Return a page that shows the game in a browser, also from a file and offline: pictures, decisions, scores.
+    """Return a self-contained HTML page that shows the game's pictures, decisions and scores, also offline.
 
-    `Replay.load` reads the game from the page again.
+    `Replay.load` also reads such pages.
 
     Args:
         replay: the game.
-        seat: who looks; None: an onlooker, who sees all. The game's record, which is in the page too, hides nothing.
-        estimates: for each position, from the deal on, the expected outcome of each seat; none are shown if None.
+        seat: show the view of this seat; None shows everything. The page also contains the replay, which hides nothing.
+        estimates: expected outcome of each seat in each position, from the deal on; not shown if None.
         **look: `dark`, `names` of `Game.svg`; a narrow window shows compact pictures.
 
     Raises:
-        ValueError: for not as many estimates as positions, a seat that does not exist, or a game that has no picture.
+        ValueError: for the wrong number of estimates, a seat that does not exist, or a game without pictures.
     """
     game = replay.game
     shown = list(replay.decisions())
@@ -77,7 +77,7 @@ def page(
         if last is not None
     ]
     scores = [game.scores(state, seat) for state, _ in shown]
-    # Positions differ little: a picture is a list of numbers, each of an element that is kept once.
+    # Positions differ little: each different element is stored once, and a picture is a list of their numbers.
     pieces: dict[str, int] = {}
 
     def numbers(**form: bool) -> list[list[int]]:
@@ -99,7 +99,7 @@ def page(
         "replay": json.dumps(replay.content()).replace("<", "\\u003c"),
         "film": base64.b64encode(packed).decode(),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], TEMPLATE.read_text("utf-8"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], TEMPLATE.read_text("utf-8"))
 
 
 def save_page(replay: Replay, path: str | Path, **shown: Any) -> None:
@@ -121,10 +121,10 @@ def save_film(
     Args:
         replay: the game.
         path: the file, .gif or .mp4.
-        seat: who looks; None: an onlooker, who sees all.
+        seat: show the view of this seat; None shows everything.
         width: in pixels.
-        seconds: how long each position is shown; the last one three times as long.
-        every: show the last position and each that is a multiple of `every` decisions before it.
+        seconds: duration of each position; the last one stays three times as long.
+        every: show the last position and every `every`-th before it.
         **look: `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:
@@ -154,14 +154,16 @@ def save_film(
 
 
 def _gif(pictures: Iterator[np.ndarray], few: Sequence[np.ndarray], seconds: float) -> bytes:
-    """Use one palette for all pictures, made from a few of them, so that unchanged parts take no room."""
+    """Encode pictures with a common palette, made from a few of them, so that unchanged parts take no space."""
     from PIL import Image
 
     palette = Image.fromarray(np.concatenate(few)).quantize(method=Image.Quantize.FASTOCTREE)
-    images = [Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
-    times = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
+    first, *others = (
+        Image.fromarray(each).quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures
+    )
+    times = [round(1000 * seconds)] * len(others) + [round(3000 * seconds)]
     out = io.BytesIO()
-    images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
+    first.save(out, "GIF", save_all=True, append_images=others, duration=times, loop=0, optimize=True)
     return out.getvalue()
 
 
@@ -170,18 +172,15 @@ def _mp4(pictures: Iterator[np.ndarray], seconds: float) -> bytes:
         import av
     except ImportError as error:
         raise ImportError("films as .mp4 need: pip install av") from error
+    first = next(pictures)
+    height, width = (side // 2 * 2 for side in first.shape[:2])  # the format requires even sides
     out = io.BytesIO()
     with av.open(out, "w", format="mp4") as container:
-        stream, last = None, None
-        for shown in pictures:
-            height, width = (side // 2 * 2 for side in shown.shape[:2])  # the format wants even sides
-            if stream is None:
-                stream = container.add_stream("h264", rate=Fraction(1 / seconds).limit_denominator(1000))
-                stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
-            last = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown[:height, :width]), format="rgb24")
+        stream = container.add_stream("h264", rate=Fraction(1 / seconds).limit_denominator(1000))
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for shown in itertools.chain([first], pictures):
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown[:height, :width]), format="rgb24")
+            container.mux(stream.encode(frame))
+        for last in (frame, frame, None):  # None flushes the encoder
             container.mux(stream.encode(last))
-        if stream is not None and last is not None:
-            for _ in range(2):
-                container.mux(stream.encode(last))
-            container.mux(stream.encode())
     return out.getvalue()

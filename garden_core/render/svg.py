@@ -1,8 +1,7 @@
-"""SVG: a few helpers to write it, and `to_pixels` to turn it into an array.
+"""Helpers to write SVG, and `to_pixels` to paint it into an array.
 
-Every helper returns one element as a string, so a picture is made by putting strings inside one another.
-Texts are escaped, numbers rounded. Pictures use one font, `FONT`; `to_pixels` brings it along, so that an
-array comes out the same on every machine, whatever fonts are installed there.
+Every helper returns one element as a string; nested strings make a picture. Helpers escape texts and round numbers. All
+pictures use one font, `FONT`, which is a dependency, so `to_pixels` gives the same array on every machine.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Look(NamedTuple):
-    """How a picture is drawn.
+    """Style of a picture.
 
     Attributes:
-        legal: by label, the actions that are marked, with their numbers: what one clicks for them is drawn by `target`.
+        legal: number of each marked action by its label; `target` draws the element to click.
         last: label of the last action, whose place is marked; "" for none.
         by: the seat that took it.
         dark: light on dark.
         compact: for a width of about 400 pixels.
-        names: places bear the names that labels use for them.
-        says: by label, what the actions that are marked do, in words.
+        names: show on each place its name in action labels.
+        says: description of each marked action by its label.
     """
 
     legal: Mapping[str, int] = NOTHING
@@ -43,7 +42,7 @@ class Look(NamedTuple):
 
 
 LOOK = Look()
-"""What a picture looks like by default."""
+"""The default style."""
 FONT = "Lato, 'Helvetica Neue', Arial, sans-serif"
 LAST: Mapping[str, Any] = MappingProxyType(
     {"fill": "none", "stroke_width": 2.5, "stroke_dasharray": "6 3", "data_last": 1}
@@ -52,9 +51,9 @@ LAST: Mapping[str, Any] = MappingProxyType(
 
 
 def tag(name: str, *children: str, **attributes: str | float | None) -> str:
-    """The element `name` around children that are SVG already; words go through `text` or `title`, which escape them.
+    """Return the element `name` around children, which must be SVG; `text` and `title` escape words.
 
-    `font_size=9` is written font-size="9", and `class_` class; an attribute that is None is left out.
+    `font_size=9` is written font-size="9", and `class_` class; attributes that are None are omitted.
     """
     start = name
     for key, value in attributes.items():
@@ -67,7 +66,7 @@ P = ParamSpec("P")
 
 
 def group(parts: Callable[P, Iterable[str]]) -> Callable[P, str]:
-    """Make a function that yields elements return them as one group."""
+    """Decorate a function that yields elements to return them as one group."""
 
     @functools.wraps(parts)
     def grouped(*args: P.args, **kwargs: P.kwargs) -> str:
@@ -77,19 +76,19 @@ def group(parts: Callable[P, Iterable[str]]) -> Callable[P, str]:
 
 
 def text(x: float, y: float, content: object, size: float, **attributes: str | float | None) -> str:
-    """One line of text, its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
+    """Return a line of text with its capitals centred on the height y; it begins at x unless `text_anchor` differs."""
     return tag("text", _escaped(content), x=x, y=y + 0.36 * size, font_size=size, **attributes)
 
 
 def title(words: object) -> str:
-    """What a browser shows where the pointer rests on the element that holds it."""
+    """Return the tooltip of the element that contains it."""
     return tag("title", _escaped(words))
 
 
 def target(look: Look, label: str, *children: str) -> str:
-    """What one clicks for the action with this label: its number is `data-action`, its title says what it does.
+    """Return the element to click for the action with this label: `data-action` is its number, the tooltip describes it.
 
-    Titles of parts inside give way to that one. A plain group where the action is not marked.
+    The tooltip replaces those of the children. If the action is not marked, return a plain group.
     """
     if label not in look.legal:
         return tag("g", *children)
@@ -99,7 +98,7 @@ def target(look: Look, label: str, *children: str) -> str:
 
 
 def polygon(corners: Iterable[tuple[float, float]], **attributes: str | float | None) -> str:
-    """A closed polygon through (x, y) corners."""
+    """Return a closed polygon through (x, y) corners."""
     return tag("polygon", points=" ".join(f"{_plain(x)},{_plain(y)}" for x, y in corners), **attributes)
 
 
@@ -113,13 +112,13 @@ def box(
     thick: float,
     fill: str = "#ffffff",
 ) -> str:
-    """A rectangle with round corners and an edge."""
+    """Return a rectangle with round corners and an edge."""
     place = {"x": x, "y": y, "width": width, "height": height, "rx": corner}
     return tag("rect", **place, fill=fill, stroke=edge, stroke_width=thick)
 
 
 def document(width: float, height: float, *children: str, background: str = "#ffffff") -> str:
-    """A whole picture, width x height pixels if nothing scales it, that needs nothing from outside."""
+    """Return a complete, self-contained picture of width x height pixels."""
     return tag(
         "svg",
         tag("rect", width=width, height=height, fill=background),
@@ -133,13 +132,13 @@ def document(width: float, height: float, *children: str, background: str = "#ff
 
 
 def height_of(svg: str) -> float:
-    """Return how high a document of `document` is for its width."""
+    """Return height / width of a picture made by `document`."""
     width, height = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0]
     return float(height) / float(width)
 
 
 def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
-    """Paint an SVG document: uint8 (H, W, 3); as `to_png`."""
+    """Paint an SVG document as `to_png`; return uint8 (H, W, 3)."""
     from PIL import Image
 
     return np.array(Image.open(io.BytesIO(to_png(svg, width))).convert("RGB"))
@@ -148,8 +147,8 @@ def to_pixels(svg: str, width: int | None = None) -> np.ndarray:
 def to_png(svg: str, width: int | None = None) -> bytes:
     """Paint an SVG document as PNG.
 
-    `width` is in pixels and the height follows; without it, the size is the document's own. Fonts that the
-    machine has are not looked at: every text is set in Lato, regular or bold.
+    `width` is in pixels, with proportional height; None keeps the document's own size. All text is in Lato, regular or
+    bold; the machine's fonts are ignored.
     """
     try:
         import font_lato
@@ -164,7 +163,7 @@ def to_png(svg: str, width: int | None = None) -> bytes:
         font_files=[font_lato.font_files["Lato"], font_lato.font_files["LatoBold"]],
         font_family="Lato",
         sans_serif_family="Lato",
-        serif_family="Lato",  # what a family that is not there falls back on
+        serif_family="Lato",  # fallback of missing families
     )
 
 

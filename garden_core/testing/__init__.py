@@ -1,4 +1,4 @@
-"""The checks that any game must pass: `check_game(MyGame())`, for the tests of a game of your own."""
+"""The checks that every game must pass: `check_game(MyGame())`, for the tests of your own game."""
 
 from garden_core.testing.check import check_game
 

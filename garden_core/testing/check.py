@@ -1,4 +1,4 @@
-"""`check_game`: the checks that any game must pass, for its own tests."""
+"""`check_game`: the checks that every game must pass, for its own tests."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import numpy as np
 from garden_core.game import Game
 from garden_core.jit.rewards import REWARDS
 from garden_core.testing.declarations import (
-    check_card,
+    check_metadata,
     check_observation_parts,
     check_options,
     check_pickle,
-    check_records,
     check_undealt,
 )
 from garden_core.testing.hidden import check_chance, check_hidden, check_redraws, check_resample
@@ -21,26 +20,25 @@ from garden_core.testing.repeated import check_cap, check_copies, check_deal, ch
 
 
 def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
-    """Check by random play that `game` fulfils the contract of a Game.
+    """Check by random play that `game` implements the class Game correctly.
 
-    Reads the metadata and the options, and checks records, masks, views, snapshots, rewards, the cap,
-    copies, and that Batch and the PettingZoo environment play the same game. Redrawing what a seat does not see must
-    change nothing that the seat is shown (observation, mask, `seat_view`, text, picture), and all that `seen` hides. Both
-    kinds of reward are checked; give each variant of the rules a call of its own.
+    Checks metadata, options, masks, observations, snapshots, copies, both kinds of reward, the cap on decisions, and that
+    Batch and the PettingZoo environment play the same game. Redrawing what a seat does not see must not change what the seat
+    is shown (observation, mask, `seat_view`, text, picture), and must change all that `seen` hides. Call it for each variant
+    of the rules.
 
     Args:
         game: the game with its options.
-        games: random games to play; what happens seldom needs many.
-        seed: of the deals and the random play.
+        games: number of random games; rare events need many.
+        seed: seed of the deals and of the random play.
 
     Raises:
-        AssertionError: says what is wrong, and in which game after how many decisions.
+        AssertionError: for the first fault, with the game and the number of decisions where it occurs.
     """
     assert games >= 1, "games must be at least 1"
     params = game.params.tobytes()
-    check_card(game)
+    check_metadata(game)
     check_options(game)
-    check_records(game)
     check_pickle(game)
     check_undealt(game)
     choose = np.random.default_rng(seed)

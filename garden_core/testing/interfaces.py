@@ -7,26 +7,21 @@ import numpy as np
 from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit import kernels
 from garden_core.jit.rng import game_seed
-from garden_core.testing.played import is_over
+from garden_core.testing.played import act, dealt, is_over, legal_actions, observations
 
 
 class _Direct:
-    """Games one after the other by the kernels alone, as row `row` of a batch has them."""
+    """Games one after the other, played with the kernels alone, as in row `row` of a batch."""
 
     def __init__(self, game: Game, seed: int, row: int) -> None:
         self.game, self.seed, self.row, self.number = game, seed, row, -1
-        self.states = game.new_states(1)
         self.deal()
 
     def deal(self) -> None:
         self.number += 1
         seed = game_seed(np.uint64(self.seed), np.uint64(self.row), np.uint64(self.number))
-        kernels.deal(self.states[0], self.game.params[0], seed)
-
-    def apply(self, action: int) -> None:
-        kernels.apply_action(self.states[0], self.game.params[0], action)
+        self.states = dealt(self.game, seed)
 
     @property
     def player(self) -> int:
@@ -34,14 +29,14 @@ class _Direct:
 
     @property
     def mask(self) -> np.ndarray:
-        mask = np.zeros(self.game.num_actions, np.int8)
-        kernels.legal_actions(self.states[0], self.game.params[0], mask)
-        return mask
+        return legal_actions(self.game, self.states)[0]
 
     def view(self, seat: int) -> np.ndarray:
-        out = np.zeros(self.game.observation_size, np.int8)
-        kernels.observe(self.states[0], self.game.params[0], seat, out)
-        return out.reshape(self.game.observation_shape)
+        return observations(self.game, self.states)[seat].reshape(self.game.observation_shape)
+
+    @property
+    def rewards(self) -> np.ndarray:
+        return self.states["rewards"][0, : self.game.num_players]
 
 
 def check_batch(game: Game, seed: int, choose: np.random.Generator) -> None:
@@ -53,7 +48,7 @@ def check_batch(game: Game, seed: int, choose: np.random.Generator) -> None:
         at = f"{game!r}, Batch of seed {seed}, step {step}"
         for row, direct in enumerate(rows):
             same = batch.states[row].tobytes() == direct.states[0].tobytes()
-            assert same, f"{at}: the state of row {row} is not that of direct play"
+            assert same, f"{at}: the state of row {row} differs from direct play"
             assert batch.current_player[row] == direct.player, f"{at}: current_player of row {row} is wrong"
             assert np.array_equal(batch.action_mask[row], direct.mask), f"{at}: mask of row {row} is wrong"
             same = np.array_equal(batch.observation[row], direct.view(direct.player))
@@ -62,13 +57,12 @@ def check_batch(game: Game, seed: int, choose: np.random.Generator) -> None:
         batch.step(actions)
         step += 1
         for row, direct in enumerate(rows):
-            direct.apply(actions[row])
-            paid = direct.states["rewards"][0, : game.num_players]
-            assert np.array_equal(batch.rewards[row], paid), f"{at}: the rewards of row {row} are wrong"
-            ends = bool(direct.states["terminated"][0]), bool(direct.states["truncated"][0])
-            found = bool(batch.terminated[row]), bool(batch.truncated[row])
-            assert found == ends, f"{at}: terminated, truncated of row {row} are {found}, not {ends}"
-            if any(ends):
+            act(game, direct.states, actions[row])
+            for name in ("terminated", "truncated"):
+                flag = bool(getattr(batch, name)[row])
+                assert flag == direct.states[name][0], f"{at}: {name} of row {row} is {flag}"
+            assert np.array_equal(batch.rewards[row], direct.rewards), f"{at}: rewards of row {row} are wrong"
+            if is_over(direct.states):
                 same = batch.last_states[row].tobytes() == direct.states[0].tobytes()
                 assert same, f"{at}: last_states of row {row} is not the finished game"
                 direct.deal()
@@ -79,7 +73,7 @@ def check_aec(game: Game, seed: int, choose: np.random.Generator) -> None:
     env = GardenEnv(game)
     env.reset(seed=seed)
     agents = env.possible_agents
-    paid, total = np.zeros(game.num_players), np.zeros(game.num_players)
+    total = np.zeros(game.num_players)
     step = 0
     while True:
         at = f"{game!r}, PettingZoo environment of seed {seed}, step {step}"
@@ -89,23 +83,24 @@ def check_aec(game: Game, seed: int, choose: np.random.Generator) -> None:
             mask = direct.mask if seat == direct.player else np.zeros_like(direct.mask)
             assert np.array_equal(seen["observation"], direct.view(seat)), f"{at}: {agent}'s view is wrong"
             assert np.array_equal(seen["action_mask"], mask), f"{at}: {agent}'s mask is wrong"
-            assert abs(env.rewards[agent] - paid[seat]) < 1e-6, f"{at}: {agent}'s reward is wrong"
+            assert abs(env.rewards[agent] - direct.rewards[seat]) < 1e-6, f"{at}: {agent}'s reward is wrong"
             ends = env.terminations[agent], env.truncations[agent]
             assert any(ends) == over, f"{at}: {agent}'s terminated, truncated are {ends}"
         if over:
             break
-        assert env.agent_selection == agents[direct.player], f"{at}: {env.agent_selection} is to move"
+        assert env.agent_selection == agents[direct.player], (
+            f"{at}: the agent selected is {env.agent_selection}"
+        )
         action = int(choose.choice(np.flatnonzero(direct.mask)))
-        total[direct.player] = 0  # what the mover was paid before has been handed over
+        total[direct.player] = 0  # the mover has received its earlier rewards
         env.step(action)
-        direct.apply(action)
+        act(game, direct.states, action)
         step += 1
-        paid = direct.states["rewards"][0, : game.num_players].astype(float)
-        total += paid
+        total += direct.rewards
     for _ in agents:
         agent = env.agent_selection
         reward = env.last()[1]
         due = total[agents.index(agent)]
-        assert abs(reward - due) < 1e-4, f"{at}: {agent} is paid {reward} in the end, not {due}"
+        assert abs(reward - due) < 1e-4, f"{at}: the last reward of {agent} is {reward}, not {due}"
         env.step(None)
     assert not env.agents, f"{at}: {env.agents} are left after all dead steps"

@@ -1,4 +1,4 @@
-"""A random game, played with every position checked, for the other checks."""
+"""A random game with every position checked, and what all checks do with states. `states` holds one state everywhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READ_BACK_EVERY = 7  # decisions: reading a snapshot takes a millisecond
 
 @dataclass
 class Played:
-    """A random game: what it was dealt from, what was done, and the state before each decision and at the end."""
+    """A random game: its seed, its actions, and the state before each action and at the end."""
 
     name: str
     seed: np.uint64
@@ -27,12 +27,48 @@ class Played:
     states: list[np.ndarray]
 
 
+def dealt(game: Game, seed: np.uint64) -> np.ndarray:
+    """Return a new game."""
+    states = game.new_states(1)
+    kernels.deal(states[0], game.params[0], seed)
+    return states
+
+
+def act(game: Game, states: np.ndarray, action: int) -> None:
+    """Carry out an action."""
+    kernels.apply_action(states[0], game.params[0], action)
+
+
+def legal_actions(game: Game, states: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the mask, and the number that the kernel returns."""
+    mask = np.zeros(game.num_actions, np.int8)
+    return mask, kernels.legal_actions(states[0], game.params[0], mask)
+
+
+def observations(game: Game, states: np.ndarray) -> np.ndarray:
+    """Return what every seat observes, int8 (num_players, observation_size)."""
+    out = np.zeros((game.num_players, game.observation_size), np.int8)
+    for seat in range(game.num_players):
+        kernels.observe(states[0], game.params[0], seat, out[seat])
+    return out
+
+
+def is_over(states: np.ndarray) -> bool:
+    """Return whether the game is over."""
+    return bool(states["terminated"][0] or states["truncated"][0])
+
+
+def differing_fields(one: np.ndarray, other: np.ndarray, *but: str) -> list[str]:
+    """Return the names of the fields in which two states differ, other than `but`."""
+    names = [name for name in one.dtype.names or () if name not in but]
+    return [name for name in names if one[name].tobytes() != other[name].tobytes()]
+
+
 def play(game: Game, seed: int, number: int, choose: np.random.Generator) -> Played:
     """Play a random game, checking every position on the way."""
     name = f"{game!r}, game {number} of seed {seed}"
     one = Played(name, game_seed(np.uint64(seed), np.uint64(0), np.uint64(number)), [], [])
-    states = game.new_states(1)
-    kernels.deal(states[0], game.params[0], one.seed)
+    states = dealt(game, one.seed)
     assert states["decisions"][0] == 0, f"{name}: decisions must be 0 after the deal"
     assert not is_over(states), f"{name}: must not be over after the deal"
     while True:
@@ -49,7 +85,7 @@ def play(game: Game, seed: int, number: int, choose: np.random.Generator) -> Pla
         for action in legal:
             _check_action(game, states, int(action), at)
         one.actions.append(int(choose.choice(legal)))
-        kernels.apply_action(states[0], game.params[0], one.actions[-1])
+        act(game, states, one.actions[-1])
     for position in (one.states[0], one.states[-1]):
         for seat in (None, *range(game.num_players)):
             assert isinstance(game.text(position[0], seat), str), f"{name}: text must give a str"
@@ -57,7 +93,7 @@ def play(game: Game, seed: int, number: int, choose: np.random.Generator) -> Pla
 
 
 def check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
-    """Check all that the kernels say of a position; return the mask."""
+    """Check what the kernels return for a position; return the mask."""
     read = read_all(game, states, 77, at)
     mask, count = read["legal_actions"], int(read["legal_actions: the number returned"])
     assert mask.view(np.uint8).max() <= 1, f"{at}: legal_actions must write 0 or 1 into every entry"
@@ -68,7 +104,7 @@ def check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
         assert 0 <= player < game.num_players, f"{at}: current_player is {player}"
     for what, value in read.items():
         if what.startswith("observe"):
-            assert value.min() >= 0, f"{at}: {what} gives negative entries; observations lie in 0 … 127"
+            assert value.min() >= 0, f"{at}: {what} gives negative entries; observations must be 0 … 127"
     _check_same(read, read_all(game, states, -78, at), f"{at}: {{}} does not write every entry")
     other = states.copy()
     other["rng"] += np.uint64(0x9E3779B97F4A7C15)
@@ -77,13 +113,12 @@ def check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
 
 
 def read_all(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np.ndarray]:
-    """Call all kernels that only read; their arrays are full of `fill` before."""
+    """Call all kernels that only read, with arrays full of `fill`; return what they write, by name."""
     state, params, seats = states[0], game.params[0], game.max_players
     before = states.tobytes()
 
     def call(name: str, size: int, dtype: type, *arguments: Any) -> tuple[np.ndarray, Any]:
-        room: np.ndarray = np.empty(size + 2 * _MARGIN, dtype)
-        room.fill(fill)
+        room: np.ndarray = np.full(size + 2 * _MARGIN, fill, dtype)
         margins = room[:_MARGIN].tobytes()
         out = room[_MARGIN:-_MARGIN]
         result = getattr(kernels, name)(state, params, *arguments, out)
@@ -125,16 +160,16 @@ def check_snapshot(game: Game, states: np.ndarray, at: str) -> None:
         "scores": game.scores(state),
     }
     for key, value in expected.items():
-        found = snapshot.get(key)
-        same = found == value and type(found) is type(value)
-        assert same, f"{at}: snapshot[{key!r}] is {found!r}, not {value!r}"
+        given = snapshot.get(key)
+        same = given == value and type(given) is type(value)
+        assert same, f"{at}: snapshot[{key!r}] is {given!r}, not {value!r}"
     phase = snapshot.get("phase", snapshot.get("asked"))
     assert phase is not None, f"{at}: the snapshot needs 'phase' or 'asked'"
     assert (phase == "over") == is_over(states), f"{at}: the snapshot says {phase!r}"
 
 
 def _check_read_back(game: Game, states: np.ndarray, at: str) -> None:
-    """The state made of a snapshot shows what the original does."""
+    """Check that the state read from a snapshot shows what the original does."""
     if type(game).fill_state is Presentation.fill_state:
         return
     try:
@@ -143,48 +178,35 @@ def _check_read_back(game: Game, states: np.ndarray, at: str) -> None:
         raise AssertionError(f"{at}: from_snapshot refuses the game's own snapshot: {error}") from error
     again = game.new_states(1)
     again[0] = read
-    _check_same(
-        read_all(game, states, 77, at), read_all(game, again, 77, at), f"{at}: from_snapshot changes {{}}"
-    )
+    shown = read_all(game, states, 77, at)
+    _check_same(shown, read_all(game, again, 77, at), f"{at}: from_snapshot changes {{}}")
 
 
 def _check_action(game: Game, states: np.ndarray, action: int, at: str) -> None:
-    """Carry out a legal action on a copy."""
+    """Check what a legal action does to a copy."""
     after = states.copy()
-    kernels.apply_action(after[0], game.params[0], action)
+    act(game, after, action)
     done = f"{at}, then {game.labels[action]!r}"
     assert after["decisions"][0] == states["decisions"][0] + 1, f"{done}: decisions must go up by 1"
     ends = (int(after["terminated"][0]), int(after["truncated"][0]))
     assert ends in ((0, 0), (0, 1), (1, 0)), f"{done}: terminated and truncated are {ends}"
     capped = after["decisions"][0] >= game.option_values["max_decisions"] and not ends[0]
     assert ends[1] == capped, f"{done}: truncated is for the cap alone, and for the core to set"
-    mask = np.zeros(game.num_actions, np.int8)
-    count = kernels.legal_actions(after[0], game.params[0], mask)
+    count = legal_actions(game, after)[1]
     assert count > 0 or is_over(after), f"{done}: the game is not over, so something must be legal"
 
 
 def play_on(game: Game, states: np.ndarray, choose: np.random.Generator, at: str) -> None:
     """Play a few decisions from `states`, which is overwritten."""
-    mask = np.zeros(game.num_actions, np.int8)
     for number in range(10):
-        count = kernels.legal_actions(states[0], game.params[0], mask)
+        mask, count = legal_actions(game, states)
         assert count == mask.sum(), f"{at}, then {number} decisions: {count} legal, {mask.sum()} marked"
         if is_over(states):
             return
         assert count > 0, f"{at}, then {number} decisions: nothing is legal"
-        kernels.apply_action(states[0], game.params[0], int(choose.choice(np.flatnonzero(mask))))
+        act(game, states, int(choose.choice(np.flatnonzero(mask))))
 
 
 def some_positions(one: Played, choose: np.random.Generator) -> np.ndarray:
-    """Numbers of some positions of a game, but for the last."""
+    """Return the numbers of some positions of a game, not of the last."""
     return choose.choice(len(one.actions), min(len(one.actions), 8), replace=False)
-
-
-def is_over(states: np.ndarray) -> bool:
-    return bool(states["terminated"][0] or states["truncated"][0])
-
-
-def differing_fields(one: np.ndarray, other: np.ndarray, *but: str) -> list[str]:
-    """Names of the fields in which two states differ, other than `but`."""
-    names = [name for name in one.dtype.names or () if name not in but]
-    return [name for name in names if one[name].tobytes() != other[name].tobytes()]

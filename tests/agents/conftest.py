@@ -1,18 +1,30 @@
-"""What tests of agents share."""
+"""Fixtures of tests of agents."""
 
 import pytest
 
 
 @pytest.fixture
-def played(monkeypatch) -> list:
+def by_torch(monkeypatch):
+    """A function after whose call networks learn by torch's own operations, as on a GPU."""
+    from garden_agents.training.torch_network import TorchNetwork
+
+    def begin(self, *arguments, begin=TorchNetwork.__init__, **settings):
+        begin(self, *arguments, **settings)
+        self.by_torch = True
+
+    return lambda: monkeypatch.setattr(TorchNetwork, "__init__", begin)
+
+
+@pytest.fixture
+def played(monkeypatch):
     """The jobs of an arena that this process plays, in their order."""
     from garden_agents.evaluation import arena
 
     jobs = []
 
-    def noted(game, job, seed, play_job=arena.play_job):
+    def noted(game, job, play_job=arena.play_job, **settings):
         jobs.append(job)
-        return play_job(game, job, seed)
+        return play_job(game, job, **settings)
 
     monkeypatch.setattr(arena, "play_job", noted)
     return jobs

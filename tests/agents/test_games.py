@@ -1,4 +1,4 @@
-"""What agents know of games: registered by module, found for subclasses, and true of the games."""
+"""Hints about games: registered by module, inherited by subclasses, and true of the games."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,7 @@ from garden_agents.training.ppo_arguments import Arguments
 from pig import Pig
 
 from cacti_env import Cacti
-from garden_core import Batch, compiled, make
-from garden_core.batch.policies import RandomPolicy
+from garden_core import Batch, RandomPolicy, compiled, make
 from mars_env import Mars
 
 

@@ -1,15 +1,9 @@
-"""What agents are made of: whatever changes an agent changes its digest, or it is known that it can change unseen."""
-
-from __future__ import annotations
+"""Identities of agents: a change of an agent changes its digest, or the agent is known to change unseen."""
 
 import json
-import os
 import sys
 
 import pytest
-
-pytest.importorskip("openskill")
-
 from garden_agents.evaluation import arena
 from garden_agents.identity import UNSEEN, identity_of
 from processes import garden_here, python
@@ -46,6 +40,11 @@ def digest(name="mine:make"):
     return python("-c", code, cwd=".").stdout.strip()
 
 
+def here(name="mine:make"):
+    """Return the identity of an agent as this process sees it."""
+    return identity_of(name, GAME)
+
+
 READING = {
     "numpy": "import numpy; numpy.load('weights', allow_pickle=True)",
     "a path": "from pathlib import Path; Path('weights').read_bytes()",
@@ -76,21 +75,19 @@ def test_files_that_an_agent_reads(folder, how, where):
         (folder / "mine.py").write_text(MAKE.format(body="import helper"))
     before = digest()
     assert not before.startswith(UNSEEN)
-    assert (
-        digest() == before == identity_of("mine:make", GAME).digest == identity_of("mine:make", GAME).digest
-    )
+    assert digest() == before == here().digest == here().digest
     retrain(2)
-    assert before != digest() == identity_of("mine:make", GAME).digest
+    assert before != digest() == here().digest
 
 
-def test_what_is_read_once_in_a_process_counts_each_time(folder):
+def test_a_file_that_is_read_once_per_process_counts_each_time(folder):
     (folder / "weights").write_text("1")
     reading = "__import__('functools').cache(lambda: __import__('pathlib').Path('weights').read_text())"
     (folder / "mine.py").write_text(f"read = {reading}" + MAKE.format(body="read()"))
-    first = identity_of("mine:make", GAME).digest
-    assert first == identity_of("mine:make", GAME).digest
+    first = here().digest
+    assert first == here().digest
     (folder / "weights").write_text("2")
-    assert first != identity_of("mine:make", GAME).digest == digest()
+    assert first != here().digest == digest()
 
 
 @pytest.mark.parametrize(
@@ -124,23 +121,14 @@ def test_modules_of_the_author(folder, files, changed):
     assert digest(name) != before
 
 
-UNRELATED = [
-    ("log", "a", "write('x')"),
-    ("new", "w", "write('y')"),
-    ("both", "a+", "read()"),
-    (os.devnull, "r", "read()"),
-]
-
-
-def test_what_does_not_matter(folder):
-    body = "\n    ".join(
-        f"with open({path!r}, {mode!r}) as file: file.{does}" for path, mode, does in UNRELATED
-    )
-    (folder / "mine.py").write_text("import numpy, json, mars_env" + MAKE.format(body=body))
+def test_unrelated_files_do_not_matter(folder):
+    body = """for path, mode in (("log", "a"), ("new", "w"), ("both", "a+"), (os.devnull, "r")):
+        with open(path, mode) as file: file.write("x") if mode in "aw" else file.read()"""
+    (folder / "mine.py").write_text("import os, numpy, json, mars_env" + MAKE.format(body=body))
     before = digest()
     assert digest() == before
     (folder / "other.py").write_text("")
-    assert digest() == before == identity_of("mine:make", GAME).digest
+    assert digest() == before == here().digest
 
 
 @pytest.mark.parametrize(
@@ -153,34 +141,33 @@ def test_what_does_not_matter(folder):
         ("from helper import ask", "it uses socket"),
     ],
 )
-def test_what_can_change_unseen(folder, text, why):
+def test_agents_that_can_change_unseen(folder, text, why):
     (folder / "helper.py").write_text("from socket import socket as ask")
     (folder / "mine.py").write_text(text + MAKE.format(body="pass"))
-    found = identity_of("mine:make", GAME)
-    assert found.digest.startswith(UNSEEN)
-    assert found.unseen.startswith(why)
+    identity = here()
+    assert identity.digest.startswith(UNSEEN)
+    assert identity.unseen.startswith(why)
 
 
 def test_a_program_can_change_unseen(folder):
     (folder / "bot.py").write_text("print(1)")
-    found = identity_of(f"program:{sys.executable} bot.py", GAME)
-    assert (found.digest[0], found.unseen) == (UNSEEN, "it is a program")
+    name = f"program:{sys.executable} bot.py"
+    before = here(name)
+    assert (before.digest[0], before.unseen) == (UNSEEN, "it is a program")
     (folder / "bot.py").write_text("print(2)")
-    assert identity_of(f"program:{sys.executable} bot.py", GAME).digest != found.digest
+    assert here(name).digest != before.digest
 
 
 def test_a_module_that_was_imported_before_may_have_read_files_then(folder):
     (folder / "mine.py").write_text(MAKE.format(body="pass"))
     __import__("mine")
-    assert "imported before" in identity_of("mine:make", GAME).unseen
+    assert "imported before" in here().unseen
 
 
-def test_an_agent_vouches_by_its_digest(folder):
+def test_an_agent_can_set_its_digest(folder):
     mine = folder / "mine.py"
-    text = "import subprocess" + MAKE.format(
-        body="__import__('pathlib').Path('weights').read_text()"
-    ).replace(FIRST, "policy")
-    text = text.replace("    return", f"    policy = {FIRST}\n    policy.digest = 'version 1'\n    return")
+    vouching = f"policy = {FIRST}\n    policy.digest = 'version 1'\n    return policy\n"
+    text = "import subprocess" + MAKE.format(body=f"{READING['a path']}\n    {vouching}")
     (folder / "weights").write_text("1")
     mine.write_text(text)
     before = digest()
@@ -192,21 +179,17 @@ def test_an_agent_vouches_by_its_digest(folder):
         assert digest() != before
     mine.write_text(text.replace("'version 1'", "2"))
     with pytest.raises(ValueError, match="agent mine:make: its digest must be a string, not 2"):
-        identity_of("mine:make", GAME)
+        here()
 
 
 @pytest.mark.parametrize("name", ["greedy", "network-mcts:2"])
 def test_agents_of_this_project_are_known(name, folder):
-    found = identity_of(name, GAME)
-    assert found.unseen == ""
-    assert found.digest == digest(name)
+    assert (here(name).unseen, here(name).digest) == ("", digest(name))
 
 
 def test_search_that_a_module_guides(folder):
-    text = MAKE.format(body="__import__('pathlib').Path('weights').read_text()").replace(
-        FIRST, "__import__('garden_agents').load('cacti')"
-    )
-    (folder / "mine.py").write_text(text)
+    body = f"{READING['a path']}\n    import garden_agents\n    return garden_agents.load('cacti')"
+    (folder / "mine.py").write_text(MAKE.format(body=body))
     (folder / "weights").write_text("1")
     before = digest("mine:make-mcts:2")
     (folder / "weights").write_text("2")
@@ -217,9 +200,8 @@ def test_search_that_a_module_guides(folder):
 
 
 def arena_here(*agents, more=()):
-    return garden_here(
-        "arena", "cacti", *agents, "--games", 4, "--processes", 1, "--output", "x.json", *more
-    )[1]
+    words = "arena cacti --games 4 --processes 1 --output x.json"
+    return garden_here(words, *agents, *more)[1]
 
 
 def test_the_arena_refuses_games_of_other_weights(folder):

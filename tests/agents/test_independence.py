@@ -1,17 +1,15 @@
-"""What a policy draws says nothing about chance, also where policy and game have the same seed."""
+"""Policies are independent of a game's chance, also with the same seed."""
 
 import numpy as np
 import pytest
 from coin import TURNS, Coin
+from garden_agents import MCTSAgent, NetworkAgent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import NetworkAgent
-from garden_agents.search.agent import MCTSAgent
 from garden_agents.training.pool import PastSelf
 
-from garden_core import Batch
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import NETWORK_STREAM, GreedyPolicy, RandomPolicy, Streams
+from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy
+from garden_core.batch.policies import NETWORK_STREAM, Streams
 
 SEED, ROWS = 7, 1000
 GAME = Coin()
@@ -68,15 +66,15 @@ def test_no_compiled_opponent_knows_the_coin(kind):
 def test_streams_are_all_different():
     batch = Batch(GAME, 100)
     batch.reset(SEED)
-    found = [
+    streams = [
         batch.states["rng"],
         *(Streams(purpose, SEED).on(batch) for purpose in range(NETWORK_STREAM + 1)),
     ]
-    found.append(Streams(0, SEED + 1).on(batch))
-    assert len(np.unique(np.concatenate(found), axis=0)) == 100 * len(found)
+    streams.append(Streams(0, SEED + 1).on(batch))
+    assert len(np.unique(np.concatenate(streams), axis=0)) == 100 * len(streams)
 
 
-def test_streams_grow_and_start_anew():
+def test_streams_grow_and_are_reseeded():
     small, large = Batch(GAME, 2), Batch(GAME, 4)
     one, other = Streams(0, SEED), Streams(0, SEED)
     one.on(small)[0] += 1  # a number was drawn

@@ -1,25 +1,21 @@
 """The leaderboard: tables that follow from the kept games alone, files that are checked, games that are missing."""
 
-from __future__ import annotations
-
-import json
 import re
 import shutil
 import sys
+from datetime import date
 from pathlib import Path
 
 import msgspec
 import pytest
-from own_agents import change_weights
-from processes import ROOT, garden, garden_here, python
-
-pytest.importorskip("openskill")
-
+import tomli_w
+from garden_agents import load_agent
 from garden_agents.evaluation import leaderboard
 from garden_agents.evaluation.arena import Job, play_job
 from garden_agents.evaluation.leaderboard import read_tables
 from garden_agents.networks.network_agent import shipped
-from garden_agents.registry import load_agent
+from own_agents import change_weights
+from processes import ROOT, garden, garden_here, python
 
 from garden_core import make
 from garden_core.plugins import imported
@@ -35,41 +31,39 @@ def quitting(game, seed):
 PAGE = "# Ratings\n\n<!-- begin ratings -->\n<!-- end ratings -->\nThe end.\n"
 
 
-def enter(folder, name, agent, **changes):
+README = Path("leaderboard/README.md")
+CACTI = Path("leaderboard/cacti-2")
+KEPT = CACTI / "games.jsonl"
+
+
+def enter(name, agent, folder=CACTI, **changes):
     """Add an entry."""
-    values = {"agent": agent, "author": "Someone", "date": "2026-11-24", "command": "garden arena", **changes}
+    entry = {"agent": agent, "author": "Someone", "date": date(2026, 11, 24), "command": "garden arena"}
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [
-        f"{key} = {value if key in ('date', 'games') else json.dumps(value)}" for key, value in values.items()
-    ]
-    (folder / f"{name}.toml").write_text("\n".join(lines) + "\n")
+    (folder / f"{name}.toml").write_text(tomli_w.dumps(entry | changes))
 
 
 @pytest.fixture
-def board(tmp_path, monkeypatch) -> Path:
-    """A folder `leaderboard` with entries for Cacti, in a current folder that has a module `their_bot` too."""
+def board(tmp_path, monkeypatch):
+    """A leaderboard with entries for Cacti, in a current folder that has a module `their_bot` too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("their_bot", None)
     Path("their_bot.py").write_text(BOT)
     for agent in ("random", "greedy"):
-        enter(tmp_path / "leaderboard" / "cacti-2", agent, agent)
-    (tmp_path / "leaderboard" / "README.md").write_text(PAGE)
-    return tmp_path / "leaderboard"
+        enter(agent, agent)
+    README.write_text(PAGE)
 
 
 @pytest.fixture
-def table(board) -> Path:
-    """Of that leaderboard the folder of Cacti, with games."""
+def table(board):
+    """That leaderboard with games."""
     assert play() == ""
-    return board / "cacti-2"
 
 
 def play(*arguments, games=60, game="cacti"):
     """Play what is missing; return what was printed."""
-    printed, message = garden_here(
-        "leaderboard", "--play", game, "--games", games, "--processes", 1, *arguments
-    )
+    printed, message = garden_here(f"leaderboard --play {game} --games {games} --processes 1", *arguments)
     assert message is None
     return printed
 
@@ -82,9 +76,9 @@ def fails(*arguments):
     return message
 
 
-def rows(board):
-    """The page's tables, a dict of cells by column for each line with a rating."""
-    lines = (board / "README.md").read_text().splitlines()
+def rows():
+    """Return the page's tables, a dict of cells by column for each line with a rating."""
+    lines = README.read_text().splitlines()
     cells = [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("| [")]
     return [dict(zip(leaderboard.COLUMNS, row, strict=True)) for row in cells]
 
@@ -93,58 +87,57 @@ def rows(board):
 
 
 @pytest.fixture
-def ours(tmp_path, monkeypatch) -> Path:
+def ours(tmp_path, monkeypatch):
     """A copy of this project's leaderboard, its tables blanked out."""
     shutil.copytree(ROOT / "leaderboard", tmp_path / "leaderboard")
     monkeypatch.chdir(tmp_path)
-    page = tmp_path / "leaderboard" / "README.md"
-    page.write_text(leaderboard._PART.sub("", page.read_text()))
-    return page
+    README.write_text(leaderboard._PART.sub("", README.read_text()))
 
 
 def test_kept_games_give_the_same_bytes_in_every_process_and_order(ours):
-    blank, wanted = ours.read_bytes(), (ROOT / "leaderboard" / "README.md").read_bytes()
-    assert blank != wanted
+    blank, expected = README.read_bytes(), (ROOT / README).read_bytes()
+    assert blank != expected
     for seed in ("1", "2"):
-        ours.write_bytes(blank)
-        garden("leaderboard", cwd=ours.parents[1], PYTHONHASHSEED=seed)
-        assert ours.read_bytes() == wanted, "run: garden leaderboard"
-        for path in ours.parent.glob("*/games.jsonl"):
+        README.write_bytes(blank)
+        garden("leaderboard", cwd=Path.cwd(), PYTHONHASHSEED=seed)
+        assert README.read_bytes() == expected, "run: garden leaderboard"
+        for path in README.parent.glob("*/games.jsonl"):
             head, *lines = path.read_text().splitlines()
             path.write_text("\n".join([head, *reversed(lines)]) + "\n")
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_baselines_and_networks_are_entered_and_every_agent_loads(name, monkeypatch):
+@pytest.fixture(params=TABLES)
+def our_table(request, monkeypatch):
+    """A table of this project's leaderboard."""
     monkeypatch.chdir(ROOT)
-    (found,) = [t for t in read_tables(Path("leaderboard")) if t.folder.name == name]
-    assert {"random", "greedy", "network"} <= found.entries.keys()
-    assert any(agent.startswith("mcts:") for agent in found.entries)
-    assert found.game == make(found.game.name, num_players=found.game.num_players)
-    for agent, entry in found.entries.items():
+    return next(t for t in read_tables(README.parent) if t.folder.name == request.param)
+
+
+def test_baselines_and_networks_are_entered_and_every_agent_loads(our_table):
+    assert {"random", "greedy", "network"} <= our_table.entries.keys()
+    assert any(agent.startswith("mcts:") for agent in our_table.entries)
+    assert our_table.game == make(our_table.game.name, num_players=our_table.game.num_players)
+    for agent, entry in our_table.entries.items():
         if entry.is_code:
             assert callable(imported(agent, "agent"))
         else:
-            load_agent(agent, found.game)
-    assert {agent for block in found.done for agent in block[:2]} == found.entries.keys()
+            load_agent(agent, our_table.game)
+    assert {agent for block in our_table.done for agent in block[:2]} == our_table.entries.keys()
 
 
 @pytest.mark.parametrize(
     "agents", ["random greedy", pytest.param("random greedy mcts:50", marks=pytest.mark.long)]
 )
-@pytest.mark.parametrize("name", TABLES)
-def test_kept_games_are_what_the_agents_play(name, agents, monkeypatch):
-    """If this fails, what agents do or the rules have changed: delete the games of such agents, and play them anew.
+def test_kept_games_are_what_the_agents_play(our_table, agents):
+    """If this fails, agents or rules have changed: delete the games of such agents and play them again.
 
-    Networks are left out, as the last digits of their answers may differ between machines.
+    Networks are left out, as the last digits of their outputs may differ between machines.
     """
-    monkeypatch.chdir(ROOT)
-    (found,) = [t for t in read_tables(Path("leaderboard")) if t.folder.name == name]
-    blocks = [block for block in sorted(found.done) if {*block[:2]} <= {*agents.split()} and not block[2]]
+    blocks = [block for block in sorted(our_table.done) if {*block[:2]} <= {*agents.split()} and not block[2]]
     assert blocks
     for block in blocks:
-        job, _, played, _ = msgspec.structs.astuple(found.done[block])
-        assert play_job(found.game, Job(*job), leaderboard.SEED) == played, block
+        job, _, played, _ = msgspec.structs.astuple(our_table.done[block])
+        assert play_job(our_table.game, Job(*job), leaderboard.SEED) == played, block
 
 
 # --- playing ---
@@ -153,24 +146,23 @@ def test_kept_games_are_what_the_agents_play(name, agents, monkeypatch):
 def test_only_missing_games_are_played(board, played):
     play()
     assert played == [("greedy", "random", 0, 50), ("greedy", "random", 1, 10)]
-    before = {path: path.read_bytes() for path in board.rglob("*.*")}
+    before = {path: path.read_bytes() for path in README.parent.rglob("*.*")}
     play()
     assert len(played) == 2
-    enter(board / "cacti-2", "other", "mcts:2", games=5)
+    enter("other", "mcts:2", games=5)
     play()
     assert played[2:] == [("greedy", "mcts:2", 0, 6), ("mcts:2", "random", 0, 6)]
-    (board / "cacti-2" / "other.toml").unlink()
-    kept = board / "cacti-2" / "games.jsonl"
-    lines = kept.read_text().splitlines(keepends=True)
-    kept.write_text("".join(line for line in lines if "mcts" not in line))
+    (CACTI / "other.toml").unlink()
+    lines = KEPT.read_text().splitlines(keepends=True)
+    KEPT.write_text("".join(line for line in lines if "mcts" not in line))
     assert garden_here("leaderboard") == ("", None)
-    assert {path: path.read_bytes() for path in board.rglob("*.*")} == before
+    assert {path: path.read_bytes() for path in README.parent.rglob("*.*")} == before
 
 
 def test_more_games_replace_a_part_of_a_job(table, played):
     play(games=100)
     assert played == [("greedy", "random", 1, 50)]
-    assert rows(table.parent)[0]["games"] == "100"
+    assert rows()[0]["games"] == "100"
 
 
 def test_numpy_has_one_thread(board):
@@ -179,14 +171,14 @@ def test_numpy_has_one_thread(board):
         "import sys; from garden_agents.commands import main; assert 'numpy' not in sys.modules;"
         "main(['leaderboard']); import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
-    assert python("-c", code, cwd=board.parent, OPENBLAS_NUM_THREADS="2").stdout == "1\n"
+    assert python("-c", code, cwd=Path.cwd(), OPENBLAS_NUM_THREADS="2").stdout == "1\n"
 
 
 def test_an_interrupted_command_goes_on(board, played, monkeypatch):
-    def interrupted(game, job, seed, play_job=play_job):
+    def interrupted(game, job, play_job=play_job, **settings):
         if job.block == 1:
             raise KeyboardInterrupt
-        return play_job(game, job, seed)
+        return play_job(game, job, **settings)
 
     with monkeypatch.context() as patch:
         patch.setattr("garden_agents.evaluation.arena.play_job", interrupted)
@@ -195,11 +187,11 @@ def test_an_interrupted_command_goes_on(board, played, monkeypatch):
     assert played == [("greedy", "random", 1, 10)]
 
 
-def test_several_players_sit_in_two_ways(board):
+def test_games_of_three_have_two_lineups_per_pair(board):
     for agent in ("random", "greedy"):
-        enter(board / "mars-3", agent, agent)
+        enter(agent, agent, Path("leaderboard/mars-3"))
     play("--num-players", 3, game="mars", games=4)
-    first, last = rows(board)
+    first, last = rows()
     assert first["entry"] == "[greedy](../leaderboard/mars-3/greedy.toml)"
     assert first["games"] == "12"  # one among two of the other, and the other way round
     assert re.fullmatch(r"[\d.]+% \(.*\) of 6", first["wins against the next"])
@@ -208,10 +200,10 @@ def test_several_players_sit_in_two_ways(board):
 
 
 def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
-    (board / "cacti-2" / "random.toml").unlink()
-    enter(board / "cacti-2", "strong", "mcts:20")
+    (CACTI / "random.toml").unlink()
+    enter("strong", "mcts:20")
     play()
-    first, last = rows(board)
+    first, last = rows()
     assert (first["agent"], last["agent"]) == ("`mcts:20`", "`greedy`")
     assert last["rating ± 2 sigma"].startswith("0 ±")
     won, low, high = map(float, re.findall(r"([\d.]+)%", first["wins against the next"]))
@@ -223,7 +215,7 @@ def test_win_rate_against_the_next_where_the_pair_is_the_other_way_round(board):
 
 
 def test_code_runs_only_if_it_is_named(board, trap, played):
-    enter(board / "cacti-2", "trap", "trap:make")
+    enter("trap", "trap:make")
     printed = play()
     assert "cacti-2: trap:make is left out: it is code, which --code trap:make allows to run" in printed
     assert garden_here("leaderboard", "--check")[1] is None
@@ -234,38 +226,38 @@ def test_code_runs_only_if_it_is_named(board, trap, played):
 def test_code_that_is_named_plays(board):
     """Also if it gives up all its games."""
     for name in ("make", "quitting"):
-        enter(board / "cacti-2", name, f"their_bot:{name}", games=10)
+        enter(name, f"their_bot:{name}", games=10)
     assert play("--code", "their_bot:make", "their_bot:quitting") == ""
-    games = {row["agent"]: row["games"] for row in rows(board)}
+    games = {row["agent"]: row["games"] for row in rows()}
     bots = {"`their_bot:make`": "30", "`their_bot:quitting`": "30"}
     assert games == {"`greedy`": "80", "`random`": "80"} | bots
-    page = (board / "README.md").read_text()
+    page = README.read_text()
     assert "`their_bot:quitting` gave up 30 of these games, which it lost." in page
     assert garden_here("leaderboard", "--check") == ("", None)
 
 
 def test_games_of_an_agent_whose_library_is_missing_count(board):
-    enter(board / "cacti-2", "bot", "their_bot:make", games=10)
+    enter("bot", "their_bot:make", games=10)
     play("--code", "their_bot:make")
-    page = (board / "README.md").read_bytes()
+    page = README.read_bytes()
     Path("their_bot.py").write_text("import no_such_library\n" + BOT)
     sys.modules.pop("their_bot", None)
     printed = play("--code", "their_bot:make")
     assert (
         "cacti-2: their_bot:make is left out: agent their_bot:make cannot be imported: No module" in printed
     )
-    assert (board / "README.md").read_bytes() == page
+    assert README.read_bytes() == page
 
 
 @pytest.mark.parametrize("search", ["", "-mcts:2"])
-def test_games_of_another_network_are_played_anew(table, played, search):
-    path = table / "mine.safetensors"
+def test_games_of_another_network_are_played_again(table, played, search):
+    path = CACTI / "mine.safetensors"
     shutil.copy(shipped(make("cacti"))[2], path)
-    agent = f"leaderboard/cacti-2/mine.safetensors{search}"
-    enter(table, "mine", agent, games=2)
+    agent = f"{path}{search}"
+    enter("mine", agent, games=2)
     play()
     change_weights(path, make("cacti"))
-    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them anew"
+    message = f"{agent} has another network now than in these games; garden leaderboard --play cacti plays them again"
     assert message in fails("--check")
     played.clear()
     play()
@@ -293,8 +285,8 @@ def test_games_of_another_network_are_played_anew(table, played, search):
         ({"elo": "3000"}, "unknown field `elo`"),
     ],
 )
-def test_entries_that_are_wrong(table, changes, message):
-    enter(table, "new", **({"agent": "mcts:5"} | changes))
+def test_wrong_entries_are_refused(table, changes, message):
+    enter("new", **({"agent": "mcts:5"} | changes))
     assert re.match(rf"error: leaderboard/cacti-2/new.toml\b.*{message}", fails())
 
 
@@ -306,8 +298,8 @@ def test_entries_that_are_wrong(table, changes, message):
         ("cacti-7", "num_players must be"),
     ],
 )
-def test_folders_of_no_game(board, name, message):
-    (board / name).mkdir()
+def test_folders_of_unknown_games_are_refused(board, name, message):
+    (README.parent / name).mkdir()
     assert re.match(f"error: leaderboard/{name}: .*({message})", fails())
 
 
@@ -325,38 +317,35 @@ def test_folders_of_no_game(board, name, message):
         ('{"job"', '<<<<<<<\n{"job"', "line 2: "),
     ],
 )
-def test_games_that_are_wrong(table, old, new, message):
-    kept = table / "games.jsonl"
-    text = kept.read_text()
+def test_changed_games_are_refused(table, old, new, message):
+    text = KEPT.read_text()
     assert old in text
-    kept.write_text(text.replace(old, new, 1))
-    before = kept.read_bytes()
+    KEPT.write_text(text.replace(old, new, 1))
+    before = KEPT.read_bytes()
     for arguments in ((), ("--check",), ("--play", "cacti")):
         assert f"error: leaderboard/cacti-2/games.jsonl, {message}" in fails(*arguments)
-    assert kept.read_bytes() == before
+    assert KEPT.read_bytes() == before
 
 
 def test_games_that_are_there_twice_or_cut_off(table):
-    kept = table / "games.jsonl"
-    text = kept.read_text()
-    kept.write_text(text + text.splitlines()[1] + "\n")
+    text = KEPT.read_text()
+    KEPT.write_text(text + text.splitlines()[1] + "\n")
     assert "line 4: block 0 of greedy against random is there twice" in fails()
-    kept.write_text(text[:-40])
+    KEPT.write_text(text[:-40])
     assert "games.jsonl, line 3: " in fails()
-    kept.write_bytes(b"\xff\xfe")
+    KEPT.write_bytes(b"\xff\xfe")
     assert "games.jsonl, line 1: it must be" in fails()
 
 
 def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
-    page = table.parent / "README.md"
     assert garden_here("leaderboard", "--check") == ("", None)
-    page.write_text(page.read_text().replace("60", "61"))
-    changed = page.read_bytes()
+    README.write_text(README.read_text().replace("60", "61"))
+    changed = README.read_bytes()
     assert fails("--check") == "error: leaderboard/README.md is not current: run garden leaderboard"
-    assert page.read_bytes() == changed
-    page.write_text("# Ratings\n")
+    assert README.read_bytes() == changed
+    README.write_text("# Ratings\n")
     assert "must have the lines <!-- begin ratings --> and <!-- end ratings --> once" in fails()
-    page.unlink()
+    README.unlink()
     assert fails() == "error: leaderboard/README.md: No such file or directory"
 
 
@@ -371,6 +360,6 @@ def test_a_page_that_is_not_current_or_has_no_place_for_tables(table):
         (("--folder", "nowhere"), "nowhere has no leaderboard"),
     ],
 )
-def test_arguments_that_are_wrong(board, arguments, message):
+def test_wrong_arguments_are_refused(board, arguments, message):
     assert fails(*arguments).startswith(f"error: {message}")
-    assert not (board / "cacti-2" / "games.jsonl").exists()
+    assert not KEPT.exists()

@@ -1,36 +1,27 @@
 """Networks: their inputs, how they are built, and how trained ones are kept."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
+import garden_agents
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
-import garden_agents
 import torch
+from garden_agents import NetworkAgent, load_agent
 from garden_agents.games import hints_of
-from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
 from garden_agents.networks.heads import chances_and_margins, expected_values, sample
-from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.network_agent import save_network, shipped
 from garden_agents.networks.tensors import forward
-from garden_agents.registry import load_agent
 from garden_agents.training import torch_network
 from garden_agents.training.sb3 import Arguments, new_model
 from garden_agents.training.torch_network import TorchNetwork
-from processes import python
-from safetensors.numpy import save_file
+from playing import in_play
+from processes import full_disk, python
 
 import cacti_env
 from garden_core import list_games, make
-from garden_core.batch.batch import Batch
-from garden_core.batch.policies import RandomPolicy
-from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
 SMALL = Architecture("auto", channels=4, hidden=16)
@@ -42,21 +33,12 @@ SORTS = [
 EACH_SORT = pytest.mark.parametrize("architecture", SORTS, ids=["board", "flat", "flat, separate values"])
 
 
-def played(game, rows=8, decisions=40, seed=0) -> Batch:
-    batch = Batch(game, rows)
-    batch.reset(seed)
-    policy = RandomPolicy(seed)
-    for _ in range(decisions):
-        batch.step(policy(batch, batch.all_rows))
-    return batch
-
-
 # --- features of cells ---
 
 
-def groups_by_hand(board, plane) -> dict[int, set[int]]:
+def groups_by_hand(board, plane):
     """By cell of a plane's pieces, the group that it belongs to."""
-    groups: dict[int, set[int]] = {}
+    groups = {}
     for start in np.flatnonzero(plane).tolist():
         if start not in groups:
             group, pending = {start}, [start]
@@ -73,7 +55,7 @@ def groups_by_hand(board, plane) -> dict[int, set[int]]:
 def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
     game = Mars(**options)
     board = hints_of(game).board(game)
-    batch = played(game, rows=12, decisions=60)
+    batch = in_play(game, rows=12, decisions=60)
     features = cell_features(board, batch.observation)
     cells = len(board.neighbours)
     planes = batch.observation[:, : board.planes * cells].reshape(-1, board.planes, cells)
@@ -108,16 +90,15 @@ def test_features_of_cells_are_planes_groups_and_empty_neighbours(options):
     ],
     ids=str,
 )
-def test_networks_policies_are_those_of_sb3_contrib(name, architecture, options):
-    """What NumPy evaluates, what training by torch uses, and the masked distribution of sb3-contrib agree."""
-    batch = played(make(name, **options), rows=32, decisions=10)
+def test_policies_agree_with_sb3_contrib(name, architecture, options):
+    """Evaluation by NumPy, training by torch and the masked distribution of sb3-contrib agree."""
+    batch = in_play(make(name, **options), rows=32, decisions=10)
     game, masks, every = batch.game, batch.action_mask.astype(bool), np.arange(32)
     network = strong(new_network(game, architecture, "outcome"))
     sizes = {"network": architecture.kind, "channels": architecture.channels, "hidden": architecture.hidden}
     arguments = Arguments(separate_values=architecture.separate_values, envs=4, rollout=8, **sizes)
-    model = new_model(game, GardenVecEnv(game, 4, seed=0), arguments)
+    model = new_model(GardenVecEnv(game, 4, seed=0), arguments, network.copy())
     policy, observation = model.policy, torch.as_tensor(batch.observation)
-    policy.set_weights(network)
     logits, raw = network.evaluate(batch.observation)
     assert logits.shape == (32, game.num_actions)
     with torch.no_grad():
@@ -132,12 +113,11 @@ def test_networks_policies_are_those_of_sb3_contrib(name, architecture, options)
     for got, should in zip((*again, values, log_probabilities), (*expected, *expected[:2]), strict=True):
         torch.testing.assert_close(got, should, atol=1e-4, rtol=1e-3)
     model.learn(64)
-    assert (policy.exported().parameters != network.parameters).any()
-    policy.set_weights(network)
-    np.testing.assert_array_equal(policy.exported().parameters, network.parameters)
+    assert (policy.network.parameters != network.parameters).any()
+    np.testing.assert_array_equal(policy.network.parameters, policy.weights.detach())
 
 
-def test_actions_are_drawn_by_their_probabilities():
+def test_actions_are_sampled_by_their_probabilities():
     logits = np.tile(np.float32([0, 9, 1, 2, -50]), (20_000, 1))
     masks = np.tile(np.int8([1, 0, 1, 1, 1]), (20_000, 1))
     states = np.random.default_rng(0).integers(2**63, size=(20_000, 4), dtype=np.uint64)
@@ -158,9 +138,9 @@ def strong(network):
 @pytest.mark.parametrize("threads", [1, 3])
 @EACH_SORT
 @pytest.mark.parametrize("large", [1, torch_network.LARGE])
-def test_gradient_is_that_of_torchs_own_operations(architecture, threads, large, monkeypatch):
+def test_the_gradient_agrees_with_torchs(architecture, threads, large, monkeypatch):
     monkeypatch.setattr(torch_network, "LARGE", large)  # at 1 all products of many rows are convolutions
-    batch = played(Mars(num_players=3), rows=150, decisions=30)
+    batch = in_play(Mars(num_players=3), rows=150, decisions=30)
     network = strong(new_network(batch.game, architecture, "seats"))
     inputs = network.inputs(batch.observation)
     exact = torch.from_numpy(network.parameters.astype(np.float64)).requires_grad_()
@@ -178,7 +158,7 @@ def test_gradient_is_that_of_torchs_own_operations(architecture, threads, large,
     own, sums = TorchNetwork(network, threads=threads), np.zeros(2)
     for got, expected in zip(own.evaluate(inputs), outputs, strict=True):
         np.testing.assert_allclose(got, expected.detach(), atol=1e-4, rtol=1e-4)
-    for _ in range(2):  # a second pass begins anew
+    for _ in range(2):  # a second pass starts from zero
         gradient = own.gradient(inputs, rows, loss, sums)
         for name, got in network.views(gradient).items():
             expected = network.views(exact.grad.numpy())[name]
@@ -187,12 +167,12 @@ def test_gradient_is_that_of_torchs_own_operations(architecture, threads, large,
 
 
 def test_outputs_do_not_depend_on_the_size_of_the_batch():
-    batch = played(Mars(), rows=130)
+    batch = in_play(Mars(), rows=130)
     network = strong(new_network(batch.game, SMALL, "outcome"))
     logits, values = network.evaluate(batch.observation)
     for rows in ([0], [129], range(60, 70)):
-        for got, expected in zip(network.evaluate(batch.observation[rows]), (logits, values), strict=True):
-            np.testing.assert_allclose(got, expected[rows], rtol=1e-4, atol=1e-5)
+        for part, whole in zip(network.evaluate(batch.observation[rows]), (logits, values), strict=True):
+            np.testing.assert_allclose(part, whole[rows], rtol=1e-4, atol=1e-5)
 
 
 def test_board_network_reads_all_cells_alike():
@@ -244,16 +224,14 @@ def kept(tmp_path):
     ids=str,
 )
 def test_a_network_comes_back_as_it_was(name, architecture, tmp_path):
-    batch = played(make(name))
+    batch = in_play(make(name))
     network = new_network(batch.game, architecture, "outcome")
     path = tmp_path / "network.safetensors"
     save_network(path, batch.game, network, architecture, "outcome", {"seed": 5})
     agent = NetworkAgent.load(path, batch.game)
     assert agent.config["origin"] == {"seed": 5}
-    again = NetworkAgent(network, "outcome").evaluate(batch.observation, batch.action_mask)
-    for got, expected in zip(agent.evaluate(batch.observation, batch.action_mask), again, strict=True):
-        np.testing.assert_array_equal(got, expected)
-    probabilities, values = again
+    probabilities, values = NetworkAgent(network, "outcome").evaluate(batch.observation, batch.action_mask)
+    np.testing.assert_equal(agent.evaluate(batch.observation, batch.action_mask), (probabilities, values))
     np.testing.assert_allclose(probabilities.sum(1), 1, rtol=1e-5)
     assert not probabilities[batch.action_mask == 0].any()
     np.testing.assert_array_equal(agent(batch, batch.all_rows), probabilities.argmax(1))
@@ -265,7 +243,7 @@ def test_a_teams_score_is_predicted_on_the_scale_of_search():
     game = Mars(num_players=2, cooperative=True)
     network = new_network(game, SMALL, "outcome")
     network.weights["values.bias"][:] = 3
-    batch = played(game)
+    batch = in_play(game)
     outcome, score = (
         NetworkAgent(network, target).evaluate(batch.observation, batch.action_mask)[1]
         for target in ("outcome", "score")
@@ -275,7 +253,7 @@ def test_a_teams_score_is_predicted_on_the_scale_of_search():
 
 
 def test_sampled_play_draws(kept):
-    batch = played(Mars(num_players=3), rows=64)
+    batch = in_play(Mars(num_players=3), rows=64)
     agent = NetworkAgent.load(kept[0], batch.game, seed=1, sampled=True)
     first = agent(batch, batch.all_rows)
     assert batch.action_mask[batch.all_rows, first].all()
@@ -296,21 +274,14 @@ def test_a_network_of_another_game_is_refused(kept, game, message):
         NetworkAgent.load(kept[0], game)
 
 
-def test_files_are_checked(kept, tmp_path):
-    """Damaged and forged ones are in tests/fuzz/test_fuzz_networks.py."""
+def test_weights_that_are_not_finite_are_not_saved(kept, tmp_path):
+    """Files that are wrong are in tests/fuzz/test_fuzz_networks.py."""
     path, network = kept
-    game, foreign = Mars(num_players=3), tmp_path / "foreign.safetensors"
-    with pytest.raises(ValueError, match=r"nothing\.safetensors is no network"):
-        NetworkAgent.load(tmp_path / "nothing.safetensors", game)
-    config = json.dumps(NetworkAgent.load(path, game).config)
-    for metadata, message in ((None, "is no network"), ({"config": config}, "does not fit .*cell_logits")):
-        save_file({"query.weight": np.zeros((3, 16))}, foreign, metadata)
-        with pytest.raises(ValueError, match=message):
-            NetworkAgent.load(foreign, game)
+    before = path.read_bytes()
     network.weights["middle.weight"][:] = np.nan
     with pytest.raises(ValueError, match="not finite"):
-        save_network(tmp_path / "new.safetensors", game, network, SMALL, "outcome", {})
-    assert not (tmp_path / "new.safetensors").exists()
+        save_network(path, Mars(num_players=3), network, SMALL, "outcome", {})
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -324,7 +295,7 @@ def test_a_network_for_other_options_is_refused_unless_allowed(kept, options, wo
     path, game = str(kept[0]), Mars(**options)
     with pytest.raises(ValueError, match=f"{words}.*allow_other_options=True"):
         load_agent(path, game)
-    batch = played(game, rows=3, decisions=3)
+    batch = in_play(game, rows=3, decisions=3)
     actions = load_agent(path, game, allow_other_options=True)(batch, batch.all_rows)
     assert batch.action_mask[batch.all_rows, actions].all()
     for harmless in ({"reward": "margin"}, {"max_decisions": 50}):
@@ -332,7 +303,7 @@ def test_a_network_for_other_options_is_refused_unless_allowed(kept, options, wo
 
 
 def test_a_network_for_other_data_is_refused_unless_allowed(tmp_path):
-    """What counts is the content of a data file, not where it lies."""
+    """Data files are compared by their content, not by their path."""
     own, path = tmp_path / "cards.toml", tmp_path / "own.safetensors"
     packaged = Path(cacti_env.__file__).with_name("cacti.toml").read_text()
     own.write_text(packaged.replace("points = 5", "points = 7"))
@@ -371,14 +342,9 @@ assert "torch" not in sys.modules
 def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
     path, network = kept
     before = path.read_bytes()
-
-    def full_disk(self, content):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(type(path), "write_bytes", full_disk)
     with pytest.raises(OSError, match="No space left"):
         save_network(path, Mars(), network, SMALL, "outcome", {})
-    monkeypatch.undo()
     assert path.read_bytes() == before
 
 
@@ -386,7 +352,7 @@ def test_a_full_disk_leaves_the_old_network_whole(kept, monkeypatch):
     "name", ["mcts:8", "mcts:0.01s", "{}", "{.parent}", "{}-mcts:8", "own_agents:first_legal"]
 )
 def test_agents_by_name(name, kept):
-    batch = played(Mars(num_players=3), rows=5)
+    batch = in_play(Mars(num_players=3), rows=5)
     actions = load_agent(name.format(kept[0]), batch.game)(batch, batch.all_rows)
     assert batch.action_mask[batch.all_rows, actions].all()
 
@@ -400,31 +366,30 @@ def test_a_network_that_predicts_margins_does_not_guide_search(tmp_path):
         load_agent(f"{path}-mcts:8", game)
 
 
-# --- the networks that come with the games ---
+# --- shipped networks ---
 
 
-def all_shipped() -> list[tuple[str, int]]:
-    return [(name, players) for name in list_games() for players in network_agent.shipped(make(name))]
+SHIPPED = [(name, players) for name in list_games() for players in shipped(make(name))]
 
 
-def test_networks_come_with_the_games():
-    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= set(all_shipped())
+def test_networks_are_shipped_for_two_and_four_players():
+    assert {("botanicus", 2), ("botanicus", 4), ("cacti", 2), ("mars", 2), ("mars", 4)} <= {*SHIPPED}
 
 
-@pytest.mark.parametrize(("name", "players"), all_shipped())
-def test_a_network_that_comes_with_a_game_plays(name, players):
+@pytest.mark.parametrize(("name", "players"), SHIPPED)
+def test_a_shipped_network_plays(name, players):
     agent = garden_agents.load(name, players)
-    assert network_agent.shipped(make(name))[players].stat().st_size < 3e6
+    assert shipped(make(name))[players].stat().st_size < 3e6
     assert agent.config["options"]["num_players"] == players
     assert agent.config["origin"]["command"].startswith("garden train ")
-    batch = played(make(name, num_players=players), rows=16, decisions=10)
+    batch = in_play(make(name, num_players=players), rows=16, decisions=10)
     for choose in ("network", "ppo-mcts:2"):
         actions = load_agent(choose, batch.game)(batch, batch.all_rows)
         assert batch.action_mask[batch.all_rows, actions].all()
 
 
-def test_no_network_comes_for_that_many_players():
-    with pytest.raises(ValueError, match="no network comes with mars for 5 players; known: 2, 4"):
+def test_no_network_is_shipped_for_five_players():
+    with pytest.raises(ValueError, match="mars has no pretrained network for 5 players; known: 2, 4"):
         garden_agents.load("mars", 5)
 
 

@@ -1,39 +1,39 @@
 """Self-play: the pool of opponents, and the reward that it is played for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 from garden_agents.networks.architecture import new_network
-from garden_agents.training.pool import OpponentPool, PastSelf, SelfPlayVecEnv
+from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
 from small_runs import SMALL
 from variants import shortened
 
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.interfaces.sb3 import GardenVecEnv
+from garden_core import RandomPolicy, make
+from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
+
+
+def small_network(seed=0):
+    return new_network(Mars(), SMALL, "outcome", seed)
 
 
 def test_pool_draws_past_selves_once_there_are_some():
     pool = OpponentPool((0.2, 0.3, 0.5), 2)
     np.testing.assert_allclose(pool.weights, [0.7, 0.3, 0, 0])
-    network = new_network(Mars(), SMALL, "outcome")
+    network = small_network()
     pool.freeze(network)
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.5, 0])
+    network.parameters += 1
+    assert (pool.networks[0].parameters != network.parameters).all(), "a past self does not learn"
     pool.freeze(network)
     np.testing.assert_allclose(pool.weights, [0.2, 0.3, 0.25, 0.25])
 
 
-def test_pool_has_further_agents():
+def test_pool_can_have_other_agents():
     agents = [RandomPolicy(1), RandomPolicy(2)]
     pool = OpponentPool((0.1, 0.2, 0.3), 2, agents, 0.4)
     assert pool.policies[2:4] == pool.opponents[2:4] == agents
     np.testing.assert_allclose(pool.weights, [0.4, 0.2, 0.2, 0.2, 0, 0])
-    pool.freeze(new_network(Mars(), SMALL, "outcome"))
+    pool.freeze(small_network())
     for _ in range(200):
         pool.count(3, 1.0)
     among = np.array([0.3, 0.05]) / 0.35  # an agent that was beaten always is drawn seldom
@@ -45,7 +45,7 @@ def test_pool_has_further_agents():
 
 def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
     pool = OpponentPool((0.0, 0.0, 1.0), 3)
-    networks = [new_network(Mars(), SMALL, "outcome", seed) for seed in range(4)]
+    networks = [small_network(seed) for seed in range(4)]
     for network in networks[:3]:
         pool.freeze(network)
     for _ in range(200):
@@ -62,27 +62,18 @@ def test_pool_draws_hard_opponents_more_often_and_drops_the_easiest():
 def test_pool_is_kept_and_restored():
     pool, other = OpponentPool((0.1, 0.2, 0.7), 3), OpponentPool((0.1, 0.2, 0.7), 3)
     for seed in (1, 2):
-        pool.freeze(new_network(Mars(), SMALL, "outcome", seed))
+        pool.freeze(small_network(seed))
     pool.count(1, 1.0)
     kept = [past.weights for past in pool.networks]
-    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, new_network(Mars(), SMALL, "outcome"))
+    other.restore(pool.ahead.tolist(), pool.met.tolist(), kept, small_network())
     np.testing.assert_array_equal(pool.weights, other.weights)
     assert other.frozen == 2
     for one, again in zip(pool.networks, other.networks, strict=True):
         np.testing.assert_array_equal(one.parameters, again.parameters)
 
 
-def test_a_frozen_self_stays_as_it_was():
-    network = new_network(Mars(), SMALL, "outcome")
-    past = PastSelf()
-    past.network = network.copy()
-    before = past.network.parameters.copy()
-    network.parameters += 1
-    np.testing.assert_array_equal(past.network.parameters, before)
-
-
-def paid(env, steps=60):
-    """What the learner was paid in each finished game, the first legal action always taken."""
+def returns(env, steps=60):
+    """Return the learner's total reward in each finished game; it always takes the first legal action."""
     env.seed(3)
     env.reset()
     totals, ended = np.zeros(16), []
@@ -104,15 +95,15 @@ def paid(env, steps=60):
     ],
 )
 def test_reward_is_a_mix_of_margin_and_outcome(name, options):
-    """Held against the game itself, played with the reward "outcome" and with "margin"."""
+    """Compared with games whose reward is "outcome" or "margin"."""
 
     def mixed(share):
         env = SelfPlayVecEnv(shortened(name, 60, reward="margin", **options), 16, OpponentPool((1, 0, 0), 0))
         env.outcome_share = share
-        return paid(env)
+        return returns(env)
 
     margin, outcome = (
-        paid(GardenVecEnv(shortened(name, 60, reward=reward, **options), 16))
+        returns(GardenVecEnv(shortened(name, 60, reward=reward, **options), 16))
         for reward in ("margin", "outcome")
     )
     assert len(margin) > 10
@@ -121,7 +112,7 @@ def test_reward_is_a_mix_of_margin_and_outcome(name, options):
     np.testing.assert_allclose(mixed(0.25), 0.75 * margin + 0.25 * outcome, atol=1e-5)
 
 
-def test_pool_learns_how_games_ended():
+def test_pool_estimates_how_often_opponents_are_beaten():
     pool = OpponentPool((0.0, 1.0, 0.0), 0)
     env = SelfPlayVecEnv(make("cacti", reward="margin"), 16, pool)
     env.seed(0)

@@ -1,43 +1,29 @@
 """PPO by self-play: which reward belongs to which decision, whose decisions are learned from, and what a run leaves."""
 
-from __future__ import annotations
-
-import json
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-
+import torch
+from garden_agents import NetworkAgent
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.heads import target_of
-from garden_agents.networks.network_agent import NetworkAgent, save_network
+from garden_agents.networks.network_agent import save_network
 from garden_agents.training import credit, ppo
 from garden_agents.training import ppo_update as update
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.torch_network import TorchNetwork
-from small_runs import SMALL, rows_of, tiny_ppo
+from small_runs import SMALL, parameters_of, results_of, rows_of, tiny_ppo
 from variants import shortened
 
-from garden_core import list_games, make
-from garden_core.jit import kernels
+from garden_core import kernels, list_games, make
 from mars_env import Mars
 
 
-def self_play(game, seed=0, **changes) -> SelfPlay:
+def self_play(game, seed=0, **changes):
     arguments = tiny_ppo(**changes)
     network = TorchNetwork(new_network(game, SMALL, target_of(game)))
     pool = OpponentPool((0.5, 0.5, 0.0), 0)
     return SelfPlay(game, network, pool, arguments, seed)
-
-
-@pytest.fixture(scope="module")
-def small_run(tmp_path_factory) -> Path:
-    """A run of a thousand decisions."""
-    return ppo.train(tiny_ppo(run=tmp_path_factory.mktemp("runs") / "small"))
 
 
 # --- credit ---
@@ -47,66 +33,49 @@ def small_run(tmp_path_factory) -> Path:
     ("name", "num_players"),
     [(name, n) for name in list_games() for n in (2, 3) if n <= make(name).max_players],
 )
-def test_every_decision_is_paid_until_its_seats_next_one(name, num_players):
-    """Held against a slow account of the same games."""
+def test_a_decision_receives_the_rewards_up_to_its_seats_next_one(name, num_players):
+    """Compared with a slow count of the same games."""
     game = shortened(name, 60, num_players=num_players, reward="margin")
     games, n = self_play(game, rollout=150), num_players
     batch, decide, step = games.batch, games._decide, games.batch.step
-    events = [[] for _ in range(batch.num_envs)]  # of each row
+    playing, finished, numbers = [[] for _ in range(batch.num_envs)], [], {}
 
     def noted_decide(rows, with_greedy):
-        for number, row in enumerate(rows.tolist(), games.count):
-            events[row].append(("decision", number, int(batch.current_player[row])))
+        numbers.update(zip(rows.tolist(), range(games.count, games.count + len(rows)), strict=True))
         return decide(rows, with_greedy)
 
     def noted_step(actions):
+        seats = batch.current_player.copy()
         step(actions)
-        for row, rewards in enumerate(batch.rewards.copy()):
-            final = np.zeros(n, np.int32)
+        for row, steps in enumerate(playing):
+            steps.append((numbers.pop(row, None), seats[row], batch.rewards[row].copy()))
             if batch.terminated[row] or batch.truncated[row]:
+                final = np.zeros(n, np.int32)
                 kernels.standings(batch.last_states[row], game.params[0], final)
                 first = final == final.max()
-                events[row].append(("end", rewards, first / first.sum()))
-            else:
-                events[row].append(("step", rewards, None))
-
-    def expected(seat, later):
-        """The next decision of the seat and of anybody; what is paid until then, first places and margins."""
-        after, until_after, paid, none = credit.OPEN, None, np.zeros(n), np.zeros(n)
-        for kind, what, more in later:
-            if kind != "decision":
-                paid = paid + np.roll(what, -seat)
-                if kind == "end":
-                    first = np.roll(more, -seat)
-                    here = (first, paid) if until_after is None else until_after
-                    return credit.OVER, credit.OVER if until_after is None else after, (first, paid), here
-                continue
-            if until_after is None:
-                after, until_after = what, (none, paid)
-            if more == seat:
-                return what, after, (none, paid), until_after
-        return credit.OPEN, after, (none, paid), until_after or (none, paid)
+                finished.append((steps, first / first.sum(), credit.OVER))
+                playing[row] = []
 
     games._decide, batch.step = noted_decide, noted_step
     games.play(with_greedy=False)
-    account = {
-        what: expected(more, row[place + 1 :])
-        for row in events
-        for place, (kind, what, more) in enumerate(row)
-        if kind == "decision"
-    }
-    following, after, rewards, paid = zip(*(account[number] for number in range(games.count)), strict=True)
     assert games.count > 500
-    assert following.count(credit.OVER) > 10
-    d, count = games.decisions, games.count
-    assert d.next[:count].tolist() == list(following)
-    assert d.after[:count].tolist() == list(after)
-    np.testing.assert_allclose(d.rewards[:count], np.reshape(rewards, (count, 2 * n)), atol=1e-5)
-    np.testing.assert_allclose(d.paid[:count], np.reshape(paid, (count, 2 * n)), atol=1e-5)
+    assert len(finished) > 10
+    d = games.decisions
+    for steps, first, end in [*finished, *((steps, np.zeros(n), credit.OPEN) for steps in playing)]:
+        decisions = [(i, number, seat) for i, (number, seat, _) in enumerate(steps) if number is not None]
+        for k, (i, number, seat) in enumerate(decisions):
+            later = decisions[k + 1 :]
+            own = [each for each in later if each[2] == seat]
+            for following, links, rewards in ((own, d.next, d.rewards), (later, d.after, d.paid)):
+                until, link, _ = following[0] if following else (None, end, seat)
+                received = sum(step_rewards for *_, step_rewards in steps[i:until])
+                expected = np.roll([first * (not following), received], -seat, 1)
+                assert links[number] == link
+                np.testing.assert_allclose(rewards[number], expected.ravel(), atol=1e-5)
 
 
-def test_values_learn_from_what_is_expected_for_the_same_seats_later():
-    """Two games of three seats: one that ends, one that goes on; and a decision that is settled."""
+def test_value_targets_are_lambda_returns_over_all_seats():
+    """One game of three seats ends, one goes on, and one decision already has its target."""
     rng, lambda_ = np.random.default_rng(0), 0.8
     games, size = [np.arange(0, 20, 2), np.arange(1, 20, 2)], 21
     after = np.full(size, credit.TARGET_FINAL)
@@ -120,23 +89,17 @@ def test_values_learn_from_what_is_expected_for_the_same_seats_later():
     for array in by_seat:
         for i in range(size):
             array[i] = np.roll(array[i], deciders[i], 1)
-    values, paid, found = by_seat
-    assert (found[20] == 7).all()
-    for own, over in zip(games, (True, False), strict=True):
-        for start in range(len(own)):
-            expected, got, weight = 0.0, 0.0, 1.0
-            for k in range(start, len(own)):
-                if k == len(own) - 1:
-                    expected = expected + weight * (got + paid[own[k]] if over else got + values[own[k]])
-                    break
-                got = got + paid[own[k]]
-                share = weight * (1 - lambda_)
-                expected = expected + share * (got + values[own[k + 1]])
-                weight *= lambda_
-            np.testing.assert_allclose(found[own[start]], expected, atol=1e-5)
+    values, paid, computed = by_seat
+    assert (computed[20] == 7).all()
+    for (*own, last), at_the_end in zip(games, (paid, values), strict=True):
+        expected = at_the_end[last]
+        np.testing.assert_allclose(computed[last], expected, atol=1e-5)
+        for decision, following in zip(own[::-1], [last, *own[:0:-1]], strict=True):
+            expected = paid[decision] + (1 - lambda_) * values[following] + lambda_ * expected
+            np.testing.assert_allclose(computed[decision], expected, atol=1e-5)
 
 
-def test_advantages_are_those_of_the_definition():
+def test_advantages_follow_their_definition():
     rng = np.random.default_rng(0)
     size = 40
     following = np.full(size, credit.OPEN)
@@ -145,25 +108,21 @@ def test_advantages_are_those_of_the_definition():
         following[own[:-1]] = own[1:]
         following[own[-1]] = credit.OPEN if seat == 0 else credit.OVER
     values, rewards = rng.normal(size=(2, size, 2)).astype(np.float32)
-    found = np.zeros((size, 2), np.float32)
-    credit.advantages(following, values, rewards, 0.9, found)
-    for start in range(size):
-        path = [start]
-        while following[path[-1]] >= 0:
-            path.append(following[path[-1]])
-        expected = np.zeros(2)
-        for k, i in enumerate(path):
-            if following[i] == credit.OPEN:
-                break
-            after = values[following[i]] if following[i] >= 0 else 0
-            expected += 0.9**k * (rewards[i] + after - values[i])
-        np.testing.assert_allclose(found[start], expected, atol=1e-5)
+    computed = np.zeros((size, 2), np.float32)
+    credit.advantages(following, values, rewards, 0.9, computed)
+    expected = np.zeros((size + 1, 2))
+    values = np.append(values, [[0, 0]], 0)  # of what follows a game
+    for i in reversed(range(size)):
+        if following[i] != credit.OPEN:
+            after = following[i] if following[i] >= 0 else size
+            expected[i] = rewards[i] + values[after] - values[i] + 0.9 * expected[after]
+    np.testing.assert_allclose(computed, expected[:size], atol=1e-5)
 
 
 @pytest.mark.parametrize("columns", [1, 4, 6])
 @pytest.mark.parametrize(("imitation", "entropy"), [(0.0, 0.0), (0.0, 0.05), (0.7, 0.05), (1.0, 0.0)])
-def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
-    """And so are their derivatives."""
+def test_compiled_losses_agree_with_torch(columns, imitation, entropy):
+    """And so do their derivatives."""
     rng, rows, n = np.random.default_rng(columns), 50, columns // 2
     masks = (rng.random((rows, 9)) < 0.6).astype(np.int8)
     masks[:, 4] = 1
@@ -179,14 +138,14 @@ def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
         targets,
         (rng.random(rows) < 0.7).astype(np.float32),
     )
-    weights = update.Weights(1.0, entropy, imitation)
+    schedule = update.Schedule(0.0, entropy, imitation, 0.0)
     logits = torch.from_numpy(rng.normal(0, 0.3, masks.shape).astype(np.float32)).requires_grad_()
     raw = torch.from_numpy(rng.normal(size=(rows, columns)).astype(np.float32)).requires_grad_()
-    total, means = update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), weights)
+    total, means = update.torch_loss(logits, raw, update.Minibatch(*map(torch.from_numpy, about)), schedule)
     total.backward()
     sums, d_logits, d_raw = np.zeros(5), np.empty(masks.shape, np.float32), np.empty_like(targets)
     seen = [tensor.detach().numpy() for tensor in (logits, raw)]
-    update.compiled_loss(about, weights, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
+    update.compiled_loss(about, schedule, rows)(np.arange(rows), *seen, d_logits, d_raw, sums)
     np.testing.assert_allclose(sums / rows, means, rtol=1e-4, atol=1e-5)
     assert 0.1 < means[4] < 0.95  # some are clipped
     np.testing.assert_allclose(d_logits, logits.grad, atol=1e-6)
@@ -194,7 +153,7 @@ def test_compiled_losses_are_those_of_torch(columns, imitation, entropy):
 
 
 def test_open_decisions_are_carried_over():
-    """What was seen and done in them; how they are paid is compared in test_tensor_self_play.py."""
+    """With observations and actions; test_tensor_self_play.py compares their rewards."""
     games = self_play(Mars(reward="margin"), rollout=16)
     games.play(with_greedy=False)
     d, features = games.decisions, games.inputs[0]
@@ -204,14 +163,14 @@ def test_open_decisions_are_carried_over():
     kept = [array[still_open].copy() for array in (d.actions, d.rewards, features)]
     games._keep_open_decisions()
     assert games.count == 32
-    for found, expected in zip((d.actions, d.rewards, features), kept, strict=True):
-        np.testing.assert_array_equal(found[:32], expected)
+    for computed, expected in zip((d.actions, d.rewards, features), kept, strict=True):
+        np.testing.assert_array_equal(computed[:32], expected)
 
 
 # --- who plays ---
 
 
-def test_against_the_pool_one_seat_is_learned_from():
+def test_against_the_pool_one_seat_learns():
     game = Mars(num_players=3, reward="margin", max_decisions=60)
     games = self_play(game, pool_share=1.0, rollout=120)
     assert ((games.opponents < 0).sum(1) == 1).all()
@@ -227,7 +186,7 @@ def test_against_the_pool_one_seat_is_learned_from():
     assert 0.6 < counted.mean() < 0.9
 
 
-def test_decisions_with_one_legal_action_are_not_learned_from():
+def test_forced_decisions_are_not_learned_from():
     games = self_play(Mars(reward="margin"), rollout=100)
     games.play(with_greedy=True)
     d = games.decisions
@@ -240,16 +199,13 @@ def test_decisions_with_one_legal_action_are_not_learned_from():
 # --- runs ---
 
 
-def test_what_is_measured(small_run):
-    last = rows_of(small_run / "metrics.csv")[-1]
+def test_a_run_measures_what_it_learns_and_is_resumed(tmp_path):
+    folder = ppo.train(tiny_ppo(run=tmp_path / "run"))
+    last = rows_of(folder / "metrics.csv")[-1]
     assert float(last["decisions"]) >= 1000
     assert float(last["first_place_share"]) == 1
     assert {"policy_loss", "value_loss", "entropy", "approx_kl", "imitation"} <= last.keys()
-    assert NetworkAgent.load(small_run, Mars()).value_target == "seats"
-
-
-def test_resume_goes_on(small_run, tmp_path):
-    folder = shutil.copytree(small_run, tmp_path / "run")
+    assert NetworkAgent.load(folder, Mars()).value_target == "seats"
     ppo.train(ppo.Arguments(resume=folder, steps=2000))
     decisions = [float(row["decisions"]) for row in rows_of(folder / "metrics.csv")]
     assert decisions == sorted(decisions)
@@ -275,52 +231,19 @@ class InTensors(SelfPlay):
 
 
 @pytest.mark.parametrize("name", ["mars", "cacti"])
-def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch):
+def test_torchs_own_operations_train_the_same_network(name, tmp_path, monkeypatch, by_torch):
     """On another device than the CPU training goes by them; here it learns from the same games."""
 
     def trained(run):
         few = {"game": name, "steps": 300, "envs": 8, "eval_games": 0, "pool_share": 0.3}
         folder = ppo.train(tiny_ppo(run=tmp_path / run, **few))
-        return NetworkAgent.load(folder, make(name)).network.parameters
-
-    def by_torch(self, *arguments, begin=TorchNetwork.__init__, **settings):
-        begin(self, *arguments, **settings)
-        self.by_torch = True
+        return parameters_of(folder, name)
 
     own = trained("own")
-    monkeypatch.setattr(TorchNetwork, "__init__", by_torch)
+    by_torch()
     monkeypatch.setattr(ppo, "TensorSelfPlay", InTensors)
     np.testing.assert_allclose(own, trained("torch"), atol=2e-3)
     assert not np.allclose(own, new_network(make(name), SMALL, "seats", 0).parameters, atol=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "num_players", "options"),
-    [
-        ("botanicus", None, {}),
-        ("mars", 4, {}),
-        ("mars", 1, {"cooperative": "true"}),
-        ("mars", 3, {"cooperative": "true"}),
-    ],
-)
-def test_training_for_any_game(name, num_players, options, tmp_path):
-    """Cacti, and Mars for two, are trained in other tests."""
-    changes = {"game": name, "num_players": num_players, "options": options, "steps": 300, "eval_games": 0}
-    folder = ppo.train(tiny_ppo(run=tmp_path / "run", **changes))
-    assert rows_of(folder / "evaluations.csv")
-
-
-def test_values_alone_leave_the_policy_as_it_is(tmp_path):
-    same = {"game": "cacti", "network": "flat", "separate_values": True, "eval_games": 0}
-    first = ppo.train(tiny_ppo(run=tmp_path / "first", **same))
-    start = {"start": first / "network.safetensors", "values_only": True}
-    second = ppo.train(tiny_ppo(run=tmp_path / "second", **start, **same))
-    one, other = (NetworkAgent.load(folder, make("cacti")).network.weights for folder in (first, second))
-    learned = {name for name, weight in one.items() if not np.array_equal(weight, other[name])}
-    assert {name.split(".")[0] for name in learned} == {"value_first", "value_second", "values"}
-    last = rows_of(second / "metrics.csv")[-1]
-    assert float(last["value_loss"]) > 0
-    assert last["policy_loss"] == "nan"
 
 
 def test_separate_values_are_not_read_from_other_layers(tmp_path):
@@ -340,5 +263,5 @@ def test_a_team_plays_against_no_pool(tmp_path):
 @pytest.mark.long
 def test_training_learns_to_beat_greedy(tmp_path):
     folder = ppo.train(ppo.Arguments("cacti", run=tmp_path / "run", steps=600_000, eval_games=400))
-    result = json.loads((folder / "evaluation.json").read_text())["results"][1]
+    result = results_of(folder)[1]
     assert result["interval"][0] >= 0.6

@@ -3,10 +3,6 @@
 import io
 import sys
 
-import pytest
-
-pytest.importorskip("tqdm")
-
 from garden_agents import progress
 from processes import garden
 
@@ -43,6 +39,6 @@ def test_a_terminal_has_a_bar(monkeypatch):
 
 
 def test_a_command_off_a_terminal(tmp_path):
-    words = ["record", "cacti", "--agents", "random", "--games", "20", "--processes", "1"]
-    lines = garden(*words, "--output", tmp_path / "games.safetensors").stderr.splitlines()
+    words = "record cacti --agents random --games 20 --processes 1 --output"
+    lines = garden(words, tmp_path / "games.safetensors").stderr.splitlines()
     assert [line.split(" [")[0] for line in lines] == ["0% 0/20", "100% 20/20"]

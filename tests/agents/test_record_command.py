@@ -1,27 +1,28 @@
-"""`garden record`: games of agents in a dataset, whatever the number of processes; nothing finished is lost."""
+"""`garden record`: games of agents in a dataset, the same for any number of processes; no finished game is lost."""
 
 import os
 import signal
 
 import numpy as np
 import pytest
-from processes import garden_here
-
-pytest.importorskip("tyro")
-
 from garden_agents import commands
 from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
+from processes import garden_here
 
-from garden_core import make
+from garden_core import Dataset, make
 from garden_core.batch.policies import FORFEIT
-from garden_core.files.dataset import Dataset
 
 
 def recorded(output, *agents, games=20, processes=1, game="cacti", more=()):
     names = agents or ("random", "greedy")
-    words = ["record", game, "--agents", *names, "--games", games, "--processes", processes]
-    return garden_here(*words, "--output", output, *more)
+    words = f"record {game} --games {games} --processes {processes} --agents"
+    return garden_here(words, *names, "--output", output, *more)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "games.safetensors"
 
 
 def test_games_of_agents(tmp_path):
@@ -51,22 +52,13 @@ def test_the_number_of_processes_changes_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("game", "more", "expected"),
     [
-        (
-            "mars",
-            ["--num-players", 3, "--options", "max_decisions", 30],
-            {"num_players": 3, "max_decisions": 30},
-        ),
-        (
-            "mars",
-            ["--num-players", 1, "--options", "cooperative", "true"],
-            {"num_players": 1, "cooperative": True},
-        ),
-        ("pig:Pig", [], {}),
+        ("mars", "--num-players 3 --options max_decisions 30", {"num_players": 3, "max_decisions": 30}),
+        ("mars", "--num-players 1 --options cooperative true", {"num_players": 1, "cooperative": True}),
+        ("pig:Pig", "", {}),
     ],
 )
-def test_options_and_own_games(game, more, expected, tmp_path):
-    path = tmp_path / "games.safetensors"
-    assert recorded(path, game=game, games=3, more=more)[1] is None
+def test_options_and_own_games(game, more, expected, path):
+    assert recorded(path, game=game, games=3, more=more.split())[1] is None
     named = {"game": game} if ":" in game else {}
     assert Dataset.load(path, **named).game == make(game, **expected)
 
@@ -80,7 +72,7 @@ def test_every_agent_has_every_seat_equally_often(agents, num_players):
     assert agents == 1 or num_players == 1 or all(len(set(table)) > 1 for table in seated.tolist())
 
 
-def test_who_is_said_to_play_does():
+def test_each_agent_takes_its_own_decisions():
     """An agent's decisions are its own, in its seats."""
     game = make("mars", num_players=3, max_decisions=30)
     names = ["own_agents:last_legal", "random"]
@@ -92,8 +84,7 @@ def test_who_is_said_to_play_does():
     assert (decisions.action[~own] != last_legal[~own]).any()
 
 
-def test_games_that_are_given_up_are_kept(tmp_path):
-    path = tmp_path / "games.safetensors"
+def test_forfeited_games_are_kept(path):
     printed, message = recorded(path, "own_agents:quitting", "random", games=10)
     assert message is None
     assert "gave up 3 games" in printed.splitlines()[-2]
@@ -107,16 +98,14 @@ def test_games_that_are_given_up_are_kept(tmp_path):
     assert (games.returns[given_up, 1 - seats] == 0).all()
     decisions = games.expand()
     assert FORFEIT not in decisions.action
-    for game, seat in np.ndindex(10, 2):
+    for (game, seat), total in np.ndenumerate(games.returns):
         own = (decisions.game == game) & (decisions.player == seat)
         if own.any():
-            assert decisions.reward[own].sum() == games.returns[game, seat]
-            assert decisions.return_to_go[own][0] == games.returns[game, seat]
+            assert decisions.reward[own].sum() == decisions.return_to_go[own][0] == total
     assert {games.replay(int(game)).ended for game in given_up} == {"running"}
 
 
-def test_games_that_are_given_up_at_once_have_no_decisions(tmp_path):
-    path = tmp_path / "games.safetensors"
+def test_games_forfeited_at_once_have_no_decisions(path):
     _, message = recorded(path, "own_agents:quitting_all", games=10)
     assert message == "error: there are no decisions"
     assert not path.exists()
@@ -129,7 +118,7 @@ def test_games_that_are_given_up_at_once_have_no_decisions(tmp_path):
         (RuntimeError("greedy failed"), r"error: greedy failed; 20 finished games are in"),
     ],
 )
-def test_what_is_finished_is_kept(tmp_path, monkeypatch, raised, message):
+def test_finished_games_are_kept(tmp_path, monkeypatch, raised, message):
     whole, part = tmp_path / "whole.safetensors", tmp_path / "games.safetensors"
     monkeypatch.setattr(record, "BLOCK", 10)
     recorded(whole, games=30)
@@ -145,16 +134,14 @@ def test_what_is_finished_is_kept(tmp_path, monkeypatch, raised, message):
     assert np.array_equal(Dataset.load(part).record.seeds, Dataset.load(whole).record.seeds[:20])
 
 
-def test_nothing_finished_leaves_no_file(tmp_path):
-    path = tmp_path / "games.safetensors"
+def test_nothing_finished_leaves_no_file(path):
     message = recorded(path, "random", "own_agents:illegal")[1]
     assert message.startswith("error: own_agents:illegal failed: IllegalActionError: row ")
     assert message.endswith("; no game is finished, and no file is written")
     assert not path.exists()
 
 
-def test_a_file_that_is_full(tmp_path, monkeypatch):
-    path = tmp_path / "games.safetensors"
+def test_a_full_file_ends_the_recording(path, monkeypatch):
     monkeypatch.setattr(record, "BLOCK", 10)
     monkeypatch.setattr(record, "ROOM", 1000)
     assert recorded(path, games=1000)[1].startswith("the file is full; ")
@@ -172,23 +159,21 @@ def test_a_file_that_is_full(tmp_path, monkeypatch):
         (["random"], {"more": ["--options", "x", 1]}, "unexpected keyword argument 'x'"),
     ],
 )
-def test_arguments_are_checked_before_any_game(tmp_path, agents, options, message):
-    path = tmp_path / "games.safetensors"
+def test_arguments_are_checked_before_any_game(path, agents, options, message):
     assert message in recorded(path, *agents, **options)[1]
     assert not path.exists()
 
 
-def test_no_file_is_overwritten(tmp_path):
-    path = tmp_path / "games.safetensors"
+def test_no_file_is_overwritten(path):
     path.write_text("mine")
     assert recorded(path)[1] == f"error: {path} is there already; choose another --output"
-    assert recorded(tmp_path)[1] == f"error: {tmp_path} is there already; choose another --output"
+    assert recorded(path.parent)[1] == f"error: {path.parent} is there already; choose another --output"
     assert path.read_text() == "mine"
     assert "File exists" in recorded(path / "games.safetensors")[1]
 
 
 def test_sigterm_stops_a_command_as_ctrl_c_does(monkeypatch):
-    """What Ctrl-C keeps is tested above."""
+    """The tests above show what Ctrl-C keeps."""
     monkeypatch.setitem(commands.COMMANDS, "record", lambda words: os.kill(os.getpid(), signal.SIGTERM))
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):

@@ -4,16 +4,14 @@ import base64
 import gzip
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
-from garden_agents.commands import main
-from garden_agents.play import recorded
 from PIL import Image
+from processes import garden_here
 
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.files.replay import Replay, record
+from garden_core import RandomPolicy, Replay, make, record
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +23,9 @@ def saved(tmp_path_factory):
     return path, replay
 
 
-def test_all_moves(saved, capsys):
+def test_all_moves(saved):
     path, replay = saved
-    main(["replay", str(path)])
-    lines = capsys.readouterr().out.splitlines()
+    lines = garden_here("replay", path)[0].splitlines()
     assert lines[0].startswith("Cacti: ")
     assert len(lines) == len(replay.actions) + 2
     assert all(label in line for label, line in zip(replay.actions, lines[1:], strict=False))
@@ -36,7 +33,7 @@ def test_all_moves(saved, capsys):
 
 def test_a_page_with_estimates(saved, tmp_path):
     path, replay = saved
-    main(["replay", str(path), "--page", str(tmp_path / "game.html"), "--judge", "network"])
+    garden_here("replay --judge network --page", tmp_path / "game.html", path)
     assert Replay.load(tmp_path / "game.html").actions == replay.actions
     packed = re.search(r'id="film">([^<]*)<', (tmp_path / "game.html").read_text())[1]
     estimates = np.array(json.loads(gzip.decompress(base64.b64decode(packed)))["estimates"])
@@ -47,27 +44,16 @@ def test_a_page_with_estimates(saved, tmp_path):
 
 
 def test_a_film_and_a_picture(saved, tmp_path):
-    path, _ = saved
     film, picture = tmp_path / "game.gif", tmp_path / "end.png"
-    main(["replay", str(path), "--film", str(film), "--picture", str(picture), "--width", "200", "--dark"])
+    garden_here("replay --width 200 --dark --film", film, "--picture", picture, saved[0])
     for file in (film, picture):
-        with Image.open(file) as found:
-            assert found.width == 200
+        with Image.open(file) as image:
+            assert image.width == 200
 
 
-def test_step_by_step(saved, capsys, monkeypatch):
+def test_step_by_step(saved):
     path, replay = saved
-    keys = iter([""] * 3)
-
-    def enter(_):
-        try:
-            return next(keys)
-        except StopIteration:
-            raise EOFError from None
-
-    monkeypatch.setattr("builtins.input", enter)
-    main(["replay", str(path), "--steps", "--seat", "0"])
-    shown = capsys.readouterr().out
+    shown, _ = garden_here("replay --steps --seat 0", path, typed="\n" * 3)
     assert shown.count("Cacti deck: ") == 4
     assert replay.actions[2] in shown
 
@@ -75,23 +61,18 @@ def test_step_by_step(saved, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ["--judge", "greedy", "--page", "game.html"],
-            "must be a network that values every seat, not greedy",
-        ),
-        (["--film", "game.avi"], r"a film is \.gif or \.mp4"),
-        (["--picture", "game.jpg"], r"a picture is \.svg or \.png"),
-        (["--position", "999"], "--position must be"),
+        ("--judge greedy --page game.html", "must be a network that values every seat, not greedy"),
+        ("--film game.avi", "a film is .gif or .mp4"),
+        ("--picture game.jpg", "a picture is .svg or .png"),
+        ("--position 999", "--position must be"),
     ],
 )
 def test_wrong_arguments(saved, words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match=message):
-        main(["replay", str(saved[0]), *words])
+    assert message in garden_here(f"replay {words}", saved[0])[1]
     assert not list(tmp_path.iterdir())
 
 
 def test_without_the_package_for_mp4(saved, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "av", None)
-    with pytest.raises(SystemExit, match="pip install av"):
-        recorded.main(recorded.Arguments(saved[0], film=tmp_path / "game.mp4"))
+    monkeypatch.setitem(sys.modules, "av", None)
+    assert "pip install av" in garden_here("replay --film", tmp_path / "game.mp4", saved[0])[1]

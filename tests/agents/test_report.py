@@ -1,11 +1,10 @@
 """`garden report`: what the page of a run shows, also of a run that a stranger made or that is not finished."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
 import tracemalloc
+from collections import defaultdict
 from html.parser import HTMLParser
 
 import numpy as np
@@ -17,28 +16,21 @@ from garden_agents.evaluation.run_files import read_rows
 from processes import garden_here, python
 from written_runs import CONFIG, EVALUATIONS, METRICS, write_run
 
-from garden_core import make
-from garden_core.files.replay import Replay
+from garden_core import Replay, make
 
 BAD = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
 
 
 class Elements(HTMLParser):
-    """The elements of a page, their attributes, and its text."""
+    """The attributes of a page's elements, by name."""
 
     def __init__(self, text):
         super().__init__()
-        self.found, self.text = [], ""
+        self.named = defaultdict(list)
         self.feed(text)
 
     def handle_starttag(self, name, attributes):
-        self.found.append((name, dict(attributes)))
-
-    def handle_data(self, data):
-        self.text += data
-
-    def named(self, name):
-        return [attributes for found, attributes in self.found if found == name]
+        self.named[name].append(dict(attributes))
 
 
 def sections(text):
@@ -74,7 +66,7 @@ def test_settings_and_final_evaluation(run):
     assert "This training is finished." in text
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text))
     expected = {"game": "cacti", "trainer": "ppo", "seed": "7", "decisions": "3,000"}
-    expected |= {"training time": "2 s of 2 min 0 s", "best network": "kept after 3,000 decisions"}
+    expected |= {"training time": "0:00:02 of 0:02:00", "best network": "kept after 3,000 decisions"}
     assert expected.items() <= facts.items()  # of equal means the latest network is kept
     assert "garden train cacti --minutes 2.0" in facts["command"]
     assert ["panel_games", "31"] in rows(text)
@@ -85,25 +77,23 @@ def test_settings_and_final_evaluation(run):
 def test_curves_of_evaluations(run):
     found = sections(page(run, games=0))["Evaluations during the training"]
     low, high = wilson(0.875 * 32, 32)  # 31 games are rounded up, so that seats are shared equally
-    assert rows(found)[2] == ["2,000", "1 min 0 s", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
+    assert rows(found)[2] == ["2,000", "0:01:00", f"87.5% ({low:.0%} … {high:.0%})", "75.0% (58% … 87%)"]
     assert "the same 32 deals" in found
     svg = found[found.index("<svg") :]
     for text in ("against greedy", "chance, 50%", "decisions learned from", "minutes of training"):
         assert text in svg
-    assert (
-        svg.count('id="FillBetween') == 4
-    )  # an interval for each of two agents, over decisions and over time
+    assert svg.count('id="FillBetween') == 4  # of two agents, over decisions and over time
 
 
 def test_a_team_has_no_chance_line(run):
     (run / "evaluations.csv").write_text("decisions,seconds,team\n1000,30,-1.5\n2000,60,2.25\n")
     found = sections(page(run, games=0))["Evaluations during the training"]
-    assert rows(found)[1:] == [["1,000", "30 s", "-1.5"], ["2,000", "1 min 0 s", "2.25"]]
+    assert rows(found)[1:] == [["1,000", "0:00:30", "-1.5"], ["2,000", "0:01:00", "2.25"]]
     assert "chance" not in found
     assert "FillBetween" not in found
 
 
-def test_a_run_that_goes_on(run):
+def test_an_unfinished_run(run):
     (run / "evaluation.json").unlink()
     (run / "metrics.csv").write_text(METRICS + "4000,3.0,13")  # a line that is being written
     text = page(run, games=0)
@@ -112,7 +102,7 @@ def test_a_run_that_goes_on(run):
     assert ">3,000<" in text
 
 
-def test_a_run_that_has_just_begun(run):
+def test_a_run_without_results(run):
     for name in ("evaluations.csv", "metrics.csv", "network.safetensors"):
         (run / name).unlink()
     found = sections(page(run, games=1))
@@ -132,9 +122,8 @@ def test_a_long_log_is_thinned_out(run):
 
 
 def test_a_best_response(run):
-    found = json.loads((run / "evaluation.json").read_text())
-    found["results"][0]["agent"] = "best response"
-    (run / "exploit.json").write_text(json.dumps({"agent": "network", **found}))
+    results = (run / "evaluation.json").read_text().replace('"agent": "network"', '"agent": "best response"')
+    (run / "exploit.json").write_text(json.dumps({"agent": "network", **json.loads(results)}))
     final = rows(sections(page(run, games=0))["Final evaluation"])
     assert [row[0] for row in final[1:]] == ["network", "best response"]
 
@@ -157,8 +146,8 @@ def test_the_same_run_makes_the_same_page(run):
 def test_how_the_network_plays(whole):
     found = sections(whole)["How the network plays"]
     table = {row[0]: row[1:] for row in rows(found) if row}
-    begins, other = (float(table[seat][0].rstrip("%")) for seat in ("player_0, who begins", "player_1"))
-    assert begins + other == pytest.approx(100, abs=0.11)
+    rates = [float(table[seat][0].rstrip("%")) for seat in ("player_0, who begins", "player_1")]
+    assert sum(rates) == pytest.approx(100, abs=0.11)
     kinds = [table[part.meaning] for part in make("cacti").action_parts]
     numbers = np.array([[float(cell.strip("<%").replace("–", "0")) for cell in kind] for kind in kinds])
     np.testing.assert_allclose(numbers.sum(0), 100, atol=3)
@@ -169,7 +158,7 @@ def test_how_the_network_plays(whole):
     assert float(table["all"][2]) > 0
 
 
-def test_values_beside_outcomes(whole):
+def test_values_are_compared_with_outcomes(whole):
     found = sections(whole)["Values and outcomes"]
     table = {row[0]: [float(cell) for cell in row[1:]] for row in rows(found) if row}
     assert table["correlation"][5] > table["correlation"][1]
@@ -179,7 +168,7 @@ def test_values_beside_outcomes(whole):
 
 
 def test_sample_games_can_be_replayed(whole, tmp_path):
-    frames = Elements(whole).named("iframe")
+    frames = Elements(whole).named["iframe"]
     assert len(frames) == 3
     for i, frame in enumerate(frames):
         assert frame["sandbox"] == "allow-scripts"
@@ -195,7 +184,7 @@ def test_sample_games_can_be_replayed(whole, tmp_path):
 # --- strangers ---
 
 
-def test_nothing_that_a_file_says_becomes_markup(tmp_path):
+def test_no_text_of_a_file_becomes_markup(tmp_path):
     run = write_run(tmp_path / "<b>run & co")
     text = json.dumps(BAD)
     config = CONFIG.replace('"cacti"', text).replace('"ppo"', text).replace('"0.1.0"', text)
@@ -207,13 +196,12 @@ def test_nothing_that_a_file_says_becomes_markup(tmp_path):
     (run / "evaluation.json").write_text((run / "evaluation.json").read_text().replace('"greedy"', text))
     found = page(run, games=1)
     assert found.count("&lt;img") > 10
-    elements = Elements(found)
-    assert not elements.named("img") + elements.named("b")
-    assert len(elements.named("script")) == 1
-    for name, attributes in elements.found:
-        assert not {"src", "href", "srcdoc"} & attributes.keys()
-        assert not [key for key in attributes if key.startswith("on")], name
-    policy = next(each for each in elements.named("meta") if "http-equiv" in each)
+    elements = Elements(found).named
+    assert not elements.keys() & {"img", "b"}
+    assert len(elements["script"]) == 1
+    attributes = {key for each in elements.values() for one in each for key in one}
+    assert not {key for key in attributes if key in ("src", "href", "srcdoc") or key.startswith("on")}
+    policy = next(each for each in elements["meta"] if "http-equiv" in each)
     assert policy["content"].startswith("default-src 'none'; ")
 
 
@@ -226,7 +214,7 @@ def test_nothing_that_a_file_says_becomes_markup(tmp_path):
     ],
 )
 @pytest.mark.parametrize("content", [b"\0\xff", b"decisions,seconds\n1,x\n"])
-def test_a_damaged_file_costs_its_own_section(run, name, heading, content):
+def test_a_damaged_file_spoils_only_its_section(run, name, heading, content):
     """Any other damage is for tests/fuzz/test_fuzz_reports.py."""
     before = sections(page(run, games=1))
     (run / name).write_bytes(content)
@@ -266,7 +254,7 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
         caps.append(game.option_values["max_decisions"])
         raise ValueError("enough")
 
-    monkeypatch.setattr(report_games, "noted", caught)
+    monkeypatch.setattr(report_games, "self_play", caught)
     for cap in ("2000000000", "9"):
         options = f'[arguments.options]\nmax_decisions = "{cap}"'
         (run / "config.toml").write_text(CONFIG.replace("[arguments.options]", options))
@@ -278,29 +266,28 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
 
 
 def test_the_command_writes_the_page_into_the_folder(run, tmp_path):
-    printed, message = garden_here("report", run, "--games", 0)
-    assert message is None
-    assert printed == f"{run / 'report.html'}: 0.0 MB\n"
+    assert garden_here("report --games 0", run) == (f"{run / 'report.html'}: 0.0 MB\n", None)
     assert (run / "report.html").read_text() == page(run, games=0)
-    garden_here("report", run, "--games", 2, "--dark", "--output", tmp_path / "dark.html")
-    assert (tmp_path / "dark.html").read_text() == page(run, games=2, dark=True)
-    assert '<html lang="en" class="dark">' in (tmp_path / "dark.html").read_text()
+    garden_here("report --games 2 --dark --output", tmp_path / "dark.html", run)
+    text = (tmp_path / "dark.html").read_text()
+    assert text == page(run, games=2, dark=True)
+    assert '<html lang="en" class="dark">' in text
 
 
 @pytest.mark.parametrize(
     ("folder", "words", "message"),
     [
-        ("my-run", ["--games", "-1"], "games must be 0 to 10,000, not -1"),
-        ("my-run", ["--output", "/nowhere/at/all.html", "--games", "0"], "No such file or directory"),
-        ("nowhere", [], "nowhere is no folder of a training run"),
-        (".", [], "config.toml cannot be read: No such file"),
+        ("my-run", "--games -1", "games must be 0 to 10,000, not -1"),
+        ("my-run", "--output /nowhere/at/all.html --games 0", "No such file or directory"),
+        ("nowhere", "", "nowhere is no folder of a training run"),
+        (".", "", "config.toml cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_done_takes_one_line(run, folder, words, message):
-    _, found = garden_here("report", run.parent / folder, *words)
-    assert found.startswith("error: ")
-    assert message in found
-    assert "\n" not in found
+def test_errors_take_one_line(run, folder, words, message):
+    _, error = garden_here(f"report {words}", run.parent / folder)
+    assert error.startswith("error: ")
+    assert message in error
+    assert "\n" not in error
     assert not list(run.parent.rglob("report.html"))
 
 

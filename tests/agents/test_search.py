@@ -1,30 +1,28 @@
-"""Tree search: legal, repeatable, honest about hidden cards, guided by networks, and better with more time."""
-
-from __future__ import annotations
+"""Tree search: legal and reproducible, without hidden information, guided by networks, stronger with more time."""
 
 import numpy as np
 import pytest
-from garden_agents.evaluation.matches import meet, play
+from garden_agents import MCTSAgent, meet
+from garden_agents.evaluation.matches import play
 from garden_agents.games import hints_of
 from garden_agents.search import halving
-from garden_agents.search.agent import MCTSAgent, Searched, _Memory
-from garden_agents.search.beliefs import weighed_redraws
+from garden_agents.search.agent import Searched, _Memory
+from garden_agents.search.beliefs import weighted_redraws
 from garden_agents.search.values import first_places, seat_values
+from playing import dealt, in_play, part
 from processes import python
 from variants import each_table, shortened
 
-from garden_core import make
-from garden_core.batch.batch import Batch
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.jit import kernels
+from garden_core import GreedyPolicy, RandomPolicy, kernels, make
+from mars_env import Mars
 
 
 class Sure:
     """A network that is sure of one action and gives every leaf the same value."""
 
-    def __init__(self, action: int, value: float) -> None:
+    def __init__(self, action, value):
         self.action, self.value = action, value
-        self.asked: list[int] = []
+        self.asked = []
 
     def evaluate(self, observation, mask):
         self.asked.append(len(mask))
@@ -34,17 +32,16 @@ class Sure:
         return probabilities.astype(np.float32), np.full(len(mask), self.value, np.float32)
 
 
-def started(name, rows=3, decisions=0, seed=1, **options) -> Batch:
-    batch = Batch(make(name, **options), rows)
-    batch.reset(seed)
-    policy = RandomPolicy(seed)
-    for _ in range(decisions):
-        batch.step(policy(batch, batch.all_rows))
-    return batch
+PLANT = make("mars").labels.index("plant green")
+"""An action that is illegal while flowers are placed, so that a network that is sure of it is sure of nothing."""
 
 
-def searched(batch, *simulations, noise=None, **settings) -> Searched:
-    """What a search finds in all rows."""
+def started(name, rows=3, decisions=0, seed=1, **options):
+    return in_play(make(name, **options), rows, decisions, seed)
+
+
+def searched(batch, *simulations, noise=None, **settings):
+    """Search in all rows."""
     return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows, noise)
 
 
@@ -61,7 +58,7 @@ def test_plays_whole_games_by_the_rules_and_alike_for_a_seed(name, options):
     assert (guided["terminated"] | guided["truncated"]).all()
 
 
-def test_leaves_the_games_alone():
+def test_search_does_not_change_the_games():
     batch = started("cacti")
     before = batch.states.tobytes(), batch.action_mask.tobytes()
     MCTSAgent(20)(batch, np.array([0, 2]))
@@ -69,8 +66,8 @@ def test_leaves_the_games_alone():
     assert (batch.states.tobytes(), batch.action_mask.tobytes()) == before
 
 
-def redrawn(batch: Batch) -> Batch:
-    """Return the games with everything redrawn that is hidden from the players to move."""
+def redrawn(batch):
+    """Return the games with everything redrawn that the players to move cannot see."""
     other = batch.clone()
     for row in batch.all_rows:
         player = np.int64(batch.current_player[row])
@@ -80,7 +77,7 @@ def redrawn(batch: Batch) -> Batch:
 
 
 class Reading:
-    """A network whose values and priors hang on everything that the player to move sees."""
+    """A network whose values and priors depend on everything that the player to move sees."""
 
     def evaluate(self, observation, mask):
         weights = np.random.default_rng(0).normal(size=(observation.shape[1], mask.shape[1] + 1))
@@ -92,29 +89,29 @@ class Reading:
         )
 
 
-def shares(batch: Batch, network) -> np.ndarray:
-    """How often each action is taken in row 0, (seeds, actions)."""
+def shares(batch, network):
+    """Return how often each action is taken in row 0, (seeds, actions)."""
     agents = (MCTSAgent(40, network=network, seed=seed) for seed in range(150))
     return np.array([agent.search(batch, batch.all_rows).shares[0] for agent in agents])
 
 
 @pytest.mark.parametrize("network", [None, Reading()])
-def test_search_is_blind_to_what_is_hidden(network):
-    """Redraws hang on the order of hidden cards as well as on the seed, so means over many seeds are compared."""
+def test_search_does_not_depend_on_hidden_cards(network):
+    """Redraws depend on the order of hidden cards as well as on the seed, so means over many seeds are compared."""
     batch = started("cacti", rows=1, decisions=4)
     one, other = shares(batch, network), shares(redrawn(batch), network)
     error = np.sqrt((one.var(0) + other.var(0)) / len(one))
     assert (abs(one.mean(0) - other.mean(0)) <= 4.5 * error).all()
 
 
-class Telling:
-    """A network that grows what its Bonus Planter is for, if it can, and otherwise does anything."""
+class Revealing:
+    """A network that grows the type of its Bonus Planter if it can, and is otherwise undecided."""
 
-    def __init__(self, game) -> None:
-        self.types = int(game.params["num_types"][0])
+    def __init__(self, game):
+        self.bonus = part(game, "own Bonus Planter")
 
     def evaluate(self, observation, mask):
-        bonus = observation[:, 5 * self.types + 2 :][:, : self.types].argmax(1)
+        bonus = observation[:, self.bonus].argmax(1)
         chances = mask.astype(np.float32)
         sure = mask[np.arange(len(mask)), bonus] == 1
         chances[sure] = np.arange(mask.shape[1]) == bonus[sure, None]
@@ -124,52 +121,49 @@ class Telling:
         return self.evaluate(batch.observation[rows], batch.action_mask[rows])[0].argmax(1)
 
 
-def told(rows=20, decisions=5) -> tuple[Batch, Telling]:
-    """Games in which both players let their Bonus Planters be seen, with their history."""
-    batch = Batch(make("cacti"), rows, history=True)
-    batch.reset(3)
-    network = Telling(batch.game)
+def revealed(rows=20, decisions=5):
+    """Return games, with history, in which both players' actions reveal their Bonus Planters; and their network."""
+    batch = dealt("cacti", rows, 3, history=True)
+    network = Revealing(batch.game)
     for _ in range(decisions):
         batch.step(network(batch, batch.all_rows))
     return batch, network
 
 
-def test_others_moves_tell_what_they_hold():
-    batch, network = told()
+def test_redraws_are_weighted_by_the_others_moves():
+    batch, network = revealed()
     rng_states = np.random.default_rng(1).integers(2**63, size=(batch.num_envs, 4), dtype=np.uint64)
-    redraws, weights = weighed_redraws(batch, batch.all_rows, network, rng_states)
+    redraws, weights = weighted_redraws(batch, batch.all_rows, network, rng_states)
     np.testing.assert_allclose(weights.sum(1), 1)
     other = 1 - batch.current_player
     true = batch.states["bonus"][batch.all_rows, other]
     right = redraws["bonus"][batch.all_rows, :, other] == true[:, None]
-    assert right.mean() < 0.4  # before looking at what was done
+    assert right.mean() < 0.4  # without weights
     assert (weights * right).sum(1).mean() > 0.8
     own = redraws["bonus"][batch.all_rows, :, batch.current_player]
     assert (own == batch.states["bonus"][batch.all_rows, batch.current_player][:, None]).all()
 
 
-def test_nothing_is_concluded_without_a_history_or_private_fields():
+def test_without_history_or_private_fields_there_are_no_weighted_redraws():
     rng_states = np.ones((3, 4), np.uint64)
-    for batch in (started("cacti"), Batch(make("mars"), 3, history=True)):
-        batch.reset(0)
-        redraws, weights = weighed_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
+    for batch in (started("cacti"), dealt("mars", 3, history=True)):
+        redraws, weights = weighted_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
         assert redraws.shape == weights.shape == (3, 0)
 
 
-def test_conclusions_are_blind_to_what_is_hidden():
-    """Whatever the others really hold now, and held at each of their decisions."""
-    batch, network = told(decisions=6)
+def test_weighted_redraws_do_not_depend_on_hidden_cards():
+    """Neither on the others' present cards nor on their past ones."""
+    batch, network = revealed(decisions=6)
     other = 1 - batch.current_player
-    found = searched(batch, 30, network=network, seed=2)
+    before = searched(batch, 30, network=network, seed=2)
     for name in hints_of(batch.game).private_fields:
         for row in batch.all_rows:
             batch.history.states[row][name][:, other[row]] = 0
-    for one, again in zip(found, searched(batch, 30, network=network, seed=2), strict=True):
-        np.testing.assert_array_equal(one, again)
+    np.testing.assert_equal(searched(batch, 30, network=network, seed=2), before)
 
 
 class Last(Sure):
-    """A network that values all seats: whoever moved before is behind."""
+    """A network that values all seats: the player who moved last is behind."""
 
     def evaluate(self, observation, mask):
         seats = np.array([[0.5, 0.0, -0.5]] * len(mask), np.float32)
@@ -179,67 +173,58 @@ class Last(Sure):
 @pytest.mark.parametrize(
     ("options", "network", "value"),
     [
-        ({"num_players": 2}, Sure(102, 0.25), (0.25 - 30 * 0.25) / 31),
-        ({"num_players": 3}, Sure(102, 0.25), (0.25 - 30 * 0.125) / 31),
-        ({"num_players": 3}, Last(102, 0.0), (0.5 - 30 * 0.5) / 31),
-        ({"num_players": 3, "cooperative": True}, Sure(102, 0.25), 0.25),
+        ({"num_players": 2}, Sure(PLANT, 0.25), (0.25 - 30 * 0.25) / 31),
+        ({"num_players": 3}, Sure(PLANT, 0.25), (0.25 - 30 * 0.125) / 31),
+        ({"num_players": 3}, Last(PLANT, 0.0), (0.5 - 30 * 0.5) / 31),
+        ({"num_players": 3, "cooperative": True}, Sure(PLANT, 0.25), 0.25),
     ],
     ids=["two", "three", "all seats valued", "team"],
 )
-def test_values_are_those_of_the_seats(options, network, value):
-    """While placing, every simulation ends at a new node where the next seat is to move."""
+def test_values_are_backed_up_to_their_seats(options, network, value):
+    """While placing, every simulation ends at a new node, at which the next seat must decide."""
     batch = started("mars", rows=2, **options)
-    np.testing.assert_allclose(
-        searched(batch, 30, network=network, exploration=5.0, considered=0).values[:, 0], value, rtol=1e-5
-    )
+    values = searched(batch, 30, network=network, exploration=5.0, considered=0).values
+    np.testing.assert_allclose(values[:, 0], value, rtol=1e-5)
 
 
-def valued(value, scores, over, **options):
-    """What a game of Mars with these scores is worth to its seats; the divisor of its rewards."""
-    game = make("mars", num_players=len(scores), **options)
-    states = game.new_states(1)
-    states["score"][0, : len(scores)], states["terminated"] = scores, over
-    values = np.zeros(5, np.float32)
-    value(states[0], game.params[0], values, np.zeros(5, np.int32))
-    return values[: len(scores)], game.reward_divisor
+TEAM = make("mars", num_players=2, cooperative=True)
+
+
+def squashed(points, game):
+    """Return points on the scale of values, from -1 to 1."""
+    x = np.array(points) / game.reward_divisor
+    return x / (1 + abs(x))
 
 
 @pytest.mark.parametrize(
-    ("value", "scores", "expected"),
+    ("value", "game", "scores", "over", "expected"),
     [
-        (seat_values, [5, 3], [1, -1]),
-        (seat_values, [5, 3, 9], [0, -1, 1]),
-        (first_places, [5, 3, 9], [-0.5, -0.5, 1]),
-        (first_places, [9, 3, 9], [0.25, -0.5, 0.25]),
-        (first_places, [4, 4, 4], [0, 0, 0]),
+        (seat_values, make("mars"), [5, 3], 1, [1, -1]),
+        (seat_values, Mars(num_players=3), [5, 3, 9], 1, [0, -1, 1]),
+        (first_places, Mars(num_players=3), [5, 3, 9], 1, [-0.5, -0.5, 1]),
+        (first_places, Mars(num_players=3), [9, 3, 9], 1, [0.25, -0.5, 0.25]),
+        (first_places, Mars(num_players=3), [4, 4, 4], 1, [0, 0, 0]),
+        (seat_values, make("mars"), [5, 3], 0, squashed([2, -2], make("mars"))),
+        (seat_values, Mars(num_players=3), [5, 3, 9], 0, squashed([-1, -4, 5], Mars(num_players=3))),
+        *((seat_values, TEAM, [30, 20], over, squashed([20, 20], TEAM)) for over in (0, 1)),
     ],
 )
-def test_finished_games_are_worth_their_outcome(value, scores, expected):
-    np.testing.assert_allclose(valued(value, scores, over=1)[0], expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(("scores", "margins"), [([5, 3], [2, -2]), ([5, 3, 9], [-1, -4, 5])])
-def test_games_that_go_on_are_worth_the_margin(scores, margins):
-    found, divisor = valued(seat_values, scores, over=0)
-    x = np.array(margins) / divisor
-    np.testing.assert_allclose(found, x / (1 + abs(x)), rtol=1e-6)
-
-
-@pytest.mark.parametrize("over", [0, 1])
-def test_a_teams_score_is_worth_the_same_to_all(over):
-    found, divisor = valued(seat_values, [30, 20], over, cooperative=True)
-    np.testing.assert_allclose(found, (20 / divisor) / (1 + 20 / divisor), rtol=1e-6)
+def test_positions_are_worth_the_outcome_or_the_margin_so_far(value, game, scores, over, expected):
+    states, values = game.new_states(1), np.zeros(5, np.float32)
+    states["score"][0, : len(scores)], states["terminated"] = scores, over
+    value(states[0], game.params[0], values, np.zeros(5, np.int32))
+    np.testing.assert_allclose(values[: len(scores)], expected, atol=1e-6)
 
 
 def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
-    batch = started("mars", rows=2, num_players=2, cooperative=True)
+    batch = in_play(TEAM, rows=2, decisions=0)
     batch.states["score"][:, :2] = [30, 20]  # while placing nothing more is scored
-    values = searched(batch, 30, network=Sure(102, 0.25)).values
-    x = 20 / batch.game.reward_divisor + 0.25 / (1 - 0.25)
-    np.testing.assert_allclose(values, x / (1 + x), rtol=1e-5)
+    values = searched(batch, 30, network=Sure(PLANT, 0.25)).values
+    to_come = 0.25 / (1 - 0.25) * TEAM.reward_divisor
+    np.testing.assert_allclose(values, squashed(20 + to_come, TEAM), rtol=1e-5)
 
 
-def test_more_searches_in_step_than_there_is_room_for():
+def test_searches_run_in_groups_of_64():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
     noise = np.zeros(batch.action_mask.shape)
@@ -251,14 +236,14 @@ def test_more_searches_in_step_than_there_is_room_for():
 
 
 @pytest.mark.parametrize("considered", [0, 16])
-def test_scores_that_are_no_numbers_choose_something_legal(considered):
+def test_with_nan_values_a_legal_action_is_chosen(considered):
     batch = started("cacti", decisions=1)
-    found = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
-    assert not found.visits[batch.action_mask == 0].any()
-    assert batch.action_mask[batch.all_rows, found.actions].all()
+    result = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
+    assert not result.visits[batch.action_mask == 0].any()
+    assert batch.action_mask[batch.all_rows, result.actions].all()
 
 
-def test_noise_without_halving_and_answers_in_another_shape_are_refused():
+def test_noise_without_halving_and_wrong_output_shapes_are_refused():
     class Odd(Sure):
         def evaluate(self, observation, mask):
             return super().evaluate(observation, mask)[0][:, 1:], np.zeros(len(mask), np.float32)
@@ -294,34 +279,33 @@ def test_every_simulation_is_counted_once_at_the_root(network):
     assert (np.abs(values) <= 1).all()
 
 
-def test_an_only_action_is_not_searched():
+def test_a_forced_action_is_not_searched():
     batch = started("cacti", rows=40, decisions=3)
     only = np.flatnonzero(batch.action_mask.sum(1) == 1)
     assert len(only)
     agent = MCTSAgent(10)
-    found = agent.search(batch, only)
-    for what in (found.visits, found.shares):
-        np.testing.assert_array_equal(what, batch.action_mask[only])
-    np.testing.assert_array_equal(found.actions, batch.action_mask[only].argmax(1))
+    result = agent.search(batch, only)
+    np.testing.assert_array_equal([result.visits, result.shares], [batch.action_mask[only]] * 2)
+    np.testing.assert_array_equal(result.actions, batch.action_mask[only].argmax(1))
     assert agent.decisions == 0
 
 
 @pytest.mark.parametrize("considered", [0, 16])
-def test_a_network_steers_and_is_asked_for_all_rows_at_once(considered):
+def test_a_network_guides_the_search_and_evaluates_all_rows_at_once(considered):
     batch = started("mars", rows=5, decisions=1)  # still placing: many hexes are free
     action = int(np.flatnonzero(batch.action_mask.all(0))[7])
     network = Sure(action, 0.25)
-    found = searched(batch, 30, network=network, considered=considered)
-    assert (found.actions == action).all()
-    assert (found.shares.argmax(1) == action).all()
+    result = searched(batch, 30, network=network, considered=considered)
+    assert (result.actions == action).all()
+    assert (result.shares.argmax(1) == action).all()
     assert network.asked == [5] + [20] * 7 + [10]  # the roots, then four leaves of each search at a time
 
 
-def test_sequential_halving_shares_out_the_simulations():
+def test_sequential_halving_halves_the_actions_considered():
     """Of 16 actions in 64 simulations 8 are dropped after one visit each, 4 after 3, 2 after 7, and 2 have 15."""
     batch = started("mars", rows=3, decisions=1)
-    found = searched(batch, 64, network=Sure(100, 0.0), group=1)
-    for visits, action in zip(found.visits, found.actions, strict=True):
+    result = searched(batch, 64, network=Sure(PLANT, 0.0), group=1)
+    for visits, action in zip(result.visits, result.actions, strict=True):
         assert sorted(visits[visits > 0]) == [1] * 8 + [3] * 4 + [7] * 2 + [15] * 2
         assert visits[action] == 15
     pair = searched(batch, 10, considered=2)
@@ -329,8 +313,8 @@ def test_sequential_halving_shares_out_the_simulations():
     assert (pair.visits.max(1) == 5).all()
 
 
-def test_values_weigh_more_the_more_visits_there_are():
-    """A root with four legal actions, three of them tried, is read by its priors, values and noise."""
+def test_values_count_for_more_with_more_visits():
+    """A root with four legal actions, three of them tried, is evaluated by priors, values and noise."""
     game = make("cacti")
     memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
     state["current_player"] = 1
@@ -346,26 +330,26 @@ def test_values_weigh_more_the_more_visits_there_are():
     shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
     memory.trees.considered[0, :2] = 1
-    noise, found = np.zeros(mask.shape, np.float32), Searched.empty(game, 1)
+    noise, result = np.zeros(mask.shape, np.float32), Searched.without_search(game, mask)
 
     def read():
         roots = halving.Roots(state, np.array([0]), mask, noise)
-        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, found)
+        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, result)
 
     read()
-    np.testing.assert_allclose(found.shares[0, :4], shares, rtol=1e-5)
-    assert found.actions.tolist() == [1]
+    np.testing.assert_allclose(result.shares[0, :4], shares, rtol=1e-5)
+    assert result.actions.tolist() == [1]
     value = shares[:3] @ means / shares[:3].sum()
-    np.testing.assert_allclose(found.values, [[value, -value]], rtol=1e-5)
+    np.testing.assert_allclose(result.values, [[value, -value]], rtol=1e-5)
     noise[0, 0] = 10
     read()
-    assert found.actions.tolist() == [0]
+    assert result.actions.tolist() == [0]
 
 
-def test_gumbel_noise_draws_by_the_shares():
-    """A network that likes one action twice as much as each other, and values nothing."""
+def test_gumbel_noise_samples_actions_by_their_priors():
+    """A network gives one action twice the prior of each other, and all values 0."""
 
-    class Fond(Sure):
+    class Preferring(Sure):
         def evaluate(self, observation, mask):
             weights = mask * np.where(np.arange(mask.shape[1]) == self.action, 2.0, 1.0)
             shares = weights / np.maximum(weights.sum(1, keepdims=True), 1)
@@ -374,15 +358,15 @@ def test_gumbel_noise_draws_by_the_shares():
     batch = started("mars", rows=400, decisions=1)
     action = int(np.flatnonzero(batch.action_mask.all(0))[0])
     noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
-    found = searched(batch, 4, network=Fond(action, 0.0), considered=4, noise=noise)
+    result = searched(batch, 4, network=Preferring(action, 0.0), considered=4, noise=noise)
     expected = 2 / (batch.action_mask.sum(1) + 1)
-    drawn = found.actions == action
+    drawn = result.actions == action
     assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
-    assert len(set(found.actions)) > 40
+    assert len(set(result.actions)) > 40
 
 
-def test_priors_are_shared_out_among_what_is_legal_in_a_redraw():
-    """An action that was not legal when a node was judged has the mean prior, not one in `num_actions`."""
+def test_priors_are_normalised_over_the_legal_actions_of_a_redraw():
+    """An action that was illegal when its node was evaluated has the mean prior, not one in `num_actions`."""
     batch = started("cacti", rows=8, decisions=3)
     agent = MCTSAgent(200, considered=0, prior="equal")
     memory = _Memory(batch.game, 1, 300, 1)
@@ -397,24 +381,22 @@ def test_priors_are_shared_out_among_what_is_legal_in_a_redraw():
 
 @pytest.mark.parametrize("network", [None, Sure(0, 0.0)])
 def test_a_time_limit_replaces_the_number_of_simulations(network):
-    """There is time for far more than one, and the tree grows."""
+    """In a fifth of a second it makes over 100 simulations."""
     batch = started("cacti", rows=1)
     assert searched(batch, 1, seconds=0.2, network=network).visits.sum() > 100
 
 
 @pytest.mark.thorough
-def test_threads_find_the_same():
+def test_results_do_not_depend_on_threads():
     batch = started("botanicus", rows=7, decisions=5)
     one, three = MCTSAgent(30), MCTSAgent(30, threads=3)
     for _ in range(2):  # the second time in memory of the first
-        pairs = zip(one.search(batch, batch.all_rows), three.search(batch, batch.all_rows), strict=True)
-        for found, other in pairs:
-            np.testing.assert_array_equal(found, other)
+        np.testing.assert_equal(one.search(batch, batch.all_rows), three.search(batch, batch.all_rows))
     assert one.decisions == three.decisions > 0
 
 
-def test_sees_a_win_at_hand():
-    """With one flower left, the colour and hex that win are found; playing on is not needed for that."""
+def test_search_sees_a_win():
+    """With one flower left, it values the winning colour and hex without a rollout."""
     batch = started("mars", rows=1, decisions=8)
     player = int(batch.current_player[0])
     batch.states["stocks"][0, player] = [1, 0, 0, 0, 0, 0]
@@ -454,7 +436,7 @@ def test_refuses_arguments_out_of_range(arguments, message):
         MCTSAgent(**arguments)
 
 
-def test_estimate_tells_the_last_search():
+def test_estimate_describes_the_last_search():
     batch = started("cacti", rows=2)
     agent = MCTSAgent(50)
     actions = agent(batch, batch.all_rows)

@@ -1,6 +1,4 @@
-"""Self-play in tensors, here on the CPU, held against that in arrays: the same games, paid and valued alike."""
-
-import json
+"""Self-play in tensors, here on the CPU, has the same games, rewards and targets as self-play in arrays."""
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from garden_agents.training.pool import OpponentPool
 from garden_agents.training.self_play import SelfPlay
 from garden_agents.training.tensor_self_play import TensorSelfPlay
 from garden_agents.training.torch_network import TorchNetwork
-from small_runs import SMALL
+from small_runs import SMALL, results_of
 from variants import shortened
 
 ENVS, ROLLOUT = 12, 25
@@ -25,8 +23,8 @@ GAMES = [
 ]
 
 
-class Beside:
-    """Games in tensors, and beside them the same games in arrays, which take the same actions."""
+class SideBySide:
+    """Games in tensors, and the same games in arrays, which take the same actions."""
 
     def __init__(self, name, options, pool_share):
         game, network = small_network(name, **options)
@@ -42,15 +40,11 @@ class Beside:
         self.arrays._seat_opponents = lambda rows: None
 
     def rollout(self):
-        """Play a rollout in both; return that in tensors, and indexes and advantages of that in arrays."""
-        kept = {}
+        """Play a rollout in both; return the one in tensors, and the indexes and advantages of the other."""
         self.arrays._keep_open_decisions()
-        for row, seat in zip(*np.nonzero(self.arrays.latest >= 0), strict=True):
-            kept[self.arrays.latest[row, seat]] = seat * ENVS + row
-        self.places = kept
-        rollout = self.tensors.rollout(with_greedy=False)
-        chosen, found = self.arrays.advantages()
-        return rollout, chosen, found
+        open_decisions = np.ndenumerate(self.arrays.latest)
+        self.places = {number: seat * ENVS + row for (row, seat), number in open_decisions if number >= 0}
+        return self.tensors.rollout(with_greedy=False), *self.arrays.advantages()
 
     def _noted_link(self, own, mover, first):
         arrays, d, rows = self.arrays, self.tensors.decisions, np.flatnonzero(own.numpy())
@@ -73,8 +67,8 @@ class Beside:
 
 
 @pytest.mark.parametrize(("name", "options", "pool_share"), GAMES, ids=str)
-def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, monkeypatch):
-    both = Beside(name, options, pool_share)
+def test_rewards_and_targets_are_as_in_arrays(name, options, pool_share, monkeypatch):
+    both = SideBySide(name, options, pool_share)
     step = both.tensors.batch.step
 
     def noted_step(actions):
@@ -84,7 +78,7 @@ def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, m
     monkeypatch.setattr(both.tensors.batch, "step", noted_step)
     settled = ends = 0
     for _ in range(4):
-        rollout, chosen, found = both.rollout()
+        rollout, chosen, computed = both.rollout()
         d, into, count = rollout.decisions, both.arrays.decisions, both.arrays.count
         places = np.array([both.places[number] for number in range(count)])
         assert sorted(places) == torch.nonzero(both.tensors.valid)[:, 0].tolist()
@@ -97,7 +91,7 @@ def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, m
         for name_ in ("rewards", "paid", "deciders", "targets"):
             theirs, ours = getattr(d, name_)[places].numpy(), getattr(into, name_)[:count]
             np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5, err_msg=name_)
-        np.testing.assert_allclose(rollout.advantages[places], found, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(rollout.advantages[places], computed, rtol=1e-5, atol=1e-5)
         settled += (into.after[:count] == credit.TARGET_FINAL).sum()
         ends += (into.after[:count] == credit.OVER).sum()
     assert ends > 10
@@ -106,21 +100,14 @@ def test_decisions_are_paid_and_valued_as_in_arrays(name, options, pool_share, m
     assert both.tensors.pool.met.tolist() == both.arrays.pool.met.tolist() == [pool_share > 0] * 3
 
 
-def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, monkeypatch):
-    """As on a GPU, but on the CPU."""
-    begin = TorchNetwork.__init__
-
-    def by_torch(self, *arguments, **settings):
-        begin(self, *arguments, **settings)
-        self.by_torch = True
-
-    monkeypatch.setattr(TorchNetwork, "__init__", by_torch)
+def test_a_training_in_tensors_learns_and_is_resumed(tmp_path, by_torch):
+    by_torch()
     few = {"game": "cacti", "envs": 64, "rollout": 16, "minibatch": 256, "pool_share": 0.2}
     settings = few | {"run": tmp_path / "run", "panel": ("random",), "panel_games": 20, "eval_games": 200}
     folder = ppo.train(ppo.Arguments(steps=4000, checkpoint_every=8000, **settings))
     ppo.train(ppo.Arguments(resume=folder, steps=10_000))
-    found = json.loads((folder / "evaluation.json").read_text())["results"]
-    assert {each["opponent"]: each["win_rate"] for each in found}["random"] > 0.65
+    (rate,) = (each["win_rate"] for each in results_of(folder) if each["opponent"] == "random")
+    assert rate > 0.65
 
 
 def small_network(name="cacti", **options):
@@ -129,8 +116,8 @@ def small_network(name="cacti", **options):
     return game, TorchNetwork(new_network(game, SMALL, target_of(game), 3))
 
 
-def test_opponents_are_asked_that_somebody_plays_against():
-    """Of two past selves only one is there yet; its weights are moved to the device once, and again when restored."""
+def test_only_opponents_in_play_are_evaluated():
+    """A past self's weights are moved to the device once, and again when the pool is restored."""
     game, network = small_network()
     pool = OpponentPool((0.0, 0.0, 1.0), 2)
     pool.freeze(network.network)
@@ -146,7 +133,7 @@ def test_opponents_are_asked_that_somebody_plays_against():
     assert games._parameters[pool.selves[0]][0] is pool.selves[0].network is not held
 
 
-def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
+def test_a_missing_gpu_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match=r"--device cuda: torch .* finds no GPU"):
         ppo.train(ppo.Arguments("cacti", device="cuda", run=tmp_path / "run"))

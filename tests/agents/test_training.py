@@ -1,29 +1,20 @@
 """Training by PPO: what runs leave, how they are interrupted, resumed and refused."""
 
-from __future__ import annotations
-
 import functools
-import json
 import shutil
 import signal
-import subprocess
-import sys
 import time
 import tomllib
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-
-pytest.importorskip("sb3_contrib")
-
 import torch
 import tyro
+from garden_agents import NetworkAgent, load_agent
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import new_network
-from garden_agents.networks.network_agent import NetworkAgent, shipped
-from garden_agents.registry import load_agent
+from garden_agents.networks.network_agent import shipped
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
 from garden_agents.training.arguments import METHODS, open_run
@@ -31,17 +22,17 @@ from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
-from processes import environment, garden_here
-from small_runs import LEFT, SMALL, rows_of, tiny, tiny_expert, tiny_ppo
+from processes import garden_here, started
+from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_expert, tiny_ppo
 
-from garden_core.files.replay import Replay
+from garden_core import Replay
 from mars_env import Mars
 
 TRAINERS = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (expert.train, tiny_expert)}
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS)
 
 
-def trained(trainer, **changes) -> Path:
+def trained(trainer, **changes):
     """The folder of a small run."""
     train, arguments = TRAINERS[trainer]
     return train(arguments(**changes))
@@ -49,14 +40,22 @@ def trained(trainer, **changes) -> Path:
 
 @pytest.fixture(scope="module")
 def run_by(tmp_path_factory):
-    """By the name of a trainer: a finished small run, made once."""
+    """A function that returns a trainer's finished small run."""
     return functools.cache(lambda trainer: trained(trainer, run=tmp_path_factory.mktemp("runs") / trainer))
 
 
 @pytest.fixture
-def small_run(run_by) -> Path:
-    """That of sb3, of a thousand decisions."""
+def small_run(run_by):
+    """The one of sb3, of a thousand decisions."""
     return run_by("sb3")
+
+
+def small_network():
+    return new_network(Mars(), SMALL, "outcome")
+
+
+def run_in(folder, *panel):
+    return Run(folder, tiny(panel=panel), Mars())
 
 
 # --- training ---
@@ -74,7 +73,7 @@ def test_a_run_leaves_everything(trainer, run_by):
     assert config["game"]["options"]["num_players"] == 2
     assert set(config["panel"]) == {"random", "greedy"}
     assert Replay.load(folder / "game.json").ended in ("terminated", "truncated")
-    results = json.loads((folder / "evaluation.json").read_text())["results"]
+    results = results_of(folder)
     assert [(r["opponent"], r["games"]) for r in results] == [("random", 6), ("greedy", 6)]
     evaluations = rows_of(folder / "evaluations.csv")
     assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy"]
@@ -109,16 +108,16 @@ def test_resume_goes_on(small_run, tmp_path):
         train(Arguments(resume=folder))
 
 
-def test_an_interrupted_evaluation_is_no_training(tmp_path, monkeypatch):
+def test_an_interrupted_evaluation_does_not_count_as_training(tmp_path, monkeypatch):
     def interrupted(agent, name):
         time.sleep(0.5)
         raise Interrupted
 
-    run = Run(tmp_path, Mars(), SMALL, ("random",), 4, 0)
+    run = run_in(tmp_path, "random")
     monkeypatch.setattr(run, "_rate", interrupted)
     run.begin()
     with pytest.raises(Interrupted):
-        run.evaluate(new_network(Mars(), SMALL, "outcome"), 1, "outcome")
+        run.evaluate(small_network(), 1, "outcome")
     assert run.seconds < 0.5
     assert not run.past
 
@@ -133,23 +132,18 @@ def test_a_run_of_another_version_of_the_game_is_not_resumed(trainer, run_by, tm
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_checkpoint_of_other_options_is_refused(tmp_path):
-    network = new_network(Mars(), SMALL, "outcome")
-    save(tmp_path / CHECKPOINT, Mars(), network.weights, torch.optim.Adam([torch.zeros(3)]), Progress(1, 1.0))
-    check(tmp_path / CHECKPOINT, Mars(reward="margin", max_decisions=50), network.shapes)
+def test_checkpoints_of_other_options_or_with_nan_are_refused(tmp_path):
+    path, network = tmp_path / CHECKPOINT, small_network()
+    kept = path, Mars(), network.weights, torch.optim.Adam([torch.zeros(3)]), Progress(1, 1.0)
+    save(*kept)
+    check(path, Mars(reward="margin", max_decisions=50), network.shapes)
     with pytest.raises(ValueError, match=r"it is of mars with other options or data than Mars\(peaks=1\)"):
-        check(tmp_path / CHECKPOINT, Mars(peaks=1), network.shapes)
-
-
-def test_a_checkpoint_of_numbers_that_are_none_is_not_written(tmp_path):
-    weights = {"layer": np.zeros(3, np.float32)}
-    optimizer = torch.optim.Adam([torch.zeros(3)])
-    save(tmp_path / CHECKPOINT, Mars(), weights, optimizer, Progress(1, 1.0))
-    before = (tmp_path / CHECKPOINT).read_bytes()
-    weights["layer"][1] = np.nan
-    with pytest.raises(ValueError, match=r"not finite: network\.layer"):
-        save(tmp_path / CHECKPOINT, Mars(), weights, optimizer, Progress(2, 2.0))
-    assert (tmp_path / CHECKPOINT).read_bytes() == before
+        check(path, Mars(peaks=1), network.shapes)
+    before = path.read_bytes()
+    network.parameters[:] = np.nan
+    with pytest.raises(ValueError, match=r"not finite: network\."):
+        save(*kept)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("separate", [True, False])
@@ -171,23 +165,21 @@ def still(trainer):
 def test_training_begins_with_a_network(trainer, run_by, tmp_path):
     start = run_by(trainer) / "network.safetensors"
     folder = trained(trainer, run=tmp_path / "run", start=start, **still(trainer))
-    found, given = (NetworkAgent.load(path, Mars()).network.parameters for path in (folder, start))
-    decay = 1e-3 if trainer == "expert" else 0
-    np.testing.assert_allclose(found, given, rtol=decay)
+    weights, initial = map(parameters_of, (folder, start))
+    np.testing.assert_allclose(weights, initial, rtol=1e-3 if trainer == "expert" else 0)  # weight decay
     with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4"):
         trained(trainer, run=tmp_path / "other", start=start, channels=8)
     assert not (tmp_path / "other").exists()
 
 
 def test_training_begins_with_a_network_of_another_table(run_by, tmp_path):
-    """With all but the values, which are of other seats."""
-    given = NetworkAgent.load(run_by("ppo"), Mars()).network.weights
-    start = {"start": run_by("ppo") / "network.safetensors", "num_players": 4}
-    folder = trained("ppo", run=tmp_path / "run", **start, **still("ppo"))
-    found = NetworkAgent.load(folder, Mars(num_players=4)).network.weights
-    for name in given:
+    """With all weights but the value head's, which has other seats."""
+    start = run_by("ppo") / "network.safetensors"
+    folder = trained("ppo", run=tmp_path / "run", start=start, num_players=4, **still("ppo"))
+    weights = NetworkAgent.load(folder, Mars(num_players=4)).network.weights
+    for name, initial in NetworkAgent.load(start, Mars()).network.weights.items():
         if "values" not in name:
-            np.testing.assert_array_equal(found[name], given[name])
+            np.testing.assert_array_equal(weights[name], initial)
 
 
 def test_training_by_time(tmp_path):
@@ -195,10 +187,28 @@ def test_training_by_time(tmp_path):
     assert float(rows_of(folder / "evaluations.csv")[-1]["seconds"]) == pytest.approx(1.8, abs=1)
 
 
-@pytest.mark.parametrize("options", [{}, {"cooperative": "true"}])
-def test_training_at_tables_of_three(options, tmp_path):
-    few = {"num_players": 3, "options": options | {"max_decisions": "60"}, "steps": 512}
-    folder = train(tiny(run=tmp_path / "run", **few))
+TEAM = {"cooperative": "true"}
+
+
+@pytest.mark.parametrize(
+    ("trainer", "game", "num_players", "options"),
+    [
+        *(("sb3", "mars", 3, options) for options in ({}, TEAM)),
+        ("ppo", "botanicus", None, {}),
+        ("ppo", "mars", 4, {}),
+        *(("ppo", "mars", n, TEAM) for n in (1, 3)),
+        *(("expert", game, None, {}) for game in ("botanicus", "cacti")),
+        ("expert", "mars", 3, {}),
+        ("expert", "mars", 1, TEAM),
+    ],
+    ids=str,
+)
+def test_training_for_any_game_and_table(trainer, game, num_players, options, tmp_path):
+    few = {"minutes": 0.03} if trainer == "expert" else {"steps": 512}
+    capped = options | ({"max_decisions": "60"} if game == "mars" else {})
+    few |= {"game": game, "num_players": num_players, "options": capped, "eval_games": 0}
+    folder = trained(trainer, run=tmp_path / "run", **few)
+    assert (folder / "network.safetensors").is_file()
     evaluation = rows_of(folder / "evaluations.csv")[-1]
     assert set(evaluation) == {"decisions", "seconds"} | ({"team"} if options else {"random", "greedy"})
 
@@ -206,14 +216,14 @@ def test_training_at_tables_of_three(options, tmp_path):
 @pytest.mark.parametrize(("trainer", "pool"), [("sb3", {}), ("ppo", {"pool_share": 0.5})])
 def test_same_seed_same_training(trainer, pool, tmp_path):
     folders = [trained(trainer, run=tmp_path / name, eval_games=0, seed=3, **pool) for name in "ab"]
-    one, other = (NetworkAgent.load(folder, Mars()).network.parameters for folder in folders)
+    one, other = map(parameters_of, folders)
     np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.long
 def test_training_learns_to_beat_random(tmp_path):
     folder = train(Arguments("mars", run=tmp_path / "run", steps=100_000, eval_games=600))
-    result = json.loads((folder / "evaluation.json").read_text())["results"][0]
+    result = results_of(folder)[0]
     assert result["interval"][0] >= 0.95
 
 
@@ -275,8 +285,7 @@ def test_schedules_change_evenly(small_run):
         (tiny, {"envs": 1, "rollout": 8, "minibatches": 8}, "twice as much or more"),
         (tiny_ppo, {"gae_lambda": 1.5}, "gae_lambda must be at most 1, not 1.5"),
         (tiny_ppo, {"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
-        (tiny_ppo, {"device": "tpu"}, "device must be cpu or cuda, not 'tpu'"),
-        (tiny_ppo, {"values_only": True}, "values_only needs initial weights"),
+        (tiny_ppo, {"device": "tpu"}, "device must be one of 'cpu', 'cuda', not 'tpu'"),
         (tiny_ppo, {"pool_agents": ("greedy",)}, "pool_agents are not drawn unless"),
         (tiny_expert, {"considered": 1}, "considered must be at least 2, not 1"),
     ],
@@ -286,49 +295,25 @@ def test_refuses_arguments_out_of_range(make_arguments, wrong, message):
         make_arguments(**wrong)
 
 
-SMALLEST = ["--envs", "16", "--channels", "4", "--hidden", "16", "--threads", "1", "--eval-games", "0"]
-LONG_EVALUATION = ["--panel", "mcts:200", "--panel-games", "400", "--evaluations", "200"]
-STOPS = {
-    "while learning": (signal.SIGTERM, "metrics.csv", ["--steps", "10_000_000"]),
-    "while evaluating": (signal.SIGINT, "evaluating", ["--steps", "100000", *LONG_EVALUATION]),
-    "expert iteration": (
-        signal.SIGINT,
-        "evaluating",
-        [
-            "--method",
-            "expert-iteration",
-            "--minutes",
-            "9",
-            "--simulations",
-            "2",
-            "--fast-simulations",
-            "1",
-            "--minibatch",
-            "32",
-            *LONG_EVALUATION,
-        ],
-    ),
-}
+SMALLEST = "--envs 16 --channels 4 --hidden 16 --threads 1 --eval-games 0"
+LONG_EVALUATION = "--panel mcts:200 --panel-games 400 --evaluations 200"
+EXPERT = "--method expert-iteration --minutes 9 --simulations 2 --fast-simulations 1 --minibatch 32"
 
 
-@pytest.mark.parametrize("case", STOPS)
-def test_what_is_stopped_can_be_resumed(case, tmp_path):
-    """Also during an evaluation, which a line tells of."""
-    number, sign, words = STOPS[case]
+@pytest.mark.parametrize(
+    ("number", "sign", "words"),
+    [
+        (signal.SIGTERM, "metrics.csv", "--steps 10_000_000"),
+        (signal.SIGINT, "evaluating", f"--steps 100000 {LONG_EVALUATION}"),
+        (signal.SIGINT, "evaluating", f"{EXPERT} {LONG_EVALUATION}"),
+    ],
+    ids=["learning", "evaluating", "expert iteration"],
+)
+def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
+    """Also during an evaluation, which is announced."""
     folder, said = tmp_path / "run", tmp_path / "errors"
-    command = [
-        sys.executable,
-        "-m",
-        "garden_agents",
-        "train",
-        "mars",
-        "--run",
-        str(folder),
-        *words,
-        *SMALLEST,
-    ]
     with said.open("w") as errors:
-        process = subprocess.Popen(command, env=environment(), stderr=errors)
+        process = started(f"train mars {words} {SMALLEST} --run", folder, stderr=errors)
         deadline = time.monotonic() + 120
         while not ((folder / sign).exists() or "evaluating against mcts:200, " in said.read_text()):
             assert process.poll() is None, said.read_text()
@@ -345,19 +330,19 @@ def test_what_is_stopped_can_be_resumed(case, tmp_path):
 # --- what runs keep ---
 
 
-def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys):
-    """Else a network would be kept, or not, by games against other opponents."""
+def test_networks_are_compared_again_after_a_change_of_the_panel(tmp_path, monkeypatch, capsys):
+    """Their rates against other opponents do not compare."""
     other = tmp_path / "other.safetensors"
     shutil.copy(shipped(Mars())[2], other)
     arguments = tiny(run=tmp_path / "run", panel=("random", str(other)))
-    network = new_network(Mars(), SMALL, "outcome")
-    rates = {"random": iter([0.9, 0.5, 0.4]), str(other): iter([0.9, 0.5, 0.4])}
+    network = small_network()
+    rates = {name: iter([0.9, 0.5, 0.4]) for name in arguments.panel}
 
     def resumed(decisions):
-        run = Run(tmp_path / "run", Mars(), SMALL, arguments.panel, 4, 0)
+        run = run_in(tmp_path / "run", *arguments.panel)
         monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
         run.rewind(decisions, 0.0)
-        run.write_config(arguments)
+        run.write_config()
         run.evaluate(network, decisions + 1, "outcome")
         return NetworkAgent.load(tmp_path / "run", Mars()).config["origin"]["decisions"]
 
@@ -370,19 +355,19 @@ def test_a_panel_that_has_changed_is_compared_anew(tmp_path, monkeypatch, capsys
 
 
 def test_the_best_network_is_kept(tmp_path, monkeypatch):
-    run = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    run = run_in(tmp_path, "random", "greedy")
     rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
     monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
-    network = new_network(Mars(), SMALL, "outcome")
+    network = small_network()
     kept = []
     for decisions in range(4):
         run.evaluate(network, decisions, "outcome")
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
     assert kept == [0, 1, 1, 3]  # of equal ones the latest
-    again = Run(tmp_path, Mars(), SMALL, ("random", "greedy"), 4, 0)
+    again = run_in(tmp_path, "random", "greedy")
     again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]
     assert [row["decisions"] for row in rows_of(tmp_path / "evaluations.csv")] == ["0.0", "1.0", "2.0"]
-    again = Run(tmp_path, Mars(), SMALL, (), 4, 0)
+    again = run_in(tmp_path)
     again.rewind(0, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1]

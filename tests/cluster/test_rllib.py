@@ -10,6 +10,7 @@ pytest.importorskip("ray.rllib")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, of many kinds
 
 import ppo_rllib
+from playing import dealt
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -17,9 +18,11 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from cacti_env import Cacti
-from garden_core import Batch, list_games, make
-from garden_core.batch.learner import Learner
-from garden_core.interfaces.rllib import LearnerVectorEnv, MultiAgentGame
+from garden_core import Learner, list_games, make
+from garden_core.interfaces import LearnerVectorEnv, MultiAgentGame
+
+LEAVE_CARD = Cacti().labels.index("leave card")
+"""An illegal action at the beginning of a game."""
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +41,9 @@ def test_checks_of_rllib(name):
 
 
 def test_all_seats_play_the_games_of_a_batch():
-    env, batch = (
-        MultiAgentGame({"game": "mars", "num_players": 3}),
-        Batch(make("mars", num_players=3), 1, False),
-    )
+    env = MultiAgentGame({"game": "mars", "num_players": 3})
     seen, _ = env.reset(seed=5)
-    batch.reset(seed=5)
+    batch = dealt(make("mars", num_players=3), 1, 5, autoreset=False)
     over = False
     while not over:
         (agent,) = seen
@@ -70,10 +70,10 @@ def test_wrong_actions():
         with pytest.raises(ValueError, match="player_0 is to move"):
             env.step(actions)
     with pytest.raises(ValueError, match="illegal"):
-        env.step({"player_0": 34})
+        env.step({"player_0": LEAVE_CARD})
     ending = MultiAgentGame({"game": "cacti", "illegal": "terminate"})
     ending.reset(seed=1)
-    seen, rewards, terminated, *_ = ending.step({"player_0": 34})
+    seen, rewards, terminated, *_ = ending.step({"player_0": LEAVE_CARD})
     assert rewards == {"player_0": -1.0, "player_1": 0.0}
     assert terminated["__all__"]
     assert set(seen) == {"player_0", "player_1"}

@@ -32,7 +32,7 @@ def process_of(actor):
 
 
 def killed(actor):
-    """Kill a worker; return the number that its process had."""
+    """Kill a worker; return its process number."""
     process = process_of(actor)
     os.kill(process, signal.SIGKILL)
     return process
@@ -53,6 +53,12 @@ SEARCHED = {
 }
 
 
+def begun(number):
+    """Return a game, arguments with this number of workers, and a network."""
+    game, arguments = make("cacti", reward="margin"), expert.Arguments(**SEARCHED, workers=number)
+    return game, arguments, new_network(game, arguments.architecture, target_of(game))
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_expert_iteration_learns_from_workers(tmp_path, number):
     expert.train(expert.Arguments(**SEARCHED, workers=number, minutes=0.2, run=tmp_path / "run"))
@@ -63,27 +69,20 @@ def test_expert_iteration_learns_from_workers(tmp_path, number):
     assert expert.train(again) == tmp_path / "run"  # in this process
 
 
-def test_positions_of_one_worker_are_those_of_a_process_without_ray():
-    game = make("cacti", reward="margin")
-    arguments = expert.Arguments(**SEARCHED, workers=1)
-    network = new_network(game, arguments.architecture, target_of(game))
+def test_one_worker_has_the_positions_of_a_process_without_ray():
+    game, arguments, network = begun(1)
     source = SearchWorkers(game, network, arguments, 5)
-    own = search_games.Games(game, arguments, network, 1, 5)
+    own = search_games.SearchGames(game, arguments, network, 1, 5)
     own.compile()
-    moves = 3 * MOVES
-    far = [source.play(guided=True) for _ in range(moves)]
-    near = [own.play(guided=True) for _ in range(moves)]
-    assert sum(played.decisions for played in far) == sum(played.decisions for played in near) == 8 * moves
-    columns, expected = (search_games.joined([each.positions for each in found]) for found in (far, near))
+    by_worker, here = ([games.play(guided=True) for _ in range(3 * MOVES)] for games in (source, own))
+    assert all(sum(played.decisions for played in moves) == 24 * MOVES for moves in (by_worker, here))
+    columns, expected = (search_games.joined([p.positions for p in played]) for played in (by_worker, here))
     assert len(columns.values) > 8
-    for column, same in zip(columns, expected, strict=True):
-        np.testing.assert_array_equal(column, same)
+    np.testing.assert_equal(columns, expected)
 
 
 def test_a_killed_worker_is_replaced():
-    game = make("cacti", reward="margin")
-    arguments = expert.Arguments(**SEARCHED, workers=2)
-    network = new_network(game, arguments.architecture, target_of(game))
+    game, arguments, network = begun(2)
     source = SearchWorkers(game, network, arguments, 0)
     source.play(guided=False)
     process = killed(source.actors[0])

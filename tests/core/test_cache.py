@@ -1,4 +1,4 @@
-"""Compiled code on disk is found again, and never stale: shown by editing copies of the toy game and the core.
+"""Compiled code on disk is loaded again and never stale: shown by editing copies of the toy game and the core.
 
 Each test has a folder with copies and a cache of its own, and runs processes there. Warnings are errors in them.
 """
@@ -9,14 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from processes import python
+from processes import ROOT, python
 
 from garden_core import list_games
 
-ROOT = Path(__file__).parents[2]
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
 # What the processes run, after one of the lines below has made `value`.
 START = """
@@ -85,25 +84,19 @@ class Place:
 
     def edit(self, name, old, new):
         text = (self.folder / name).read_text()
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
+        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {name}"
         self.write(name, text.replace(old, new))
 
     def start(self, code, warning="error", **environment):
-        environment = {
+        own = {
             "NUMBA_CACHE_DIR": str(self.cache),
             "NUMBA_DISABLE_JIT": None,  # these processes compile, whether the tests themselves do or not
             "PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}",
-            **environment,
         }
-        whole = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
-        return subprocess.Popen(
-            [sys.executable, "-W", warning, "-c", START + code + END],
-            env=whole,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        whole = os.environ | own | environment
+        whole = {name: value for name, value in whole.items() if value is not None}
+        command = [sys.executable, "-W", warning, "-c", START + code + END]
+        return subprocess.Popen(command, env=whole, cwd=self.folder, **PIPES)
 
     def run(self, code, **environment):
         return finish(self.start(code, **environment))
@@ -232,32 +225,29 @@ def test_games_with_equal_fields_keep_their_own_rules(place):
     assert result["value"] == [[3, 3], [30, 30], [60, 60], [3, 3]]
 
 
-DAMAGE = {
-    "empty": lambda data: b"",
-    "half": lambda data: data[: len(data) // 2],
-    "other bytes": lambda data: b"\xff" * len(data),
-}
-
-
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A place with the rule `points` in its cache; not to be written to."""
+    """A place with the rule `points` in its cache, which tests must copy."""
     place = Place(tmp_path_factory.mktemp("filled"))
     assert place.run(POINTS)["value"] == [3, 3]
     return place
 
 
 @pytest.mark.parametrize(
-    ("suffix", "damage"), [(".nbi", "empty"), (".nbi", "half"), (".nbc", "half"), (".nbc", "other bytes")]
+    ("suffix", "damage"),
+    [
+        (".nbi", lambda content: b""),
+        *((suffix, lambda content: content[: len(content) // 2]) for suffix in (".nbi", ".nbc")),
+        (".nbc", lambda content: b"\xff" * len(content)),
+    ],
 )
 def test_damaged_files_are_replaced_silently(filled, tmp_path, suffix, damage):
     place = copy.copy(filled)
-    place.cache = tmp_path / "cache"
-    shutil.copytree(filled.cache, place.cache)
-    damaged = [path for path in place.files() if path.suffix == suffix]
+    place.cache = shutil.copytree(filled.cache, tmp_path / "cache")
+    damaged = place.files(f"*{suffix}")
     assert len(damaged) >= 2
     for path in damaged:
-        path.write_bytes(DAMAGE[damage](path.read_bytes()))
+        path.write_bytes(damage(path.read_bytes()))
     repaired = place.run(POINTS)
     assert repaired["value"] == [3, 3]
     assert repaired["compiled"] > 0
@@ -303,8 +293,8 @@ def test_old_builds_are_pruned(place):
         assert place.run(POINTS)["value"] == [3 + number] * 2
         place.edit("pig.py", *scores(number, number + 1))
         for function in ("loops.points_rows", "pig.points"):
-            found = len(place.files(f"{function}.*.nbc"))
-            assert 1 <= found <= 2, f"{found} files of {function} after {number} edits"
+            count = len(place.files(f"{function}.*.nbc"))
+            assert 1 <= count <= 2, f"{count} files of {function} after {number} edits"
     assert len(place.files("loops.points_rows.*.nbc")) == 2
     place.edit("pig.py", *scores(5, 4))
     result = place.run(POINTS)
@@ -368,7 +358,7 @@ for _ in range(2):
         value.append(str(error))
 """
     refusal = "_half is for compiled code alone, as its name begins with _"
-    for _ in range(2):  # compiled here, and found in the cache
+    for _ in range(2):  # compiled here, then loaded from the cache
         assert place.run(code)["value"] == [3, refusal, refusal]
 
 
@@ -400,12 +390,11 @@ def test_processes_that_start_at_once_on_an_empty_cache_folder_agree(tmp_path):
     """Eight processes compile, and each plays 100 games of every kind; one that finds the cache filled agrees too."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-c", PLAY, *list_games()]
-    options = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    processes = [subprocess.Popen(command, **options) for _ in range(8)]
+    processes = [subprocess.Popen(command, env=environment, **PIPES) for _ in range(8)]
     ended = [(*process.communicate(), process.returncode) for process in processes]
     assert all((errors, code) == ("", 0) for _, errors, code in ended), ended
     assert len({digest for digest, _, _ in ended}) == 1
-    again = subprocess.run(command, check=True, **options)
+    again = subprocess.run(command, check=True, env=environment, **PIPES)
     assert again.stdout == ended[0][0]
 
 

@@ -5,6 +5,7 @@ would take minutes.
 """
 
 import json
+from functools import partial
 from operator import itemgetter
 
 import numba
@@ -26,14 +27,14 @@ from toys import (
 )
 
 from garden_core import Batch, Game, Option, compiled
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit.rng import bounded, seed_rng, shuffle
+from garden_core.interfaces import GardenEnv
+from garden_core.jit import bounded, seed_rng, shuffle
 from garden_core.positions import require
 from garden_core.testing import check_game, interfaces
 
 # --- what does not: faulty rules, each with what the message must say ---
 
-FAULTS: dict[str, tuple[Game, str]] = {}
+FAULTS = {}
 """By name: a game, and words of the message that it must get."""
 
 
@@ -55,6 +56,9 @@ def faulty_rule(words, base=Pig, **card):
         return add_fault(function.__name__, words, base, rules=rules, **card)
 
     return add
+
+
+faulty_cards = partial(faulty_rule, base=Cards)
 
 
 @faulty_rule("legal_actions returns 2 but marks 1")
@@ -193,13 +197,13 @@ def resample__mover(state, params, player, seed):
     state.current_player = (state.current_player + 1) % params.num_players
 
 
-@faulty_rule("is no longer the same", base=Cards)
+@faulty_cards("is no longer the same")
 def observe__other_card(state, params, player, out):
     cards_observe(state, params, player, out)
     out[1] = 1 + state.hand[(player + 1) % params.num_players]
 
 
-@faulty_rule("is no longer the same", base=Cards)
+@faulty_cards("is no longer the same")
 def public_points__hidden(state, params, out):
     cards_points(state, params, out)
 
@@ -301,7 +305,7 @@ def resample_hands(state, params, player, seed):
         state.hand[other] = card
 
 
-@faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Cards)
+@faulty_cards("seen hides hands[1] from seat 0, but resample does not redraw it")
 def resample__keeps_the_hands(state, params, player, seed):
     resample_deck(state, params, player, seed)
 
@@ -327,12 +331,12 @@ def resample__keeps_the_hands_of_stamped(state, params, player, seed):
     resample_deck(state, params, player, seed)
 
 
-@faulty_rule("seen hides deck from seat 0, but resample does not redraw it", base=Cards)
+@faulty_cards("seen hides deck from seat 0, but resample does not redraw it")
 def resample__keeps_the_deck(state, params, player, seed):
     resample_hands(state, params, player, seed)
 
 
-@faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Cards)
+@faulty_cards("seen hides hands[1] from seat 0, but resample does not redraw it")
 def resample__does_not_shuffle(state, params, player, seed):
     """The cards that the seat does not see are handed out from the lowest."""
     seed_rng(state.rng, seed)
@@ -343,7 +347,7 @@ def resample__does_not_shuffle(state, params, player, seed):
     state.deck[3:] = cards
 
 
-@faulty_rule("resample for seat 0 redraws too little", base=Cards)
+@faulty_cards("resample for seat 0 redraws too little")
 def resample__swaps_one_card(state, params, player, seed):
     """The deck stays in its order, but for the card that another gives for one of it."""
     seed_rng(state.rng, seed)
@@ -351,7 +355,7 @@ def resample__swaps_one_card(state, params, player, seed):
     state.hand[other], state.deck[i] = int(state.deck[i]), int(state.hand[other])
 
 
-@faulty_rule("resample for seat 0 draws otherwise than deal", base=Cards)
+@faulty_cards("resample for seat 0 draws otherwise than deal")
 def resample__orders_the_deck(state, params, player, seed):
     """The hands are redrawn, but the deck is put in order."""
     cards_resample(state, params, player, seed)
@@ -367,7 +371,7 @@ def resample__keeps_what_no_snapshot_shows(state, params, player, seed):
     resample_hands(state, params, player, seed)
 
 
-@faulty_rule("observe for seat 1 is no longer the same", base=Cards)
+@faulty_cards("observe for seat 1 is no longer the same")
 def resample__for_the_mover(state, params, player, seed):
     cards_resample(state, params, state.current_player, seed)
 
@@ -389,7 +393,7 @@ def resample__a_card_twice(state, params, player, seed):
             state.hand[p] = bounded(state.rng, DECK)
 
 
-@faulty_rule("legal_actions is no longer the same", base=Cards)
+@faulty_cards("legal_actions is no longer the same")
 def legal_actions__by_anothers_card(state, params, mask):
     mask[0] = 1
     mask[1] = state.hand[(state.current_player + 1) % params.num_players] > 3
@@ -508,21 +512,16 @@ def test_interfaces_that_play_another_game_are_found(monkeypatch, name, broken, 
 
 
 TOYS = [Cards(), Cards(num_players=3, reward="margin"), Stamped(num_players=3), Nim(), Nim(num_players=3)]
-"""The games that faults are added to, beside the pig."""
+"""The other games that faults are added to."""
 
 
-def messages():
-    """What check_game says of each faulty game, by name, and of each toy; None where it found nothing."""
-    messages = {}
-    faulty = {name: (game, 3) for name, (game, _) in FAULTS.items()}
-    for name, (game, games) in (faulty | {repr(toy): (toy, 20) for toy in TOYS}).items():
-        try:
-            check_game(game, games)
-        except AssertionError as error:
-            messages[name] = str(error)
-        else:
-            messages[name] = None
-    return messages
+def message(game, games):
+    """Return what check_game says of a game, or None."""
+    try:
+        check_game(game, games)
+    except AssertionError as error:
+        return str(error)
+    return None
 
 
 @pytest.fixture(scope="module")
@@ -544,4 +543,5 @@ def test_without_the_fault_nothing_is_found(plain_python, toy):
 
 
 if __name__ == "__main__":
-    print(json.dumps(messages()))
+    faulty = {name: message(game, 3) for name, (game, _) in FAULTS.items()}
+    print(json.dumps(faulty | {repr(toy): message(toy, 20) for toy in TOYS}))

@@ -1,13 +1,13 @@
 """Live pictures: a window that can be resized and closed, and the picture of a notebook's cell."""
 
 import io
-import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
+from processes import python
 
 from garden_core.render import display, svg
 from garden_core.render.display import Display
@@ -36,6 +36,11 @@ def clock(monkeypatch):
     return now
 
 
+@pytest.fixture
+def shown():
+    return Display("Toy")
+
+
 def window(shown):
     return shown._screen._window
 
@@ -49,21 +54,16 @@ def by_user(pygame, shown, event):
     pygame.event.post(pygame.event.Event(event, window=window(shown)))
 
 
-def test_a_resized_window_is_painted_anew(pygame):
-    size, painted = (600, 800), (600, 400)
-    shown = Display("Toy")
+def test_a_resized_window_is_painted_again(shown, pygame):
     shown.show(RED, 0)
-    window(shown).size = size
-    shown.show(RED, 0)  # the picture is the same, but the user has done something
-    left, top = (size[0] - painted[0]) // 2, (size[1] - painted[1]) // 2
+    window(shown).size = 600, 800
+    shown.show(RED, 0)  # the picture is the same, but its window is not
     seen = content(pygame, shown)
-    expected = svg.to_pixels(RED, painted[0])
-    np.testing.assert_array_equal(seen[top : top + painted[1], left : left + painted[0]], expected)
-    assert (seen[0, 0] == (255, 0, 0)).all(), "around the picture is its own ground"
+    np.testing.assert_array_equal(seen[200:600], svg.to_pixels(RED, 600))
+    assert (seen[0, 0] == (255, 0, 0)).all(), "the background is around the picture too"
 
 
-def test_a_large_picture_starts_within_the_screen(pygame):
-    shown = Display("Toy")
+def test_a_large_picture_starts_within_the_screen(shown, pygame):
     shown.show(drawn("#ffffff", 6000, 2000), 0)
     screen = pygame.display.get_desktop_sizes()[0]
     width, height = window(shown).size
@@ -71,8 +71,7 @@ def test_a_large_picture_starts_within_the_screen(pygame):
     assert height == pytest.approx(width / 3, abs=1)
 
 
-def test_a_window_closed_by_its_user_stays_closed_until_close(pygame, clock):
-    shown = Display("Toy")
+def test_a_window_closed_by_its_user_stays_closed_until_close(shown, pygame, clock):
     shown.show(RED, 2)
     by_user(pygame, shown, pygame.WINDOWCLOSE)
     shown.show(BLUE, 2)
@@ -100,8 +99,7 @@ def test_windows_are_apart(pygame):
     np.testing.assert_array_equal(content(pygame, other), svg.to_pixels(BLUE))
 
 
-def test_a_window_comes_back_when_others_shut_pygame_down(pygame):
-    shown = Display("Toy")
+def test_a_window_comes_back_when_others_shut_pygame_down(shown, pygame):
     shown.show(RED, 0)
     pygame.quit()
     shown.show(BLUE, 0)
@@ -110,8 +108,7 @@ def test_a_window_comes_back_when_others_shut_pygame_down(pygame):
     shown.close()
 
 
-def test_each_picture_is_shown_for_its_time(pygame, clock):
-    shown = Display("Toy")
+def test_each_picture_is_shown_at_the_frame_rate(shown, pygame, clock):
     for number, (picture, fps) in enumerate([(RED, 4), (BLUE, 4), (RED, 4)], 1):
         shown.show(picture, fps)
         assert clock.time == pytest.approx(number / 4)
@@ -121,7 +118,7 @@ def test_each_picture_is_shown_for_its_time(pygame, clock):
 
 
 @pytest.mark.parametrize("missing", ["pygame", "Window"])
-def test_what_to_install_is_said(monkeypatch, missing):
+def test_the_error_says_what_to_install(monkeypatch, missing):
     """Without pygame, and with the package pygame, which has no `Window`, in place of pygame-ce."""
     monkeypatch.setitem(sys.modules, "pygame", None if missing == "pygame" else ModuleType("pygame"))
     with pytest.raises(ImportError, match=r"needs pygame-ce: pip install 'garden-envs\[human\]'"):
@@ -134,14 +131,14 @@ def test_pygame_is_loaded_by_the_first_window():
         "import sys; from mars_env import mars_v0; env = mars_v0.env(render_mode='human'); "
         "assert 'pygame' not in sys.modules; env.reset(seed=1); assert 'pygame' in sys.modules"
     )
-    subprocess.check_call([sys.executable, "-c", code])
+    python("-c", code)
 
 
 # --- notebooks ---
 
 
 class Handle:
-    """What `IPython.display.display` returns: keeps the pictures that it was given."""
+    """A display handle of IPython that keeps its pictures."""
 
     def __init__(self, image):
         self.images = [image]
@@ -152,9 +149,8 @@ class Handle:
 
 @pytest.fixture
 def notebook(monkeypatch):
-    """A running kernel: `cell` can be set, `handles` are of what was displayed."""
-    shell = SimpleNamespace(kernel=object(), execution_count=1)
-    handles = []
+    """A running kernel: its shell, and the handles of what was displayed."""
+    shell, handles = SimpleNamespace(kernel=object(), execution_count=1), []
 
     def shown(image, display_id):
         assert display_id is True
@@ -176,8 +172,7 @@ def pixels_of(image):
     return np.array(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
-def test_a_notebook_has_one_picture_a_cell(notebook, clock):
-    shown = Display("Toy")
+def test_a_notebook_has_one_picture_per_cell(shown, notebook, clock):
     shown.show(RED, 4)
     shown.show(BLUE, 4)
     shown.show(BLUE, 4)
@@ -185,18 +180,17 @@ def test_a_notebook_has_one_picture_a_cell(notebook, clock):
     notebook.shell.execution_count = 2
     shown.show(BLUE, 4)
     shown.show(RED, 4)
-    found = [[pixels_of(image) for image in handle.images] for handle in notebook.handles]
+    shown_pixels = [[pixels_of(image) for image in handle.images] for handle in notebook.handles]
     expected = [svg.to_pixels(RED), svg.to_pixels(BLUE)]
-    np.testing.assert_array_equal(found, [expected, expected[::-1]])
+    np.testing.assert_array_equal(shown_pixels, [expected, expected[::-1]])
     shown.close()
     shown.show(RED, 0)
     assert len(notebook.handles) == 3, "after close a picture of its own"
 
 
-def test_ipython_without_a_kernel_has_windows(pygame, notebook, monkeypatch):
+def test_ipython_without_a_kernel_has_windows(shown, pygame, notebook, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", pygame)
     notebook.shell.kernel = None
-    shown = Display("Toy")
     shown.show(RED, 0)
     assert window(shown) is not None
     assert not notebook.handles

@@ -3,19 +3,15 @@
 import pickle
 
 import pytest
-from pig import HOLD, Pig
+from pig import HOLD, ROLL, Pig
+from playing import dealt
 
-from garden_core import (
-    Batch,
-    IllegalActionError,
-)
+from garden_core import IllegalActionError
 from garden_core.interfaces import env
 
 
 def by_batch(action):
-    batch = Batch(Pig(), 3)
-    batch.reset(1)
-    batch.step([0, action, 0])
+    dealt(Pig(), 3).step([ROLL, action, ROLL])
 
 
 def by_env(action):
@@ -30,12 +26,16 @@ def test_an_illegal_action_says_what_is_legal(step, where):
         step(HOLD)
     error = pickle.loads(pickle.dumps(caught.value))
     assert str(error) == str(caught.value) == f"{where}action 1 ('hold') is illegal; legal are 'roll'"
-    assert (error.game, error.seat, error.action, error.label, error.legal) == (Pig(), 0, 1, "hold", ["roll"])
+    assert (error.game, error.seat, error.action, error.label, error.legal) == (
+        Pig(),
+        0,
+        HOLD,
+        "hold",
+        ["roll"],
+    )
 
 
-def test_an_action_that_there_is_not_has_no_label():
-    with pytest.raises(
-        IllegalActionError, match=r"action 7 does not exist \(0 to 1\); legal are 'roll'"
-    ) as caught:
-        by_batch(7)
+def test_an_action_that_does_not_exist_has_no_label():
+    with pytest.raises(IllegalActionError, match=r"does not exist \(0 to 1\); legal are 'roll'") as caught:
+        by_batch(2)
     assert caught.value.label is None

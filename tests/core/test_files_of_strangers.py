@@ -1,28 +1,23 @@
-"""Data files and replays from strangers name no code and open no other files; code is named by the caller alone."""
+"""Data files, replays and datasets name no code and open no other files; only the caller names code."""
 
-from __future__ import annotations
-
-import json
 import pickle
-from pathlib import Path
 
 import pytest
-from sealed import sealed_replay
+from dataset_tools import dataset_of, played
+from pig import Pig
+from sealed import dataset_parts, sealed_dataset, sealed_replay
 
 from cacti_env import Cacti
 from cacti_env.cards import PACKAGED
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import Dataset, DatasetError, Replay, ReplayError, make
 from garden_core.files.data import LIMIT, DataFile
 from garden_core.files.replay import LIMIT as REPLAY_LIMIT
-from garden_core.files.replay import Replay, record
 
 CARDS = PACKAGED.read_text().replace("points = 5", "points = 9")
 
 
 @pytest.fixture
-def own_cards(tmp_path) -> Path:
+def own_cards(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(CARDS)
     return path
@@ -51,51 +46,79 @@ def test_data_is_read_once(own_cards):
     assert Cacti() != game
 
 
-# --- replays ---
+# --- replays and datasets ---
 
 
-def test_a_replay_carries_its_data_and_no_path(own_cards, tmp_path):
+class OfReplay:
+    """A replay's file."""
+
+    error = ReplayError
+
+    def __init__(self, path, game):
+        self.path, self.saved = path, played(game, 1)[0]
+        self.saved.save(path)
+
+    def loads(self, **named):
+        return Replay.load(self.path, **named) == self.saved
+
+    def content(self):
+        return self.saved.content()
+
+    def rewrite(self, **changes):
+        self.path.write_bytes(sealed_replay(self.content() | changes))
+
+
+class OfDataset:
+    """A dataset's file."""
+
+    error = DatasetError
+
+    def __init__(self, path, game):
+        self.path, self.saved = path, dataset_of(played(game, 1))
+        self.saved.save(path)
+        self.parts = dataset_parts(path.read_bytes())
+
+    def loads(self, **named):
+        return Dataset.load(self.path, **named).game == self.saved.game
+
+    def content(self):
+        return self.parts[0]
+
+    def rewrite(self, **changes):
+        content, arrays = self.parts
+        self.path.write_bytes(sealed_dataset(content | changes, arrays))
+
+
+each_kind = pytest.mark.parametrize("kind", [OfReplay, OfDataset])
+
+
+@each_kind
+def test_a_file_holds_its_data_and_opens_no_path(kind, own_cards, tmp_path):
     game = Cacti(cards=own_cards)
     assert game.shown_options == Cacti().option_values | {"cards": "own.toml"}
-    replay = record(game, [GreedyPolicy(), RandomPolicy()], seed=3)
-    replay.save(tmp_path / "game.json")
-    content = json.loads((tmp_path / "game.json").read_text())
-    assert content["options"]["cards"] == "own.toml"
-    assert str(tmp_path) not in (tmp_path / "game.json").read_text()
-    own_cards.unlink()
-    assert Replay.load(tmp_path / "game.json") == replay
+    file = kind(tmp_path / "file", game)
+    assert file.content()["options"]["cards"] == "own.toml"
+    assert str(tmp_path).encode() not in file.path.read_bytes()
+    moved = own_cards.rename(tmp_path / "moved.toml")
+    assert file.loads()
+    for path in (str(moved), "/dev/zero"):
+        file.rewrite(data_files={}, options=file.content()["options"] | {"cards": path})
+        with pytest.raises(file.error, match=r"played with cards=.*; pass data="):
+            file.loads()
+        assert file.loads(data=moved)
 
 
-def test_a_replay_opens_no_path(own_cards, tmp_path):
-    replay = record(Cacti(cards=own_cards), [GreedyPolicy(), RandomPolicy()], seed=3)
-    replay.save(tmp_path / "game.json")
-    content = json.loads((tmp_path / "game.json").read_text())
-    del content["data_files"]
-    content["options"]["cards"] = str(own_cards)
-    path = tmp_path / "path.json"
-    path.write_bytes(sealed_replay(content))
-    with pytest.raises(ReplayError, match=r"played with cards='.*own.toml'; pass data="):
-        Replay.load(path)
-    assert Replay.load(path, data=own_cards) == replay
-    content["options"]["cards"] = "/dev/zero"
-    path.write_bytes(sealed_replay(content))
-    with pytest.raises(ReplayError, match="pass data="):
-        Replay.load(path)
-
-
-def test_a_replay_names_no_code(tmp_path, trap):
-    replay = record(make("pig:Pig", goal=20), [RandomPolicy(), RandomPolicy(1)])
-    path = tmp_path / "game.json"
-    replay.save(path)
-    content = json.loads(path.read_text())
-    assert content["game"] == "pig"
-    with pytest.raises(ReplayError, match="unknown game 'pig'"):
-        Replay.load(path)
-    assert Replay.load(path, game="pig:Pig") == replay
-    assert Replay.load(path, game=type(replay.game)) == replay
-    with pytest.raises(ReplayError, match="it is a game of 'pig', not of mars"):
-        Replay.load(path, game="mars")
-    path.write_bytes(sealed_replay(content | {"game": "trap:Pig"}))
-    with pytest.raises(ReplayError, match=r"it names code, 'trap:Pig'; pass game="):
-        Replay.load(path)
+@each_kind
+def test_a_file_names_no_code(kind, tmp_path, trap):
+    file = kind(tmp_path / "file", make("pig:Pig", goal=20))
+    assert file.content()["game"] == "pig"
+    with pytest.raises(file.error, match="unknown game 'pig'"):
+        file.loads()
+    for game in ("pig:Pig", Pig):
+        assert file.loads(game=game)
+    with pytest.raises(file.error, match="it is a game of 'pig', not of mars"):
+        file.loads(game="mars")
+    file.rewrite(game="trap:Pig")
+    with pytest.raises(file.error, match="it names code, 'trap:Pig'; pass game="):
+        file.loads()
     assert not trap.exists()

@@ -13,12 +13,9 @@ from PIL import Image
 from variants import VARIANTS, has_picture
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.errors import ReplayError
-from garden_core.files.replay import Replay, record
+from garden_core import RandomPolicy, Replay, ReplayError, make, picture, record, save_film, save_page
 from garden_core.render import film
-from garden_core.render.film import page, picture, save_film, save_page
+from garden_core.render.film import page
 from garden_core.render.svg import to_pixels
 
 DRAWN = [(name, options) for name, options in VARIANTS if has_picture(make(name, **options))]
@@ -131,9 +128,9 @@ def test_an_mp4_shows_every_position(cacti, tmp_path):
     av = pytest.importorskip("av")
     save_film(cacti, tmp_path / "game.mp4", width=201)
     with av.open(str(tmp_path / "game.mp4")) as film:
-        found = list(film.decode(video=0))
-    assert len(found) == len(cacti.actions) + 3
-    assert found[0].width == 200
+        frames = list(film.decode(video=0))
+    assert len(frames) == len(cacti.actions) + 3
+    assert frames[0].width == 200
 
 
 def test_wrong_films_are_refused(cacti, tmp_path, monkeypatch):
@@ -156,8 +153,8 @@ def test_pictures_as_files(cacti, tmp_path):
     picture(cacti.game, state, tmp_path / "end.svg", seat=1)
     assert (tmp_path / "end.svg").read_text() == cacti.game.svg(state, 1)
     picture(cacti.game, state, tmp_path / "end.png", 300, dark=True)
-    with Image.open(tmp_path / "end.png") as found:
-        assert found.width == 300
+    with Image.open(tmp_path / "end.png") as image:
+        assert image.width == 300
     with pytest.raises(ValueError, match=r"a picture is \.svg or \.png"):
         picture(cacti.game, state, tmp_path / "end.jpg")
 

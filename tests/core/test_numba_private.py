@@ -1,4 +1,4 @@
-"""What is used of Numba's private parts: each can be missing, and the rules stay the same."""
+"""The private parts of Numba in use: each can be missing, and the rules stay the same."""
 
 import importlib
 
@@ -55,7 +55,7 @@ def test_without_a_part_games_are_the_same_and_found_again(tmp_path, usual, off)
         ("_save_index", "cache", "numba.core.caching:IndexDataCacheFile"),
     ],
 )
-def test_what_is_missing_is_said_once(tmp_path, usual, name, part, place):
+def test_missing_parts_are_reported_once(tmp_path, usual, name, part, place):
     """As in a Numba where a name is another one."""
     folder = Place(tmp_path)
     path = "garden_core/jit/numba_private.py"
@@ -68,6 +68,6 @@ def test_what_is_missing_is_said_once(tmp_path, usual, name, part, place):
     assert f"that are missing: {part} ({place}.{name}_2)" in result["errors"]
 
 
-def test_a_part_that_there_is_not_is_refused(tmp_path):
+def test_an_unknown_part_is_refused(tmp_path):
     process = Place(tmp_path).start(FIRST_GAME, GARDEN_PLAIN_NUMBA="flags,speed")
     assert "GARDEN_PLAIN_NUMBA must name flags, cache, linking or all, not speed" in process.communicate()[1]

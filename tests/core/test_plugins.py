@@ -1,7 +1,5 @@
 """Code that a caller names by `module:attribute`."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -19,7 +17,7 @@ def test_a_module_in_the_current_folder_is_found(tmp_path, monkeypatch):
     assert sys.path[-1] == str(tmp_path)
 
 
-def test_what_is_not_there_is_named():
+def test_missing_modules_and_attributes_are_named():
     with pytest.raises(ValueError, match="agent nobody:it cannot be imported: No module named 'nobody'"):
         imported("nobody:it", "agent")
     with pytest.raises(ValueError, match="agent json:it: the module has no 'it'"):

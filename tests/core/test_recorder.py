@@ -5,11 +5,11 @@ import warnings
 
 import pytest
 from pig import HOLD, ROLL, Pig
+from processes import full_disk
 
-from garden_core import Batch
+from garden_core import Batch, Replay
 from garden_core.files.recorder import Recorder
-from garden_core.files.replay import Replay
-from garden_core.jit.rng import game_seed
+from garden_core.jit import game_seed
 
 SEED = 1
 
@@ -64,7 +64,7 @@ def test_a_game_without_decisions_is_not_written(tmp_path):
 @pytest.mark.parametrize(
     ("seed", "actions"), [(GAME[0], [HOLD]), (GAME[0], [ROLL]), (GAME[0] + 1, [ROLL, HOLD])]
 )
-def test_what_does_not_lead_to_the_state_is_left_out_with_one_warning(tmp_path, seed, actions):
+def test_decisions_that_do_not_lead_to_the_state_are_left_out_with_one_warning(tmp_path, seed, actions):
     recorder = Recorder(Pig(), tmp_path)
     with pytest.warns(
         UserWarning, match="a game of pig is not recorded: it was not played here from its deal"
@@ -77,7 +77,7 @@ def test_what_does_not_lead_to_the_state_is_left_out_with_one_warning(tmp_path, 
     assert names(tmp_path) == ["game-000001.json"]
 
 
-def test_what_is_no_folder_is_refused(tmp_path):
+def test_other_paths_than_folders_are_refused(tmp_path):
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(ValueError, match=r"record must be a folder, and a file is in the way: .*file"):
@@ -87,9 +87,6 @@ def test_what_is_no_folder_is_refused(tmp_path):
 
 
 def test_a_write_that_fails_leaves_no_file(tmp_path, monkeypatch):
-    def full_disk(self, path):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(Replay, "save", full_disk)
     with pytest.raises(OSError, match="No space left"):
         Recorder(Pig(), tmp_path).save(*GAME)

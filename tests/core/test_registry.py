@@ -35,27 +35,22 @@ def test_an_unknown_name_lists_the_known_ones_or_says_what_to_install(monkeypatc
         make("chess")
 
 
-def test_unknown_option_is_named_with_the_known_ones():
-    with pytest.raises(
-        TypeError,
-        match=r"mars got an unexpected keyword argument 'colour'; its options are num_players, .*reward",
-    ):
+def test_an_unknown_option_is_named_with_the_known_ones():
+    with pytest.raises(TypeError, match=r"mars got .* 'colour'; its options are num_players, .*reward"):
         make("mars", colour="red")
 
 
 @pytest.mark.parametrize(
     ("option", "value", "allowed"),
     [
-        ("num_players", 6, "from 1 to 5"),
         ("num_players", True, "from 1 to 5"),
-        ("max_decisions", 0, "from 1 to"),
         ("special_actions", 1, "True or False"),
         ("reward", "win", "'outcome' or 'margin'"),
         ("peaks", 4, "0 to 3 with num_players=2"),
-        ("gardeners", "2", "from 1 to 2"),
     ],
 )
-def test_value_out_of_range_is_named_with_what_is_allowed(option, value, allowed):
+def test_a_value_out_of_range_is_named_with_the_allowed_ones(option, value, allowed):
+    """`check_game` tries values of every option."""
     with pytest.raises(ValueError, match=f"^{option} must be .*{allowed}.*, not {value!r}"):
         make("mars", **{option: value})
 

@@ -1,19 +1,15 @@
 """Replays: what is written plays again, and what was changed, or comes from elsewhere, is refused with the reason."""
 
-from __future__ import annotations
-
 import pytest
 from sealed import sealed_replay
 
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, record
 from garden_core.files.disk import write_atomically
-from garden_core.files.replay import Replay, record
 from mars_env import Mars
 
 
 @pytest.fixture(scope="module")
-def replay() -> Replay:
+def replay():
     return record(Mars(num_players=3, peaks=1), [GreedyPolicy(), RandomPolicy(), GreedyPolicy(1)], seed=4)
 
 

@@ -9,13 +9,10 @@ from garden_core.jit import rewards
 
 
 def by_rank(standings):
-    """Mean over the ranks 0 … n-1 that a seat's tie covers, from +1 to -1."""
-    n, paid = len(standings), []
-    for own in standings:
-        first = sum(other > own for other in standings)
-        ranks = range(first, first + standings.count(own))
-        paid.append(sum(1 - 2 * rank / (n - 1) for rank in ranks) / len(ranks))
-    return paid
+    """Return for each seat the mean over the ranks of its tie, from +1 for the first to -1 for the last."""
+    ranked = sorted(standings, reverse=True)
+    by_place = np.linspace(1, -1, len(standings))
+    return [by_place[np.equal(ranked, own)].mean() for own in standings]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -47,6 +44,6 @@ def test_margin_and_cooperative(n):
 
 def test_margin_of_a_seat():
     points = np.array([7, 1, 4, 99], np.int32)
-    everybody = rewards.total(points, 3)
-    assert everybody == 12
-    assert [rewards.seat_margin(own, everybody, 3) for own in points[:3]] == [4.5, -4.5, 0]
+    total = rewards.total(points, 3)
+    assert total == 12
+    assert [rewards.seat_margin(own, total, 3) for own in points[:3]] == [4.5, -4.5, 0]

@@ -5,30 +5,14 @@ import json
 import numpy as np
 import pytest
 from pig import Pig
+from playing import dealt, positions
 from variants import GAMES, each_variant
 
-from garden_core import Batch, make
-from garden_core.batch.policies import RandomPolicy
-from garden_core.jit import kernels
-
-
-def positions(game, seed, every=1):
-    """Yield states of a random game, the last one included."""
-    batch, random = Batch(game, 1, autoreset=False), RandomPolicy(seed)
-    batch.reset(seed)
-    step = 0
-    while True:
-        over = batch.terminated[0] or batch.truncated[0]
-        if over or step % every == 0:
-            yield batch.states[0].copy()
-        if over:
-            return
-        batch.step(random(batch, np.zeros(1, np.int64)))
-        step += 1
+from garden_core import Batch, kernels, make
 
 
 def shown(game, state):
-    """Everything that is shown of a state."""
+    """Return all that players can see of a state."""
     views = []
     for seat in range(game.num_players):
         views.append(np.zeros(game.observation_size, np.int8))
@@ -62,7 +46,7 @@ def test_a_snapshot_read_back_plays_on_alike(name, options):
 
 
 @each_variant
-def test_every_position_in_which_the_cap_ends_a_game_can_be_read_back(name, options):
+def test_positions_at_the_cap_can_be_read_back(name, options):
     for cap in range(1, 60, 4):
         game = make(name, **options | {"max_decisions": cap})
         for original in positions(game, cap, every=cap):
@@ -99,7 +83,7 @@ def test_missing_keys_are_named(name):
 
 
 @pytest.mark.parametrize("value", [None, [], "{}", 5])
-def test_what_is_no_snapshot(value):
+def test_other_values_are_no_snapshots(value):
     with pytest.raises(ValueError, match="a snapshot is a dict"):
         make("cacti").from_snapshot(value)
     with pytest.raises(ValueError, match="pig reads no snapshots"):
@@ -110,7 +94,7 @@ def test_what_is_no_snapshot(value):
 
 
 @each_variant
-def test_a_seat_view_says_what_the_seat_may_do(name, options):
+def test_a_seat_view_lists_the_seats_legal_actions(name, options):
     game = make(name, **options)
     for state in positions(game, 2, every=7):
         over = state["terminated"] or state["truncated"]
@@ -128,8 +112,7 @@ def test_a_seat_view_says_what_the_seat_may_do(name, options):
 
 def test_states_are_put_into_rows():
     game = make("cacti")
-    states = list(positions(game, 6))[3:6]
-    batch = Batch(game, 4, history=True)
+    states, batch = list(positions(game, 6))[3:6], Batch(game, 4, history=True)
     with pytest.raises(ValueError, match="must give all rows"):
         batch.set_states([1], states[:1])
     batch.reset(seed=1)
@@ -140,9 +123,8 @@ def test_states_are_put_into_rows():
         assert mine[1:3].tobytes() == old[1:3].tobytes()
     for row, state in ((3, states[0]), (0, states[1])):
         assert batch.states["rng"][row].tobytes() == state["rng"].tobytes()
-        expected = shown(game, state)
-        assert shown(game, batch.states[row]) == expected
-        assert batch.action_mask[row].tobytes() == expected[2]
+        assert shown(game, batch.states[row]) == shown(game, state)
+        assert batch.action_mask[row].tobytes() == shown(game, state)[2]
         assert batch.current_player[row] == state["current_player"]
         assert not batch.rewards[row].any()
     assert batch.history.lengths.tolist() == [0, 1, 1, 0]
@@ -157,7 +139,7 @@ def test_a_finished_game_is_shown_as_over():
 
 
 def with_field(field, value):
-    """What puts a value into a field of the states of a batch."""
+    """Return a function that copies a batch's states and sets a field of theirs."""
 
     def change(batch):
         states = batch.states.copy()
@@ -179,8 +161,7 @@ def with_field(field, value):
     ],
 )
 def test_wrong_states_are_refused(states, message):
-    batch = Batch("mars", 1)
-    batch.reset(seed=1)
+    batch = dealt("mars")
     before = batch.states.tobytes()
     with pytest.raises(ValueError, match=message):
         batch.set_states([0], states(batch))

@@ -1,4 +1,7 @@
-"""States of every game: copies play on alike, and one seed gives one game everywhere."""
+"""Copies of an environment in play, and games from one seed in other processes.
+
+`check_game` compares records, copies of states, batches and environments for every game.
+"""
 
 import copy
 import json
@@ -7,64 +10,20 @@ import pickle
 import numpy as np
 import pytest
 from processes import python
-from records import aec_record, aec_rest, batch_record, nth_legal, rest_of_game
-from variants import TABLES, VARIANTS, each_game, each_variant
+from records import aec_rest, batch_record
+from variants import TABLES, VARIANTS, each_variant
 
-from garden_core import Batch, make
-from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.registry import game_class
+from garden_core.interfaces import GardenEnv
 
 pytestmark = pytest.mark.many_games
-
-
-def half_of(name, options, seed):
-    """About half as many decisions as the game has."""
-    return len(batch_record(name, options, seed)) // 2
-
-
-# --- records ---
-
-
-@each_game
-@pytest.mark.parametrize("record", ["state_dtype", "params_dtype"])
-def test_records_have_no_padding(name, record):
-    dtype = getattr(make(name), record)
-    assert dtype.itemsize == sum(dtype[field].itemsize for field in dtype.names)
-
-
-# --- copies in mid-game ---
-
-
-def row_copy(states):
-    others = np.zeros(3, states.dtype).view(type(states))
-    others[1] = states[0]
-    return others[1:2]
-
-
-def from_bytes(states):
-    return np.frombuffer(bytearray(states.tobytes()), states.dtype).view(type(states))
 
 
 def pickled(value):
     return pickle.loads(pickle.dumps(value))
 
 
-@each_variant
-def test_a_copied_state_plays_on_alike(name, options):
-    batch = Batch(make(name, **options), 1)
-    batch.reset(8)
-    half = half_of(name, options, 8)
-    for decision in range(half):
-        batch.step([nth_legal(batch.action_mask[0], 7 * decision)])
-    ways = {way.__name__: way(batch.states) for way in (row_copy, from_bytes, pickled, copy.deepcopy)}
-    rest = rest_of_game(batch.game, batch.states)
-    assert len(rest) > min(5, half // 2), "something is left to play"
-    for way, states in ways.items():
-        assert rest_of_game(batch.game, states) == rest, way
-
-
 def carried_over(env):
-    """By get_state to another environment, which was in the middle of another game."""
+    """Return another environment, in play before, that has taken over the state."""
     other = GardenEnv(env.game)
     other.reset(99)
     aec_rest(other, 0, stop=5)
@@ -74,13 +33,13 @@ def carried_over(env):
 
 @each_variant
 def test_a_copied_environment_plays_on_alike(name, options):
-    env, half = GardenEnv(name, **options), half_of(name, options, 8)
+    env, half = GardenEnv(name, **options), len(batch_record(name, options, 8)) // 2
     env.reset(8)
     aec_rest(env, 0, stop=half)
     others = {way.__name__: way(env) for way in (carried_over, pickled, copy.deepcopy)}
     shown = env.last()
     rest = aec_rest(env, half)
-    assert len(rest) > min(5, half // 2), "something is left to play"
+    assert len(rest) > min(5, half // 2), "the game is far from its end"
     env.reset()
     for way, other in others.items():
         assert np.array_equal(other.last()[0]["observation"], shown[0]["observation"]), way
@@ -88,19 +47,6 @@ def test_a_copied_environment_plays_on_alike(name, options):
         assert aec_rest(other, half) == rest, way
         other.reset()
         assert other.snapshot() == env.snapshot(), way
-
-
-# --- one seed, one game ---
-
-
-@each_variant
-def test_one_seed_gives_one_game_in_batches_of_every_size_and_in_the_environment(name, options):
-    record = batch_record(name, options, 12)
-    assert record[-1]["snapshot"]["terminated"] != record[-1]["snapshot"]["truncated"]
-    assert (batch_record(name, options, 13) != record) == (game_class(name).chance != "none")
-    assert batch_record(name, options, 12, num_envs=3) == record
-    assert batch_record(name, options, 12, num_envs=64) == record
-    assert aec_record(name, options, 12) == record
 
 
 @pytest.mark.parametrize(

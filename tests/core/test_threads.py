@@ -6,21 +6,19 @@ import threading
 import numpy as np
 import pytest
 from pig import Pig
+from playing import dealt
 
 from botanicus_env import Botanicus
 from cacti_env import Cacti
-from garden_core import Batch
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import RandomPolicy
+from garden_core import Learner, RandomPolicy
 from garden_core.batch.threads import PARTS_A_THREAD, ROWS_A_PART, share
 
 ROWS = 3 * PARTS_A_THREAD * ROWS_A_PART + 1
 
 
 def played(threads, steps=60):
-    """Everything that a batch of Cacti shows after some random steps."""
-    batch, random = Batch(Cacti(), ROWS, threads=threads), RandomPolicy(5)
-    batch.reset(seed=7)
+    """Return everything that a batch of Cacti shows after some random steps."""
+    batch, random = dealt(Cacti(), ROWS, 7, threads=threads), RandomPolicy(5)
     for _ in range(steps):
         batch.step(random(batch, batch.all_rows))
     batch.reset(rows=np.arange(0, ROWS, 2))
@@ -41,10 +39,8 @@ def test_a_learner_meets_the_same_games_for_any_number_of_threads(game):
         learner.reset(3)
         for _ in range(8):
             learner.step(learner.action_mask.argmax(1))
-        seen.append(
-            [learner.observation.tobytes(), learner.rewards.tobytes(), learner.batch.states.tobytes()]
-        )
-    assert seen[0] == seen[1]
+        seen.append((learner.observation, learner.rewards, learner.batch.states))
+    np.testing.assert_equal(*seen)
 
 
 def test_parts_cover_the_rows_once_on_as_many_threads():

@@ -1,4 +1,4 @@
-"""Datasets in torch's DataLoader: every decision once, in whatever order and by however many workers."""
+"""Datasets in torch's DataLoader: every decision once, in any order and with any number of workers."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader
 
 from garden_core import make
-from garden_core.interfaces.torch_dataset import TorchDataset
+from garden_core.interfaces import TorchDataset
 
 FORKED = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

@@ -1,4 +1,4 @@
-"""What of these tests there is: nothing without numba-cuda, and those on a GPU only where there is one, and torch has it."""
+"""Collects nothing without numba-cuda, and tests on a GPU only where there is one that torch can use too."""
 
 from importlib.util import find_spec
 from pathlib import Path

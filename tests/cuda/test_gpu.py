@@ -1,4 +1,4 @@
-"""Games on a GPU are those of the CPU, byte for byte, over a million decisions of every variant; run where there is one."""
+"""Games on a GPU agree with the CPU byte for byte over a million decisions of every variant; needs a GPU."""
 
 import pytest
 from devices import cases, learned, played

@@ -1,4 +1,4 @@
-"""Machine code for a GPU on disk is found again, and damaged files or a full disk end no run; no GPU is needed."""
+"""Machine code for a GPU is loaded from disk, and damaged files or a full disk end no run; no GPU is needed."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +9,7 @@ import pytest
 from numba import cuda
 from numba.cuda.cudadrv import devices
 from numba.cuda.dispatcher import _Kernel
+from processes import full_disk
 
 from garden_core.batch import gpu_kernels
 from garden_core.jit import numba_private
@@ -80,18 +81,14 @@ def test_two_processes_that_save_at_once_take_two_names(cached, monkeypatch):
     one.save()
     other.save(np.int32)
     assert cached().files() == [".nbc", ".nbc", ".nbi"]
-    found = cached().load(np.int32)
-    assert found.signature.args == cached().types(np.int32)
+    kernel = cached().load(np.int32)
+    assert kernel.signature.args == cached().types(np.int32)
 
 
-def test_a_full_disk_is_told(cached, monkeypatch):
+def test_a_full_disk_gives_a_warning(cached, monkeypatch):
     one = cached()
-
-    def full(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(one.cache._cache_file, "_save_data", full)
-    with pytest.warns(UserWarning, match="compiled code was not kept in .*: no space left"):
+    monkeypatch.setattr(one.cache._cache_file, "_save_data", full_disk)
+    with pytest.warns(UserWarning, match="compiled code was not kept in .*No space left"):
         one.save()
 
 
@@ -103,7 +100,7 @@ def test_old_builds_are_pruned(cached, monkeypatch):
     assert cached().load() is not None
 
 
-def test_a_changed_kernel_is_compiled_anew(cached, monkeypatch):
+def test_a_changed_kernel_is_compiled_again(cached, monkeypatch):
     cached().save()
     monkeypatch.setattr(numba_private, "fingerprint", lambda *_: "another")
     assert cached().load() is None

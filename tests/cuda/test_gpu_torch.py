@@ -53,13 +53,13 @@ def observed(name):
 
 
 def filled(features, observation, shape):
-    """What features on the GPU fill, as an array of NumPy."""
+    """Return the features computed on the GPU as a NumPy array."""
     out = torch.empty(shape, device="cuda")
     features(torch.from_numpy(observation).cuda(), out)
     return out.cpu().numpy()
 
 
-def test_features_are_those_of_the_cpu():
+def test_features_agree_with_the_cpu():
     game, seen = observed("mars")
     board = hints_of(game).board(game)
     expected = cell_features(board, seen)

@@ -19,10 +19,8 @@ from numba.cuda.cudadrv.devicearray import sentry_contiguous
 from numba.cuda.dispatcher import CUDADispatcher
 from variants import GAMES
 
-from garden_core import Batch, make
+from garden_core import Batch, GreedyPolicy, Learner, RandomPolicy, make
 from garden_core.batch import gpu, gpu_kernels
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.jit.kernels import copy_record
 
 CAPABILITY = (9, 0)
@@ -47,12 +45,13 @@ def kernels(monkeypatch):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: True)
     for module in (gpu, gpu_features):
         monkeypatch.setattr(module, "launch", compile_only)
-        monkeypatch.setattr(module, "put", np.asarray)
+    for owner in (gpu.Gpu, gpu_features):
+        monkeypatch.setattr(owner, "put", np.asarray)
     monkeypatch.setattr(gpu, "view", view)
     monkeypatch.setattr(gpu.cuda, "device_array", np.empty)
     monkeypatch.setattr(gpu, "clear", lambda array: array.fill(0))
     monkeypatch.setattr(gpu.Gpu, "copy", lambda self, array: array.copy())
-    monkeypatch.setattr(gpu.Gpu, "to_numpy", lambda self, array: array)
+    monkeypatch.setattr(gpu.Gpu, "to_numpy", np.asarray)
     return compiled
 
 
@@ -81,7 +80,7 @@ def test_every_kernel_compiles(kernels, name):
     check(kernels)
 
 
-def test_what_cannot_be_done_on_a_gpu_is_refused(kernels):
+def test_unsupported_settings_on_a_gpu_are_refused(kernels):
     for changes in (
         {"opponents": lambda batch, rows: None},
         {"opponents": "mcts:10"},
@@ -96,7 +95,7 @@ def test_what_cannot_be_done_on_a_gpu_is_refused(kernels):
             Batch("cacti", 3, **changes, device="cuda")
 
 
-def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
+def test_a_missing_gpu_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="no GPU that CUDA can use"):
         Batch("cacti", 3, device="cuda")
@@ -106,7 +105,7 @@ def test_a_missing_gpu_is_told(monkeypatch, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_missing_compiler_is_told(monkeypatch):
+def test_a_missing_compiler_is_reported(monkeypatch):
     monkeypatch.setattr(gpu_kernels.cuda, "is_available", lambda: False)
     monkeypatch.setattr(gpu_kernels.cuda, "cuda_error", lambda: None)
     with pytest.raises(RuntimeError, match=r"no compiler for a GPU: .*garden-envs.cuda"):
@@ -117,7 +116,8 @@ def test_rows_of_a_whole_batch_are_on_the_gpu_already(kernels, monkeypatch):
     batch, policies = Batch("tic_tac_toe:TicTacToe", 50, device="cuda"), (RandomPolicy(), GreedyPolicy())
     batch.reset(1)
     given = []
-    monkeypatch.setattr(gpu, "put", lambda array: given.append(array) or np.asarray(array))
+    put = staticmethod(lambda array: given.append(array) or np.asarray(array))
+    monkeypatch.setattr(gpu.Gpu, "put", put)
     for rows in (batch.all_rows, np.array([3])):
         for policy in policies:
             batch.step(np.minimum(policy(batch, rows), 0), rows)
@@ -134,7 +134,7 @@ def test_games_on_a_gpu_are_not_pickled(kernels):
 @pytest.mark.parametrize(
     "array", [np.arange(9)[::2], np.zeros((3, 4))[:, 1], np.zeros((3, 4)).T, np.int64(1)]
 )
-def test_what_is_put_on_a_gpu_is_contiguous(monkeypatch, array):
+def test_arrays_put_on_a_gpu_are_contiguous(monkeypatch, array):
     array = np.asarray(array)
     monkeypatch.setattr(gpu_kernels.cuda, "to_device", lambda given: sentry_contiguous(given) or given)
     found = gpu.put(array)
@@ -172,7 +172,7 @@ def test_a_record_is_copied_in_words(kernels, size, word):
 
 
 def check(kernels):
-    """The code is that of kernels, for the GPU it was made for, and rounds as a CPU does."""
+    """Check that the code has its kernel as entry, is for the right GPU, and rounds as a CPU does."""
     assert kernels
     for (kernel, _), code in kernels.items():
         assert ".target sm_90" in code

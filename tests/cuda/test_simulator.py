@@ -29,7 +29,7 @@ def test_every_variant_is_played_as_on_the_cpu(part):
             assert seen == list(expected), f"{name} {options}"
 
 
-def test_features_are_those_of_the_cpu():
+def test_features_agree_with_the_cpu():
     code = """if True:
         import numpy as np
         from garden_agents.games import hints_of

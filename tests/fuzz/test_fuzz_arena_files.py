@@ -1,17 +1,9 @@
-"""An arena's file of finished games that a stranger made or that was damaged: games taken as they are, or a ValueError."""
-
-from __future__ import annotations
+"""An arena's file of finished games that a stranger made or that was damaged: games, or a ValueError."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import pytest
-
-pytest.importorskip("openskill")
-pytest.importorskip("tyro")
-
 from garden_agents.evaluation import arena
 from garden_agents.identity import Identity
 
@@ -23,7 +15,7 @@ AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 
 
 @pytest.fixture
-def lines(tmp_path) -> list[Any]:
+def lines(tmp_path):
     """The lines of a file with two jobs."""
     arena._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
     (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
@@ -36,22 +28,20 @@ def lines(tmp_path) -> list[Any]:
     return [json.loads(head), job, job | given_up]
 
 
-def kept(path: Path) -> dict[arena.Job, arena.Played] | None:
+def kept(path):
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    found, error = fuzzing.outcome(
-        lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name
-    )
+    jobs, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name)
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
-    for job, played in found.items():
+    for job, played in jobs.items():
         if job.games > 0:
             arena.result_of(job[:2], *map(arena.np.array, played[:2]), played.forfeited)
-    return found
+    return jobs
 
 
-def written(lines: list[Any]) -> bytes:
+def written(lines):
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 

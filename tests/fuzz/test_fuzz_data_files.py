@@ -1,22 +1,18 @@
 """Data files that strangers made or that were damaged: a game that can be played, or a ValueError that names the file."""
 
-from __future__ import annotations
-
 import tomllib
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import numpy as np
 import pytest
 import tomli_w
+from data_tools import written
+from playing import positions
 from variants import own_file
 
 from cacti_env.cards import PACKAGED as CACTI
-from garden_core import Batch, list_games, make
-from garden_core.batch.policies import RandomPolicy
+from garden_core import list_games, make
 from garden_core.files.data import LIMIT, DataFile
-from garden_core.game import Game
 from garden_core.registry import game_class
 
 READING = [name for name in list_games() if any(option.is_file for option in game_class(name).options)]
@@ -25,38 +21,32 @@ games = pytest.mark.parametrize("name", [name for name in READING if FILES[name]
 
 
 def test_printed_data_are_found():
-    """Faults in them are what is tested here; installed games of others may come without a file."""
+    """Other packages' games may have no file."""
     assert FILES["cacti"][1] == CACTI
 
 
-def made(name: str, file: Any) -> tuple[Game | None, BaseException | None]:
-    """Return the game that is played with a file, or the error; it names the file."""
-    option, _ = FILES[name]
+def made(name, file):
+    """Return the game with a file, or None after an error that names the file."""
     known = file.name if isinstance(file, DataFile) else file
-    return fuzzing.outcome(lambda: make(name, **{option: file}), ValueError, names=known)
+    return fuzzing.outcome(lambda: make(name, **{FILES[name][0]: file}), ValueError, names=known)[0]
 
 
-def check_playable(game: Game, seed: int) -> None:
+def check_playable(game, seed):
     """Play a game to its end; all that people are shown is plain text."""
-    batch, policy = Batch(game, 1, autoreset=False), RandomPolicy(seed)
-    batch.reset(seed)
-    decisions = 0
-    while not (batch.terminated[0] or batch.truncated[0]):
-        decisions += 1
-        assert decisions <= game.max_game_length
-        batch.step(policy(batch, batch.all_rows))
+    *_, last = positions(game, seed)
+    assert last["decisions"] <= game.max_game_length
+    assert np.isfinite(last["rewards"]).all()
     assert all(label.isprintable() and len(label) < 100 for label in game.labels)
-    drawn = game.text(batch.states[0]) + game.svg(batch.states[0])
+    drawn = game.text(last) + game.svg(last)
     assert not [c for c in drawn if not c.isprintable() and c not in "\n\xa0"]
     assert "<script" not in drawn.partition("<svg")[2]
-    assert np.isfinite(batch.rewards).all()
 
 
-def loader(name: str) -> fuzzing.Load:
-    """Return what makes and plays the game of a file; it returns None where the file is refused."""
+def loader(name):
+    """Return a function that makes and plays the game of a file, or returns None for a refused one."""
 
-    def load(path: Path) -> Game | None:
-        game, _ = made(name, path)
+    def load(path):
+        game = made(name, path)
         if game is not None:
             check_playable(game, 1)
         return game
@@ -83,13 +73,12 @@ def test_damaged_bytes(name, numbers, tmp_path):
 @games
 def test_no_file_and_pickles(name, tmp_path):
     fuzzing.load_no_files(
-        lambda path: None if path.name == "null" else made(name, path)[0], tmp_path / "data.toml"
+        lambda path: None if path.name == "null" else made(name, path), tmp_path / "data.toml"
     )
-    made_of_nul = fuzzing.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)
-    assert made_of_nul[1] is not None
+    assert fuzzing.outcome(lambda: make(name, **{FILES[name][0]: "a\0b"}), ValueError)[1] is not None
 
 
-def grown(start: str, part: str, end: str = "") -> str:
+def grown(start, part, end=""):
     """As much as fits into a data file."""
     return start + part * ((LIMIT - len(start) - len(end)) // len(part)) + end
 
@@ -114,14 +103,14 @@ BOMBS = {
 
 @pytest.mark.parametrize("kind", BOMBS)
 def test_bombs_end_soon_with_a_message(kind):
-    assert made("cacti", DataFile("a file", BOMBS[kind]))[1] is not None
+    assert made("cacti", DataFile("a file", BOMBS[kind])) is None
 
 
 @games
 def test_content_within_other_files_is_held_to_the_same_limits(name):
     text = FILES[name][1].read_text()
     for content in (text + "#" * LIMIT, text + "#\ud800", text + "\0"):
-        assert made(name, DataFile("a file", content))[1] is not None
+        assert made(name, DataFile("a file", content)) is None
 
 
 @pytest.mark.parametrize(
@@ -130,6 +119,4 @@ def test_content_within_other_files_is_held_to_the_same_limits(name):
 def test_names_are_plain_text(name, tmp_path):
     content = tomllib.loads(CACTI.read_text())
     content["types"][0] = name
-    path = Path(tmp_path / "data.toml")
-    path.write_text(tomli_w.dumps(content))
-    assert made("cacti", path)[1] is not None
+    assert made("cacti", written(tmp_path, content)) is None

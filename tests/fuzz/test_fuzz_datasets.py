@@ -1,11 +1,7 @@
 """Datasets that strangers made or that were damaged: games that can be expanded, or a DatasetError that names the file."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import numpy as np
@@ -14,22 +10,22 @@ from dataset_tools import dataset_of, played
 from sealed import dataset_parts, joined, parts, sealed_dataset
 from variants import GAMES, shortened
 
-from garden_core.errors import DatasetError
-from garden_core.files.dataset import LIMIT, Dataset
+from garden_core import Dataset, DatasetError
+from garden_core.files.dataset import LIMIT
 
 LONG = 25
 """Decisions of a game."""
 
 
 @pytest.fixture(scope="module", params=GAMES)
-def kept(request, tmp_path_factory) -> bytes:
+def kept(request, tmp_path_factory):
     """A dataset's file."""
     path = tmp_path_factory.mktemp("dataset") / "games.safetensors"
     dataset_of(played(shortened(request.param, LONG), 4), ["one", "two"]).save(path)
     return path.read_bytes()
 
 
-def loaded(path: Path, seconds: float = 5.0) -> Dataset | None:
+def loaded(path, seconds=5.0):
     """Load a file; what comes out can be expanded, kept and loaded again."""
     games, _ = fuzzing.outcome(lambda: Dataset.load(path), DatasetError, names=path.name, seconds=seconds)
     if games is not None:
@@ -88,7 +84,7 @@ def test_no_file_and_pickles(tmp_path):
     assert fuzzing.outcome(lambda: Dataset.load("a\0b"), DatasetError)[1]
 
 
-CLAIMS: dict[str, dict[str, Any]] = fuzzing.RECORD_CLAIMS | {
+CLAIMS = fuzzing.RECORD_CLAIMS | {
     "many agents": {"agents": ["x"] * 100_000},
     "an odd agent": {"agents": ["\x1b[2J\n" * 1000, "two"]},
     "half an agent": {"agents": ["\ud800", "two"]},
@@ -116,13 +112,8 @@ def test_the_largest_files_end_soon(kept, tmp_path):
     """Many games and decisions that seem to fit each other."""
     (content, arrays), path = dataset_parts(kept), tmp_path / "games.safetensors"
     games = 1_000_000
-    claimed = {
-        "seeds": np.zeros(games, np.uint64),
-        "lengths": np.ones(games, np.int32),
-        "actions": np.zeros(games, arrays["actions"].dtype),
-        "lineups": np.zeros((games, arrays["lineups"].shape[1]), np.uint8),
-        "scores": np.zeros((games, arrays["lineups"].shape[1]), np.int32),
-    }
+    claimed = {name: np.zeros((games, *array.shape[1:]), array.dtype) for name, array in arrays.items()}
+    claimed["lengths"] += 1
     path.write_bytes(sealed_dataset(content, claimed))
     assert path.stat().st_size < LIMIT
     assert loaded(path, seconds=10.0) is None

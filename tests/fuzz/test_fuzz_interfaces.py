@@ -1,11 +1,10 @@
 """Calls out of order and with odd arguments, in every interface: one clear error each, after which nothing has changed."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import fuzzing
 import numpy as np
@@ -15,13 +14,19 @@ from hypothesis import strategies as st
 from variants import each_game
 
 from cacti_env import Cacti
-from garden_core import Batch, make
-from garden_core.batch.learner import Learner
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
-from garden_core.errors import IllegalActionError, ReplayError
-from garden_core.files.replay import Replay, record
-from garden_core.interfaces.gymnasium_env import Env, VectorEnv
-from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core import (
+    Batch,
+    GreedyPolicy,
+    IllegalActionError,
+    Learner,
+    RandomPolicy,
+    Replay,
+    ReplayError,
+    make,
+    record,
+)
+from garden_core.batch.policies import ask
+from garden_core.interfaces import Env, GardenEnv, GardenVecEnv, VectorEnv
 from garden_core.registry import as_game, game_class
 
 N = 3
@@ -30,27 +35,19 @@ ERRORS = (ValueError, IllegalActionError, IndexError, RuntimeError, ZeroDivision
 
 
 class Trickster:
-    """A policy with an answer to be set; the first legal action if it is None."""
+    """A policy whose answer a test sets; None is the first legal action."""
 
-    def __init__(self) -> None:
-        self.answer: Any = None
+    def __init__(self):
+        self.answer = None
 
-    def __call__(self, batch: Batch, rows: np.ndarray) -> Any:
+    def __call__(self, batch, rows):
         if self.answer is None:
             return batch.action_mask[rows].argmax(1)
         return self.answer(batch, rows)
 
 
-def vec_env(*args: Any, **options: Any) -> Any:
-    """A GardenVecEnv, where Stable-Baselines3 is installed."""
-    pytest.importorskip("stable_baselines3")
-    from garden_core.interfaces.sb3 import GardenVecEnv
-
-    return GardenVecEnv(*args, **options)
-
-
-def contents(value: Any) -> Any:
-    """Return everything that can be observed of an object, as values that compare."""
+def contents(value):
+    """Return everything that can be observed of an object, in values that can be compared."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.random.Generator):
@@ -59,8 +56,7 @@ def contents(value: Any) -> Any:
         return {key: contents(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
         return [contents(held) for held in value]
-    kinds = Batch | Learner | GardenEnv | Env | VectorEnv
-    if isinstance(value, kinds) or type(value).__name__ == "GardenVecEnv":
+    if isinstance(value, Batch | Learner | GardenEnv | Env | VectorEnv | GardenVecEnv):
         hidden = ("_kept", "_actions", "_start")  # workspace, what was asked for, the clock
         return {key: contents(held) for key, held in vars(value).items() if key not in hidden}
     plain = str | int | float | bool | np.generic | None
@@ -70,7 +66,7 @@ def contents(value: Any) -> Any:
 # --- the interfaces: how one is made and reset, how it plays on, what can be called ---
 
 
-def batch_on(batch: Batch) -> Any:
+def batch_on(batch):
     batch = batch.clone()
     rows = np.flatnonzero(~(batch.terminated | batch.truncated))
     if len(rows):
@@ -79,111 +75,104 @@ def batch_on(batch: Batch) -> Any:
     return contents(batch)
 
 
-def learner_on(learner: Learner) -> Any:
+def learner_on(learner):
     learner = copy.deepcopy(learner)
-    over = learner.terminated.copy()
-    if over.any():
-        learner.reset(rows=over)
-    learner.step(learner.action_mask.argmax(1))
+    if learner.terminated.any():
+        learner.reset(rows=learner.terminated.copy())
+    learner.step(first_legal(learner))
     learner.reset()
     return contents(learner)
 
 
-def pettingzoo_on(env: GardenEnv) -> Any:
+def pettingzoo_on(env):
     env = copy.deepcopy(env)
     while env.agents and not env.terminations[env.agent_selection]:
-        env.step(int(env.last()[0]["action_mask"].argmax()))
+        env.step(first_legal(env))
     env.reset()
     return contents(env)
 
 
-def learning_on(env: Any) -> Any:
+def learning_on(env):
     env = copy.deepcopy(env)
     learner_on(env.learner)
-    seen = [contents(env.reset())]
-    actions = env.action_masks().argmax(-1)
-    return [*seen, contents(env.step(int(actions) if isinstance(env, Env) else actions))]
-
-
-Calls = dict[str, Callable[[Any, Any], Any]]
+    return [contents(env.reset()), contents(env.step(first_legal(env)))]
 
 
 class Interface(NamedTuple):
     """How an interface is made for a game and a policy, reset by a seed, played on; and what can be called.
 
-    `calls` pass on what they are given, the `plain` ones pass nothing; a call's name begins with its method.
-    `early`: methods that need a reset, with an argument that is right.
+    `calls` pass on one argument, the `plain` ones none; a call's name begins with its method.
+    `early`: methods that need a reset, with a correct argument.
     """
 
-    make: Callable[[Any, Trickster], Any]
-    reset: Callable[[Any, Any], Any]
-    play_on: Callable[[Any], Any]
-    early: dict[str, Any]
-    calls: Calls
-    plain: Calls
+    make: Callable
+    reset: Callable
+    play_on: Callable
+    early: dict
+    calls: dict
+    plain: dict
 
 
-def passing(*methods: str) -> Calls:
+def passing(*methods):
     """Return calls of these methods with one argument."""
     return {method: lambda env, value, method=method: getattr(env, method)(value) for method in methods}
 
 
-def plain(*methods: str) -> Calls:
-    """Return calls of these methods without an argument."""
-    return {method: lambda env, _, method=method: getattr(env, method)() for method in methods}
+def plain(*methods):
+    """Return calls of these methods without an argument, and of `step` with the first legal actions."""
+    calls = {method: lambda env, _, method=method: getattr(env, method)() for method in methods}
+    return calls | {"step first": lambda env, _: env.step(first_legal(env))}
 
 
-def by_position(env: Any, seed: Any) -> Any:
-    return env.reset(seed)
+def first_legal(env):
+    """Return the first legal action, of each row where there are several."""
+    if isinstance(env, GardenEnv):
+        return int(env.last()[0]["action_mask"].argmax())
+    actions = getattr(env, "learner", env).action_mask.argmax(1)
+    return int(actions[0]) if isinstance(env, Env) else actions
 
 
-def by_name(env: Any, seed: Any) -> Any:
+def by_name(env, seed):
     return env.reset(seed=seed)
 
 
-def reset_vec_env(env: Any, seed: Any) -> Any:
+def reset_vec_env(env, seed):
     env.seed(seed)
     return env.reset()
 
 
+ROWS = {
+    "reset seed": by_name,
+    "reset rows": lambda env, value: env.reset(None, value),
+    "reset seeds of rows": lambda env, value: env.reset(value, [1]),
+}
 SOME = np.array([True, False, True])
 INTERFACES = {
     "Batch": Interface(
         lambda game, policy: Batch(game, N, autoreset=False),
-        by_position,
+        by_name,
         batch_on,
         {"step": [0] * N, "observe": 0, "refresh": None},
         passing("step", "observe")
+        | ROWS
         | {
-            "reset seed": by_position,
-            "reset rows": lambda env, value: env.reset(None, value),
-            "reset seeds of rows": lambda env, value: env.reset(value, [0]),
             "step rows": lambda env, value: env.step([0, 0], value),
             "observe states": lambda env, value: env.observe(0, value),
             "check_actions": lambda env, value: env.check_actions(value, env.all_rows),
         },
-        plain("refresh")
-        | {
-            "step first": lambda env, _: env.step(env.action_mask.argmax(1)),
-            "step some": lambda env, _: env.step(env.action_mask.argmax(1)[:1], [0]),
-        },
+        plain("refresh") | {"step some": lambda env, _: env.step(first_legal(env)[:1], [0])},
     ),
     "Learner": Interface(
         lambda game, policy: Learner(game, N, ["random", policy, "greedy"], seat=1, autoreset="disabled"),
-        by_position,
+        by_name,
         learner_on,
         {"step": [0] * N},
-        passing("step", "set_weights")
-        | {
-            "reset seed": by_position,
-            "reset rows": lambda env, value: env.reset(None, value),
-            "reset seeds of rows": lambda env, value: env.reset(value, [1]),
-        },
-        {"step first": lambda env, _: env.step(env.action_mask.argmax(1))},
+        passing("step", "set_weights") | ROWS,
+        plain(),
     ),
     "GardenEnv": Interface(
         lambda game, policy: GardenEnv(game, render_mode="ansi"),
-        by_position,
+        by_name,
         pettingzoo_on,
         {
             "observe": "player_0",
@@ -192,14 +181,10 @@ INTERFACES = {
         },
         passing("step", "observe", "render", "set_state")
         | {
-            "reset seed": by_position,
+            "reset seed": by_name,
             "set_state part": lambda env, value: env.set_state(env.get_state() | {"states": value}),
         },
-        plain("last", "snapshot", "_repr_svg_", "agent_iter")
-        | {
-            "step first": lambda env, _: env.step(int(env.last()[0]["action_mask"].argmax())),
-            "step None": lambda env, _: env.step(None),
-        },
+        plain("last", "snapshot", "_repr_svg_", "agent_iter") | {"step None": lambda env, _: env.step(None)},
     ),
     "Env": Interface(
         lambda game, policy: Env(game, ["greedy", policy], render_mode="ansi"),
@@ -207,8 +192,7 @@ INTERFACES = {
         learning_on,
         {"step": 0, "action_masks": None, "snapshot": None, "render": None},
         passing("step") | {"reset seed": by_name},
-        plain("action_masks", "render", "snapshot")
-        | {"step first": lambda env, _: env.step(int(env.action_masks().argmax()))},
+        plain("action_masks", "render", "snapshot"),
     ),
     "VectorEnv": Interface(
         lambda game, policy: VectorEnv(
@@ -224,11 +208,10 @@ INTERFACES = {
             "reset seeds of rows": lambda env, value: env.reset(seed=value, options={"reset_mask": SOME}),
             "reset options": lambda env, value: env.reset(options=value),
         },
-        plain("action_masks", "render")
-        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
+        plain("action_masks", "render"),
     ),
     "GardenVecEnv": Interface(
-        lambda game, policy: vec_env(game, N, ["greedy", policy], [1, 2], seed=4),
+        lambda game, policy: GardenVecEnv(game, N, ["greedy", policy], [1, 2], seed=4),
         reset_vec_env,
         learning_on,
         {"step": np.zeros(N, np.int64), "action_masks": None},
@@ -240,13 +223,12 @@ INTERFACES = {
             "set_attr": lambda env, value: env.set_attr("render_mode", None, indices=value),
             "get_attr": lambda env, value: env.get_attr("game", value),
         },
-        plain("reset", "step_wait", "action_masks")
-        | {"step first": lambda env, _: env.step(env.action_masks().argmax(1))},
+        plain("reset", "step_wait", "action_masks"),
     ),
 }
 
 
-def started(interface: str) -> Any:
+def started(interface):
     """Return an interface in the midst of a game."""
     env = INTERFACES[interface].make(make("cacti", reward="margin"), Trickster())
     INTERFACES[interface].reset(env, 3)
@@ -267,14 +249,14 @@ def test_before_the_first_reset(name, interface):
 # --- odd arguments ---
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value):
     """Whether a value is one whole number, as seeds, seats and actions must be."""
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_one(value: Any) -> bool:
+def is_one(value):
     """Whether a value is one thing, rather than several or none."""
     return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
@@ -309,59 +291,56 @@ def test_whole_numbers_of_any_type_are_seeds(interface):
         INTERFACES[interface].reset(env, seed)
 
 
-CONSTRUCTORS: dict[str, Callable[[Any, Any], Any]] = {
-    "Batch num_envs": lambda kind, value: Batch(kind(), value),
-    "Batch threads": lambda kind, value: Batch(kind(), 2, threads=value),
-    "Batch device": lambda kind, value: Batch(kind(), 2, device=value),
-    "Learner num_envs": lambda kind, value: Learner(kind(), value),
-    "Learner seat": lambda kind, value: Learner(kind(), 2, seat=value),
-    "Learner opponents": lambda kind, value: Learner(kind(), 2, value),
-    "Learner weights": lambda kind, value: Learner(kind(), 2, ["random", "greedy"], value),
-    "Learner autoreset": lambda kind, value: Learner(kind(), 2, autoreset=value),
-    "Env seat": lambda kind, value: Env(kind, seat=value),
-    "Env render_mode": lambda kind, value: Env(kind, render_mode=value),
-    "VectorEnv num_envs": lambda kind, value: VectorEnv(kind, num_envs=value),
-    "VectorEnv autoreset_mode": lambda kind, value: VectorEnv(kind, num_envs=2, autoreset_mode=value),
-    "VectorEnv max_episode_steps": lambda kind, value: VectorEnv(kind, 2, max_episode_steps=value),
-    "GardenVecEnv num_envs": lambda kind, value: vec_env(kind, value),
-    "GardenVecEnv seed": lambda kind, value: vec_env(kind, 2, seed=value),
-    "GardenEnv render_mode": lambda kind, value: GardenEnv(kind, render_mode=value),
-    "GardenEnv illegal": lambda kind, value: GardenEnv(kind, illegal=value),
-    "option num_players": lambda kind, value: kind(num_players=value),
-    "option max_decisions": lambda kind, value: kind(max_decisions=value),
-    "option reward": lambda kind, value: kind(reward=value),
-    "Replay seed": lambda kind, value: Replay.of(kind(), value, []),
-    "Replay actions": lambda kind, value: Replay.of(kind(), 0, [value]),
-    "game name": lambda kind, value: game_class(value),
-    "RandomPolicy seed": lambda kind, value: RandomPolicy(value),
-    "GreedyPolicy seed": lambda kind, value: GreedyPolicy(value),
+def replay_of(seed=0, action="grow star"):
+    return Replay.of(Cacti(), seed, [action])
+
+
+VECTOR = partial(VectorEnv, Cacti, num_envs=2)
+VEC_ENV = partial(GardenVecEnv, Cacti, num_envs=2)
+CONSTRUCTORS = {
+    partial(Batch, Cacti(), num_envs=2): ("num_envs", "threads", "device"),
+    partial(Learner, Cacti(), num_envs=2, opponents=["random", "greedy"]): (
+        "num_envs",
+        "seat",
+        "opponents",
+        "weights",
+        "autoreset",
+    ),
+    partial(Env, Cacti): ("seat", "render_mode"),
+    VECTOR: ("num_envs", "autoreset_mode", "max_episode_steps"),
+    VEC_ENV: ("num_envs", "seed"),
+    partial(GardenEnv, Cacti): ("render_mode", "illegal"),
+    Cacti: ("num_players", "max_decisions", "reward"),
+    replay_of: ("seed", "action"),
+    game_class: ("game",),
+    RandomPolicy: ("seed",),
+    GreedyPolicy: ("seed",),
 }
 NUMBERS = ("num_envs", "threads", "seed", "num_players", "max_decisions", "max_episode_steps")
-MAY_BE_NONE = ("GardenVecEnv seed", "VectorEnv max_episode_steps")
+MAY_BE_NONE = {(VEC_ENV, "seed"), (VECTOR, "max_episode_steps")}
 LARGE = 2**20  # rows and threads that memory is not taken for here
 
 
-@pytest.mark.parametrize("what", CONSTRUCTORS)
-def test_odd_arguments_of_constructors(what):
-    number = what.split()[1] in NUMBERS
+@pytest.mark.parametrize(
+    ("make_it", "name"), [(make_it, name) for make_it, names in CONSTRUCTORS.items() for name in names]
+)
+def test_odd_arguments_of_constructors(make_it, name):
     for value in fuzzing.STRANGE_ARGUMENTS:
-        if what.endswith(("num_envs", "threads")) and is_whole(value) and value > LARGE:
+        if name in ("num_envs", "threads") and is_whole(value) and value > LARGE:
             continue
         _, error = fuzzing.outcome(
-            lambda value=value: CONSTRUCTORS[what](Cacti, value),
-            (ValueError, TypeError, ReplayError),
-            seconds=60,
+            lambda value=value: make_it(**{name: value}), (ValueError, TypeError, ReplayError), seconds=60
         )
-        if error is None and number:
-            assert is_whole(value) or (value is None and what in MAY_BE_NONE), type(value)
+        if error is None and name in NUMBERS:
+            assert is_whole(value) or (value is None and (make_it, name) in MAY_BE_NONE), type(value)
         assert not isinstance(error, TypeError) or "game" in str(error), type(value)
 
 
-# --- what opponents answer ---
+# --- answers of opponents ---
 
 
-def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
-    """Return answers that are none."""
+def wrong_answers(batch, rows):
+    """Return answers that a policy must not give."""
     right = batch.action_mask[rows].argmax(1)
     return [
         right[:-1],
@@ -388,12 +367,7 @@ def wrong_answers(batch: Batch, rows: np.ndarray) -> list[Any]:
     ]
 
 
-def wrong_answer(number: int) -> Callable[[Batch, np.ndarray], Any]:
-    """Return what gives the wrong answer of a number."""
-    return lambda batch, rows: wrong_answers(batch, rows)[number]
-
-
-WRONG_ANSWERS = [wrong_answer(number) for number in range(21)]
+WRONG_ANSWERS = [lambda batch, rows, n=n: wrong_answers(batch, rows)[n] for n in range(21)]
 
 
 @pytest.mark.parametrize("answer", WRONG_ANSWERS, ids=range(len(WRONG_ANSWERS)))
@@ -422,24 +396,24 @@ def test_a_game_is_over_for_all():
         for value in fuzzing.STRANGE_ARGUMENTS[1:]:
             assert fuzzing.outcome(lambda value=value: env.step(value), ValueError)[1] is not None
         env.step(None)
-    for call in (env.last, lambda: env.step(None), lambda: env.step(0)):
+    for call, *value in ((env.last,), (env.step, None), (env.step, 0)):
         with pytest.raises(RuntimeError, match="over for all agents"):
-            call()
+            call(*value)
     assert env.render()
     assert env.observation_space("player_0").contains(env.observe("player_0"))
 
 
 def test_pictures_of_a_vec_env():
-    env = vec_env("cacti", 2, render_mode="rgb_array")
+    env = GardenVecEnv("cacti", 2, render_mode="rgb_array")
     for call in (env.render, env.get_images):
         with pytest.raises(RuntimeError, match=r"call reset\(\) before"):
             call()
     for mode in ("ansi", "human"):
-        env = vec_env("cacti", 2, render_mode=mode)
+        env = GardenVecEnv("cacti", 2, render_mode=mode)
         env.reset()
         with pytest.raises(ValueError, match="use 'rgb_array'"):
             env.render()
-    env = vec_env("cacti", 2)
+    env = GardenVecEnv("cacti", 2)
     env.reset()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -463,10 +437,10 @@ def test_policies_check_rows_and_whether_they_are_over(policy):
     assert fuzzing.outcome(lambda: batch.step(answer), ValueError, names="over")[1] is not None
 
 
-# --- whatever is called, in whatever order ---
+# --- any calls in any order ---
 
 
-def _failing(batch: Batch, rows: np.ndarray) -> Any:
+def _failing(batch, rows):
     raise ZeroDivisionError("the policy's own")
 
 
@@ -474,19 +448,18 @@ VALUES = [*fuzzing.STRANGE_ARGUMENTS, 0, 5, [0, 1], [1], [0, 0, 0], SOME, [3, 4,
 ANSWERS = [None, None, _failing, *WRONG_ANSWERS]
 
 
-def is_dealt(env: Any) -> bool:
+def is_dealt(env):
     return env._dealt if isinstance(env, GardenEnv) else getattr(env, "learner", env).dealt
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_a_call_that_raises_changes_nothing(interface):
-    """Everything is and plays on as before."""
     make_it, reset, play_on, _, *both = INTERFACES[interface]
     calls, raised = both[0] | both[1], set()
     game, policy = make("cacti", reward="margin"), Trickster()
 
-    def call(env: Any, name: str, value: Any, answer: Any, deep: bool) -> None:
-        """Call once; if it raises, check that nothing has changed (deep: and that it plays on alike)."""
+    def call(env, name, value, answer, deep):
+        """Call once; if it raises, check that nothing has changed and (deep) that it plays on as before."""
         before = contents(env)
         expected = play_on(env) if deep and is_dealt(env) else None  # else its first seed is by chance
         policy.answer = answer

@@ -1,22 +1,16 @@
 """A leaderboard's files that a stranger made or that were damaged: tables, or a ValueError that names the file."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
 import fuzzing
 import pytest
-from processes import ROOT
-
-pytest.importorskip("openskill")
-pytest.importorskip("tyro")
-
 from garden_agents.evaluation.leaderboard import GAMES, rating_table, read_tables
+from processes import ROOT
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A leaderboard with one table and a few games."""
     monkeypatch.chdir(tmp_path)
     folder = Path("leaderboard") / "cacti-2"
@@ -26,11 +20,11 @@ def folder(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def read(folder: Path, name: str) -> bool:
+def read(folder, name):
     """Whether the leaderboard is taken as it is."""
-    found, error = fuzzing.outcome(lambda: read_tables(folder.parent), ValueError, names=name)
+    tables, error = fuzzing.outcome(lambda: read_tables(folder.parent), ValueError, names=name)
     if error is None:
-        (table,) = found
+        (table,) = tables
         assert "\n| [" in rating_table(table)
     return error is None
 
@@ -40,7 +34,7 @@ def read(folder: Path, name: str) -> bool:
 def test_damaged_bytes_and_pickles(folder, name, numbers):
     path, whole = folder / name, (folder / name).read_bytes()
 
-    def load(path: Path) -> bool | None:
+    def load(path):
         return read(folder, name) or None
 
     fuzzing.load_damaged(load, path, whole, numbers)

@@ -1,11 +1,7 @@
 """Replays that strangers made or that were damaged: a replay that plays as it says, or a ReplayError that names the file."""
 
-from __future__ import annotations
-
 import json
 import random
-from pathlib import Path
-from typing import Any
 
 import fuzzing
 import pytest
@@ -14,12 +10,10 @@ from cacti_tools import made_up
 from sealed import sealed_replay
 from variants import GAMES, shortened
 
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy, RandomPolicy
-from garden_core.errors import ReplayError
+from garden_core import GreedyPolicy, RandomPolicy, Replay, ReplayError, make, record
 from garden_core.files.data import DataFile
-from garden_core.files.replay import LIMIT, Replay, record
-from garden_core.interfaces.pettingzoo_env import GardenEnv
+from garden_core.files.replay import LIMIT
+from garden_core.interfaces import GardenEnv
 
 LONG = 25
 """Decisions of a replay; more would make its thousands of copies slow to check."""
@@ -29,8 +23,8 @@ OWN = "cacti with own cards"
 
 
 @pytest.fixture(scope="module", params=[*GAMES, OWN])
-def content(request, tmp_path_factory) -> dict[str, Any]:
-    """What a replay's file holds."""
+def content(request, tmp_path_factory):
+    """The content of a replay's file."""
     if request.param == OWN:
         game = make("cacti", cards=DataFile("cards.toml", tomli_w.dumps(made_up(3))))
     else:
@@ -41,7 +35,7 @@ def content(request, tmp_path_factory) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-def loaded(path: Path) -> Replay | None:
+def loaded(path):
     """Load a file; what comes out can be played, shown, kept and loaded again."""
     replay, _ = fuzzing.outcome(lambda: Replay.load(path), ReplayError, names=path.name)
     if replay is not None:
@@ -80,7 +74,7 @@ def test_damaged_bytes(content, numbers, tmp_path):
     path.write_bytes(whole)
     plain = loaded(path)
 
-    def same_or_refused(path: Path) -> None:
+    def same_or_refused(path):
         assert loaded(path) in (None, plain)
 
     fuzzing.load_damaged(same_or_refused, path, whole, numbers)
@@ -91,7 +85,7 @@ def test_no_file_and_pickles(tmp_path):
     assert fuzzing.outcome(lambda: Replay.load("a\0b"), ReplayError)[1] is not None
 
 
-CLAIMS: dict[str, dict[str, Any]] = fuzzing.RECORD_CLAIMS | {
+CLAIMS = fuzzing.RECORD_CLAIMS | {
     "a path with control characters": {
         "options": {"cards": "\x1b[2J\n" * 9},
         "data_files": {"cards": "a="},

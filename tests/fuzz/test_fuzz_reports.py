@@ -1,15 +1,10 @@
-"""Reports of a stranger's run: a page without markup of the stranger's, or an error that the command tells in one line."""
-
-from __future__ import annotations
+"""Reports of a stranger's run: a page without markup of the stranger's, or an error in one line."""
 
 import random
 import re
 
 import fuzzing
 import pytest
-
-pytest.importorskip("tyro")
-
 from garden_agents.evaluation.report import page
 from written_runs import write_run
 

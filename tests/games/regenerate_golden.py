@@ -1,10 +1,10 @@
-"""Write the golden playthroughs and pictures anew, after a change that is meant to change games or pictures.
+"""Write the golden playthroughs and pictures again, after an intended change of games or pictures.
 
 The command: python tests/games/regenerate_golden.py [pictures]; with the word, pictures alone.
 
-Each playthrough tells one game: options, seed, then at each decision who is to move, a digest of all seats' views, every
-so often the whole state, the legal actions, the one taken, and what was paid for it. Each picture shows a position of one
-of these games, with a line for each element of the SVG. Read the diff in review, and look at the pictures.
+Each playthrough holds one game: options and seed, then per decision the player to move, a digest of all seats' views,
+the legal actions, the action taken and its rewards; every ten decisions also the whole state. Each picture shows a
+position of one of these games, one line per element of the SVG. Read the diff in review, and look at the pictures.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Games go and look as they did when the files in the games' folders golden were written; see regenerate_golden.py."""
+"""Games and pictures equal the golden files; see regenerate_golden.py."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ def test_every_variant_has_its_file():
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-def test_a_golden_game_goes_as_it_went(path):
+def test_a_golden_game_is_reproduced(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     header = dict(line.split(": ", 1) for line in lines[:3])
     name, options, seed = header["game"], json.loads(header["options"]), int(header["seed"])
@@ -30,9 +30,9 @@ def test_every_picture_has_its_file():
 
 
 @pytest.mark.parametrize("file", PICTURES)
-def test_a_golden_picture_looks_as_it_did(file):
+def test_a_golden_picture_is_reproduced(file):
     source, decision, look = PICTURES[file]
     expected = path_of(file, VARIANTS[source][0], "svg").read_text(encoding="utf-8").splitlines()
     lines = drawn(source, decision, look).splitlines()
     for number, (one, other) in enumerate(itertools.zip_longest(expected, lines), 1):
-        assert other == one, f"{file}.svg, line {number}; if it is meant: regenerate_golden.py pictures"
+        assert other == one, f"{file}.svg, line {number}; if intended: regenerate_golden.py pictures"

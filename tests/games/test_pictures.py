@@ -25,7 +25,7 @@ LOOKS = [
 
 
 def states(game, every=7, seed=1):
-    """Positions of a game in random play, each with the last decision, the last one included."""
+    """Yield positions of random play up to the end, each with the last decision."""
     batch, policy, last = Batch(game, 1, autoreset=False), RandomPolicy(seed), None
     batch.reset(seed)
     for number in itertools.count():
@@ -40,7 +40,7 @@ def states(game, every=7, seed=1):
 
 
 def shown(look):
-    """Pixels across in which a picture must be readable."""
+    """Return the width in pixels at which a picture must be readable."""
     return 400 if look.get("compact") else 1100
 
 
@@ -52,48 +52,48 @@ def test_words_are_whole_apart_and_large_enough_and_nothing_comes_from_outside(n
         for state, last in states(game, 31):
             picture = game.svg(state, 0, last=last, **look)
             assert "href" not in picture
-            (width, height), found = size_of(picture), words(picture)
-            least = min(word.size for word in found) * shown(look) / width
+            (width, height), shown_words = size_of(picture), words(picture)
+            least = min(word.size for word in shown_words) * shown(look) / width
             assert least >= (9.9 if look.get("compact") else 11.9), options
-            for word in found:
+            for word in shown_words:
                 left, top, right, bottom = word.box
                 assert 0 <= left < right <= width, (word, options)
                 assert 0 <= top < bottom <= height, (word, options)
-            for one, other in itertools.combinations(found, 2):
+            for one, other in itertools.combinations(shown_words, 2):
                 assert min(one.box.shared(other.box)) <= 0.5, (one, other, options)
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("compact", [False, True])
-def test_what_one_clicks_is_large_enough_and_says_what_it_does(name, compact):
+def test_targets_are_large_enough_and_have_a_description(name, compact):
     pixels = 390 if compact else 1100  # a phone, a window
     for options in variants(name):
         game = make(name, **options)
         for state, _ in states(game, 23):
             picture = game.svg(state, legal=True, compact=compact)
-            found = targets(picture)
-            both = {target.box for target in found if game.labels[target.action].startswith("second hex")}
-            for target in found:
+            clickable = targets(picture)
+            both = {target.box for target in clickable if game.labels[target.action].startswith("second hex")}
+            for target in clickable:
                 label, box = game.labels[target.action], target.box
                 assert target.title == game.describe(state, target.action), label
                 if both and label.split()[-2:-1] == [
                     "hex"
-                ]:  # may be half a hex: there is no room for two such targets
+                ]:  # may be half a hex, without room for two targets
                     continue
                 assert min(box.width, box.height) * pixels / size_of(picture)[0] >= 24, (label, box)
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_one_clicks_are_legal_actions_of_whoever_is_to_move(name):
+def test_targets_are_legal_actions_of_the_player_to_move(name):
     for options in variants(name):
         game = make(name, **options)
         for state, _ in states(game, 11):
             mover, legal = int(state["current_player"]), set(game.legal_labels(state))
             for seat in (None, *range(game.num_players)):
                 root = ElementTree.fromstring(game.svg(state, seat, legal=True))
-                found = Counter(each.get("data-action") for each in root.iter() if each.get("data-action"))
-                assert max(found.values(), default=1) == 1
-                labels = {game.labels[int(action)] for action in found}
+                clicks = Counter(each.get("data-action") for each in root.iter() if each.get("data-action"))
+                assert max(clicks.values(), default=1) == 1
+                labels = {game.labels[int(action)] for action in clicks}
                 assert labels <= (legal if seat in (None, mover) else set())
             assert "data-action" not in game.svg(state)
 
@@ -146,7 +146,7 @@ def test_text_stands_out(name, theme):
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_colours_that_mean_different_things_look_different(name, theme, sight):
     paint = palette(name, theme)
-    everybody = (*paint.livery, paint.neutral) if name == "botanicus" else paint.livery
-    groups = [everybody, *(getattr(paint, kind) for kind in ("flowers", "cacti") if hasattr(paint, kind))]
+    players = (*paint.livery, paint.neutral) if name == "botanicus" else paint.livery
+    groups = [players, *(getattr(paint, kind) for kind in ("flowers", "cacti") if hasattr(paint, kind))]
     for one, other in (pair for group in groups for pair in itertools.combinations(group, 2)):
         assert distance(one, other, sight) >= 12, (one, other)

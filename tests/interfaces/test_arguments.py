@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
@@ -33,27 +31,23 @@ NO_SEEDS = [
     object(),
 ]
 NO_NUMBERS = [True, 1.0, "0", None, [0, 0], np.float32(0), {}]
-MODES = {"render_mode": "ansi"}
 
 
 def resets():
-    """Every call that takes a seed."""
-    env, gym_env, vector, batch = (
-        GardenEnv(Mars()),
-        Env(Mars()),
-        VectorEnv(Mars(), num_envs=2),
-        Batch(Mars(), 2),
-    )
-    learner = Learner(Mars(), 2)
-    calls = [env.reset, lambda seed: gym_env.reset(seed=seed), batch.reset, learner.reset]
-    return [*calls, lambda seed: vector.reset(seed=seed), RandomPolicy, GreedyPolicy]
+    """Return every call that takes a seed; those that may draw one come first."""
+    gym_env, vector = Env(Mars()), VectorEnv(Mars(), num_envs=2)
+    return [
+        *(GardenEnv(Mars()).reset, Batch(Mars(), 2).reset, Learner(Mars(), 2).reset),
+        *(lambda seed: gym_env.reset(seed=seed), lambda seed: vector.reset(seed=seed)),
+        *(RandomPolicy, GreedyPolicy),
+    ]
 
 
 @pytest.mark.parametrize("seed", NO_SEEDS, ids=lambda seed: str(type(seed)))
 def test_a_seed_is_a_whole_number_of_64_bits(seed):
     for number, call in enumerate(resets()):
         if seed is None and number < 5:
-            continue  # a random one
+            continue  # a random seed
         with pytest.raises(ValueError, match="seed") as caught:
             call(seed)
         assert len(str(caught.value)) < 300
@@ -72,11 +66,12 @@ def test_an_action_is_a_whole_number(action):
     env.reset(1)
     gym_env.reset(seed=1)
     batch.reset(1)
-    before = [env.states.tobytes(), gym_env.learner.batch.states.tobytes(), batch.states.tobytes()]
+    states = env.states, gym_env.learner.batch.states, batch.states
+    before = [each.tobytes() for each in states]
     for call in (env.step, gym_env.step, lambda value: batch.step([value])):
         with pytest.raises(ValueError, match="action"):
             call(action)
-    assert before == [env.states.tobytes(), gym_env.learner.batch.states.tobytes(), batch.states.tobytes()]
+    assert before == [each.tobytes() for each in states]
 
 
 @pytest.mark.parametrize("seat", [9, -1, 2, True, 0.0, "0"], ids=repr)
@@ -115,8 +110,9 @@ def test_rows_are_whole_numbers_without_repeats(rows, error):
     batch, learner = Batch(Mars(), 3), Learner(Mars(), 3)
     for owner in (batch, learner):
         owner.reset(4)
-    arrays = [value for owner in (batch, learner, learner.batch) for value in vars(owner).values()]
-    before = [value.tobytes() for value in arrays if isinstance(value, np.ndarray)]
+    values = [value for owner in (batch, learner, learner.batch) for value in vars(owner).values()]
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    before = [array.tobytes() for array in arrays]
     for call in (
         lambda: batch.reset(rows=rows),
         lambda: batch.reset(3, rows=rows),
@@ -125,7 +121,7 @@ def test_rows_are_whole_numbers_without_repeats(rows, error):
     ):
         with pytest.raises(error):
             call()
-    assert before == [value.tobytes() for value in arrays if isinstance(value, np.ndarray)]
+    assert before == [array.tobytes() for array in arrays]
 
 
 def test_seeds_of_a_vector_of_environments():
@@ -136,17 +132,6 @@ def test_seeds_of_a_vector_of_environments():
         with pytest.raises(ValueError, match="seed"):
             env.reset(seed=seed, options={"reset_mask": mask})
     env.reset(seed=[4, 5, 6], options={"reset_mask": mask})
-
-
-@pytest.mark.parametrize("make", [GardenEnv, Env, lambda game: VectorEnv(game, num_envs=2)])
-def test_rendering_without_a_mode_warns_as_gymnasium_does(make):
-    env = make(Mars())
-    env.reset(seed=1)
-    with pytest.warns(UserWarning, match="without a render mode"):
-        assert env.render() is None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env.close()
 
 
 @pytest.mark.parametrize("make", [Learner, VectorEnv, GardenVecEnv], ids=lambda make: make.__name__)

@@ -1,4 +1,4 @@
-"""Gymnasium environments as others drive them: their own checks, illegal actions that end a game, time limits."""
+"""Gymnasium environments: Gymnasium's and SB3's checks, illegal actions that end a game, time limits."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def test_checks_of_gymnasium_and_stable_baselines(name, monkeypatch):
         sb3.check_env(Env(name, illegal="terminate"))
 
 
-def test_masks_are_at_hand_through_make():
+def test_make_keeps_action_masks():
     env = gymnasium.make("garden/Cacti-v0")
     env.reset(seed=1)
     assert env.action_masks().sum() > 0
@@ -121,7 +121,7 @@ def test_an_illegal_action_ends_the_game_of_its_row_alone(mode):
     np.testing.assert_array_equal(fresh, other.reset(options={"reset_mask": np.array([0, 1, 0], bool)})[0][1])
 
 
-def test_what_was_owed_is_not_paid_for_an_illegal_action():
+def test_an_illegal_action_forfeits_pending_rewards():
     learner = Learner(Mars(reward="margin"), 64, seat=1, illegal="terminate")
     learner.reset(0)
     for _ in range(5):
@@ -133,17 +133,17 @@ def test_what_was_owed_is_not_paid_for_an_illegal_action():
 # --- time limits ---
 
 
-def same(found, expected):
-    """Check that infos of one environment are those of another, where that one has any."""
-    assert found.keys() >= expected.keys()
+def same(mine, expected):
+    """Check that infos of one environment equal all infos of another."""
+    assert mine.keys() >= expected.keys()
     for key, wanted in expected.items():
         if isinstance(wanted, dict):
-            same(found[key], wanted)
+            same(mine[key], wanted)
             continue
         there = expected.get(f"_{key}", np.ones(len(wanted), np.bool_)) if key[0] != "_" else wanted
-        for mine, its in zip(found[key][there], wanted[there], strict=True):
-            np.testing.assert_array_equal(mine, its, err_msg=key)
-            assert np.asarray(mine).dtype == np.asarray(its).dtype, key
+        for own, its in zip(mine[key][there], wanted[there], strict=True):
+            np.testing.assert_array_equal(own, its, err_msg=key)
+            assert np.asarray(own).dtype == np.asarray(its).dtype, key
 
 
 LIMITED = {
@@ -159,7 +159,7 @@ LIMITED = {
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("opponents", ["random", ["greedy", "random"], "mcts:3", "outside"], ids=str)
 @pytest.mark.parametrize("case", LIMITED)
-def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
+def test_many_games_equal_gymnasiums_vector_of_single_ones(case, opponents, mode):
     (game, limit), rng = LIMITED[case], np.random.default_rng(1)
     if opponents == "outside":
         opponents = lambda batch, rows: batch.action_mask[rows].argmax(1)
@@ -177,11 +177,11 @@ def test_many_games_are_as_gymnasium_makes_one_of_each(case, opponents, mode):
             np.testing.assert_array_equal(seen, expected)
             same(infos, wanted)
             actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
-            (seen, *paid, infos), (expected, *wanted_paid, wanted) = (
+            (seen, *results, infos), (expected, *wanted_results, wanted) = (
                 env.step(actions) for env in (mine, its)
             )
-            np.testing.assert_array_equal(paid, wanted_paid)
-            _, terminated, truncated = paid
+            np.testing.assert_array_equal(results, wanted_results)
+            _, terminated, truncated = results
             over = terminated | truncated
             ended += terminated.sum()
             cut += truncated.sum()

@@ -1,4 +1,4 @@
-"""Pictures of environments: `render_mode="human"`, and the last decision marked wherever a picture is drawn."""
+"""Pictures of environments: `render_mode="human"`, and the last decision marked in every picture."""
 
 import copy
 import pickle
@@ -20,10 +20,10 @@ from mars_env import Mars
 
 @pytest.fixture
 def shown(monkeypatch):
-    """What displays were asked to show: pictures with their frames a second."""
-    found = []
-    monkeypatch.setattr(Display, "show", lambda self, picture, fps: found.append((picture, fps)))
-    return found
+    """Pictures that displays have shown, with their frames per second."""
+    pictures = []
+    monkeypatch.setattr(Display, "show", lambda self, picture, fps: pictures.append((picture, fps)))
+    return pictures
 
 
 def legal(mask):
@@ -31,7 +31,7 @@ def legal(mask):
 
 
 def move(env):
-    """Take a legal action for whoever is to move; return who, and the action."""
+    """Take a legal action; return its player and the action."""
     agent = env.agent_selection
     action = legal(env.observe(agent)["action_mask"])
     env.step(action)
@@ -54,7 +54,7 @@ def test_resets_and_steps_show_what_an_onlooker_sees(shown):
     assert len(set(expected)) == 5
 
 
-def test_a_seat_that_was_asked_for_stays_in_view(shown):
+def test_render_with_a_seat_keeps_its_view(shown):
     env = GardenEnv(Cacti, render_mode="human")
     env.reset(seed=1)
     env.render(seat=1)
@@ -69,7 +69,7 @@ def test_a_seat_that_was_asked_for_stays_in_view(shown):
     assert shown[-1][0] == env.game.svg(env.states[0])
 
 
-def test_what_changes_nothing_shows_nothing(shown):
+def test_a_call_without_an_effect_shows_nothing(shown):
     env = GardenEnv(Mars, render_mode="human", illegal="terminate")
     env.reset(seed=1)
     count = len(shown)
@@ -117,22 +117,22 @@ def test_the_learners_seat_is_shown(shown):
 
 
 @pytest.mark.parametrize(("opponents", "seat"), [("random", 0), ("greedy", 1), (first_legal, 1)])
-def test_the_last_decision_is_that_of_the_game(opponents, seat, tmp_path):
+def test_the_last_decision_equals_the_replays(opponents, seat, tmp_path):
     plain, recorded = Env(Cacti, opponents, seat=seat), Env(Cacti, opponents, seat=seat, record=tmp_path)
     movers = set()
     for number in range(1, 4):
-        found = []
+        decided = []
         for env in (plain, recorded):
             _, info = env.reset(seed=number)
             over, learner = False, env.learner
-            found.append([(int(learner.batch.states["decisions"][0]), learner.last_decision(0))])
+            decided.append([(int(learner.batch.states["decisions"][0]), learner.last_decision(0))])
             while not over:
                 _, _, over, _, info = env.step(legal(info["action_mask"]))
-                found[-1].append((int(learner.batch.states["decisions"][0]), learner.last_decision(0)))
+                decided[-1].append((int(learner.batch.states["decisions"][0]), learner.last_decision(0)))
         game = list(Replay.load(tmp_path / f"game-{number:06d}.json").decisions())
-        assert found[0] == found[1] == [(count, game[count][1]) for count, _ in found[0]]
-        assert game[found[0][-1][0]] is game[-1]
-        movers |= {last[0] for _, last in found[0][1:]}
+        assert decided[0] == decided[1] == [(count, game[count][1]) for count, _ in decided[0]]
+        assert game[decided[0][-1][0]] is game[-1]
+        movers |= {last[0] for _, last in decided[0][1:]}
     assert movers == {0, 1}
 
 
@@ -194,7 +194,7 @@ def test_an_environment_with_a_window_is_copied_without(kind, windows):
 
 
 @each_kind
-def test_a_game_without_a_picture_says_so(kind, windows):
+def test_a_game_without_a_picture_raises(kind, windows):
     with pytest.raises(ValueError, match="pig has no picture; use render_mode='ansi'"):
         kind(Pig).reset(seed=1)
 

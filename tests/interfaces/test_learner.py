@@ -16,7 +16,7 @@ SEAT = 0
 
 
 def scripted(decisions: int, mask: np.ndarray) -> int:
-    """Choose by the number of decisions so far, so that the seed settles the whole game."""
+    """Choose by the number of decisions so far, so that the seed determines the whole game."""
     legal = np.flatnonzero(mask)
     return int(legal[(int(decisions) * 7919) % len(legal)])
 
@@ -39,13 +39,13 @@ def game_of(seed: int, game: Mars) -> tuple[int, float, bool]:
 @pytest.fixture(scope="module")
 def losses() -> dict[int, int]:
     """Seeds of games that the opponent's last move makes the learner lose, with the learner's decisions."""
-    found = {}
+    lost = {}
     for seed in range(60):
         decisions, reward, own = game_of(seed, Mars())
         if reward == -1 and not own:
-            found[seed] = decisions
-        if len(found) == 4:
-            return found
+            lost[seed] = decisions
+        if len(lost) == 4:
+            return lost
     raise AssertionError("no such games")
 
 
@@ -53,18 +53,18 @@ def test_loss_through_aec(losses):
     for seed in losses:
         env = mars_v0.env()
         env.reset(seed=seed)
-        paid = []
+        received = []
         for agent in env.agent_iter():
             observation, reward, terminated, truncated, _ = env.last()
             if agent == f"player_{SEAT}":
-                paid.append((reward, terminated))
+                received.append((reward, terminated))
             if terminated or truncated:
                 env.step(None)
             else:
                 env.step(scripted(env.snapshot()["decisions"], observation["action_mask"]))
-        assert paid[-1] == (-1.0, True)
-        assert all(before == (0.0, False) for before in paid[:-1])
-        assert len(paid) == losses[seed] + 1  # the last one is the dead step
+        assert received[-1] == (-1.0, True)
+        assert all(before == (0.0, False) for before in received[:-1])
+        assert len(received) == losses[seed] + 1  # the last one is the dead step
 
 
 def test_loss_through_gymnasium(losses):
@@ -98,7 +98,7 @@ def test_loss_through_stable_baselines(losses):
 
 
 def test_margin_rewards_add_up_to_the_margin_of_the_game():
-    """Also what is paid before the learner's first decision, here for the last of three seats."""
+    """Rewards before the learner's first decision count too, here for the last of three seats."""
     game = Mars(num_players=3, reward="margin")
     learner = Learner(game, 8, "random", seat=2)
     learner.reset(5)
@@ -125,11 +125,11 @@ def test_a_game_cut_at_the_cap_is_an_end():
     assert env.snapshot()["truncated"]
 
 
-def test_games_that_end_before_the_learner_is_asked_are_passed_over():
+def test_games_that_end_before_the_learners_first_decision_are_skipped():
     learner = Learner(Mars(max_decisions=4), 1, seat=1)
     learner.reset(0)
     assert learner.batch.current_player[0] == 1
-    with pytest.raises(RuntimeError, match="not asked once"):
+    with pytest.raises(RuntimeError, match="no turn in"):
         Learner(Mars(max_decisions=1), 1, seat=1).reset(0)
 
 
@@ -180,3 +180,14 @@ def test_environments_are_registered_with_both_libraries():
 def test_bad_arguments_are_explained(arguments, message):
     with pytest.raises(ValueError, match=message):
         Learner(Mars(), 2, **arguments)
+
+
+@pytest.mark.parametrize("action", [-2, -1, 99])
+def test_the_action_of_a_row_that_waits_for_its_next_game_is_ignored(action):
+    learners = [Learner("cacti", 4, autoreset="next_step") for _ in range(2)]
+    for learner, ignored in zip(learners, (0, action), strict=True):
+        learner.reset(seed=3)
+        for _ in range(60):
+            actions = learner.action_mask.argmax(axis=1)
+            learner.step(np.where(learner.terminated, ignored, actions))
+    assert (learners[0].batch.states == learners[1].batch.states).all()

@@ -89,7 +89,7 @@ def test_observations_are_the_callers_own():
     seen["action_mask"][:] = 9
     assert env.observe("player_0")["action_mask"].tolist() == [1, 0]
     assert env.observe("player_0")["observation"][0] == 0
-    assert not env.observe("player_1")["action_mask"].any(), "the mask of who is not to move"
+    assert not env.observe("player_1")["action_mask"].any(), "not the player to move"
     for agent in env.agents:
         assert env.observation_space(agent) is env.observation_space(agent)
         assert env.observation_space(agent).contains(env.observe(agent))
@@ -98,7 +98,7 @@ def test_observations_are_the_callers_own():
 def test_cumulative_rewards_are_cleared_for_the_mover_alone():
     env = pig_env(reward="margin", num_players=3, seed=4)
     expected = dict.fromkeys(env.agents, 0.0)
-    paid = 0
+    rewarded = 0
     while not any(env.terminations.values()):
         agent = env.agent_selection
         assert env.last()[1] == pytest.approx(expected[agent])
@@ -107,8 +107,8 @@ def test_cumulative_rewards_are_cleared_for_the_mover_alone():
         for other in env.agents:
             expected[other] += env.rewards[other]
         assert env._cumulative_rewards == pytest.approx(expected)
-        paid += any(env.rewards.values())
-    assert paid > 10
+        rewarded += any(env.rewards.values())
+    assert rewarded > 10
     for agent in env.agent_iter():
         assert env.last()[1] == pytest.approx(expected[agent])
         env.step(None)
@@ -138,7 +138,7 @@ def test_environment_of_a_game_takes_no_options():
         GardenEnv(Pig(), goal=50)
 
 
-def test_equal_games_exchange_states_wherever_their_data_came_from(tmp_path):
+def test_equal_games_from_different_files_exchange_states(tmp_path):
     content = PACKAGED.read_text()
     environments = []
     for name in ("one.toml", "two.toml"):

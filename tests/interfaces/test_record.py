@@ -1,4 +1,4 @@
-"""`record=`: every game of an environment as a replay that is the game played, and the same games as without."""
+"""`record=`: a replay of every game of an environment, which changes no game."""
 
 import copy
 import pickle
@@ -13,7 +13,8 @@ from gymnasium.wrappers import TimeLimit
 from variants import each_table, shortened
 
 from cacti_env import Cacti
-from garden_core.batch.learner import AUTORESETS, Learner
+from garden_core.batch.learner import Learner
+from garden_core.batch.seats import AUTORESETS
 from garden_core.files.replay import Replay
 from garden_core.interfaces.gymnasium_env import Env
 from garden_core.interfaces.pettingzoo_env import GardenEnv
@@ -65,9 +66,9 @@ def test_every_game_is_recorded(name, options, tmp_path):
             env.reset()
     env.close()
     env.close()
-    found = [(each.actions, end(each), each.ended == "terminated") for each in replays(tmp_path)]
-    assert found == [game for game in games if game[0]]
-    assert len(found) == 4
+    recorded_games = [(each.actions, end(each), each.ended == "terminated") for each in replays(tmp_path)]
+    assert recorded_games == [game for game in games if game[0]]
+    assert len(recorded_games) == 4
     env.reset(seed=3)
     env.close()
     assert len(replays(tmp_path)) == 4
@@ -112,8 +113,8 @@ def test_a_game_that_goes_on_elsewhere_is_recorded_whole(way, tmp_path):
     else:
         other = COPIES[way](env)
     actions += play(other)
-    found = replays(tmp_path)
-    assert [(each.actions, end(each)) for each in found] == [(actions, other.states[0].tobytes())]
+    recorded_games = replays(tmp_path)
+    assert [(each.actions, end(each)) for each in recorded_games] == [(actions, other.states[0].tobytes())]
 
 
 @pytest.mark.parametrize("way", COPIES)
@@ -150,7 +151,7 @@ def test_a_game_of_unknown_decisions_is_left_out(tmp_path):
     assert len(replays(tmp_path)) == 1
 
 
-def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
+def test_a_full_disk_raises_after_the_step(tmp_path, monkeypatch):
     def full_disk(self, path):
         raise OSError(28, "No space left on device")
 
@@ -161,7 +162,7 @@ def test_a_full_disk_is_told_after_the_step(tmp_path, monkeypatch):
     ):
         env.reset(seed=1)
         with pytest.raises(OSError, match="No space left"):
-            env.step(2)
+            env.step(env.game.labels.index("grow saguaro"))
         env.reset()
 
 
@@ -176,7 +177,7 @@ POOL = ["random", "greedy", first_legal]
 
 
 def drawing():
-    """A policy whose answers depend on when it was asked for what."""
+    """Return a policy whose answers depend on the order of its calls."""
     generator = np.random.default_rng(1)
 
     def draw(batch, rows):
@@ -186,7 +187,7 @@ def drawing():
 
 
 class Watch:
-    """What a learner showed in its steps, and its games as far as it can see them."""
+    """The arrays of a learner after each step, and its games."""
 
     def __init__(self, learner):
         self.learner, self.shown = learner, []
@@ -243,19 +244,19 @@ def test_the_games_are_the_same_with_and_without(name, options, autoreset, max_s
                 watch.reset(rows=np.flatnonzero(over).tolist())
     assert plain.shown == recorded.shown
     assert plain.ends == recorded.ends
-    found = []
+    recorded_games = []
     for replay in replays(tmp_path):
         decisions = [last for _, last in replay.decisions() if last is not None]
-        found.append((end(replay), decisions, replay.ended))
-    assert [each[0] for each in found] == [each[0] for each in plain.ends]
-    for (_, decisions, ended), (_, seat, own) in zip(found, plain.ends, strict=True):
+        recorded_games.append((end(replay), decisions, replay.ended))
+    assert [each[0] for each in recorded_games] == [each[0] for each in plain.ends]
+    for (_, decisions, ended), (_, seat, own) in zip(recorded_games, plain.ends, strict=True):
         assert tuple(action for by, action in decisions if by == seat) == own
         assert ended in (("running", "terminated", "truncated") if max_steps else ("terminated", "truncated"))
-    assert len(found) >= 3
+    assert len(recorded_games) >= 3
     before = [state.tobytes() for state in recorded.learner.batch.states]
     recorded.learner.close()
     recorded.learner.close()
-    running = [end(each) for each in replays(tmp_path)[len(found) :]]
+    running = [end(each) for each in replays(tmp_path)[len(recorded_games) :]]
     assert set(running) <= set(before)
 
 
@@ -286,31 +287,31 @@ def test_many_games_are_recorded(mode, tmp_path):
     assert {each.ended for each in replays(tmp_path)[ended:]} == {"running"}
 
 
-def test_what_is_deleted_records_nothing(tmp_path):
+def test_a_deleted_environment_records_nothing(tmp_path):
     code = (
         "import gymnasium, mars_env; "
         f"envs = gymnasium.make_vec('garden/Mars-v0', 2, record={str(tmp_path)!r}); "
         "_, infos = envs.reset(seed=1); envs.step(infos['action_mask'].argmax(1))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stderr == ""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
     assert not replays(tmp_path)
 
 
-def test_games_before_the_learner_is_asked_are_left_out(tmp_path):
-    """They are passed over: the learner never sees them."""
+def test_games_without_a_decision_of_the_learner_are_left_out(tmp_path):
+    """The learner never sees them."""
     game = Cacti(max_decisions=1)
     learner = Learner(game, 1, seat="random", record=tmp_path)
     learner.reset(2)
     for count in range(1, 30):
         learner.step(learner.action_mask.argmax(1))
-        found = replays(tmp_path)
-        assert len(found) == count
-        assert end(found[-1]) == learner.batch.last_states[0].tobytes()
+        recorded_games = replays(tmp_path)
+        assert len(recorded_games) == count
+        assert end(recorded_games[-1]) == learner.batch.last_states[0].tobytes()
     assert learner.batch.episodes[0] > 35
 
 
-def test_what_an_opponents_error_undoes_is_not_recorded(tmp_path):
+def test_decisions_undone_by_an_opponents_error_are_not_recorded(tmp_path):
     failing = []
 
     def opponent(batch, rows):

@@ -1,7 +1,5 @@
 """The notebooks run, here and in a fresh environment into which their first cell installs the package."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,7 +12,7 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-INSTALL = "%pip install --quiet 'garden-envs["
+INSTALL = "%pip install --quiet '../..["
 
 
 @pytest.fixture
@@ -54,13 +52,12 @@ def test_notebook_runs_in_a_fresh_environment(path, wheels, tmp_path):
     programs = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
     environment = os.environ | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PIP_FIND_LINKS": str(wheels),
         "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
-        "PIP_PRE": "1",
     }
     install = [programs / "python", "-m", "pip", "install", "--quiet", "ipykernel", "nbclient"]
     subprocess.run(install, check=True, env=environment, cwd=tmp_path)
     book = tmp_path / path.name
-    book.write_bytes(path.read_bytes())
+    (wheel,) = wheels.iterdir()
+    book.write_text(path.read_text("utf-8").replace(INSTALL, INSTALL.replace("../..", str(wheel))), "utf-8")
     execute = [programs / "jupyter-execute", "--timeout=900", book.name]
     subprocess.run(execute, check=True, env=environment, cwd=tmp_path)

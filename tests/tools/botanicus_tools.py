@@ -1,13 +1,11 @@
-"""What the tests of Botanicus share: tables, other data files, choosers of actions."""
+"""Shared by the tests of Botanicus: tables, other data files, choosers of actions."""
 
 import copy
 import itertools
-import json
 import random
 import tomllib
 
 import table
-import tomli_w
 
 from botanicus_env import Botanicus
 from botanicus_env.tables import PACKAGED
@@ -23,12 +21,9 @@ class Table(table.Table):
 
 
 def made_up(seed):
-    """Another data file's content: other beds, tasks, tracks, prizes, spaces, tiles and cards; few cards with an odd seed."""
+    """Return the content of a random valid data file; with few cards if the seed is odd."""
     rng = random.Random(seed)
     data = copy.deepcopy(DATA)
-
-    def amount_of(kind):
-        return f"{kind} {rng.randint(1, 4)}"
 
     gains = ["coins", "points", "animal", "card", "plant_1", "plant_2", "plant_3", "plant_4", "water", "walk"]
     tracks = ["money", "wheelbarrow", "shovel"]
@@ -36,7 +31,7 @@ def made_up(seed):
 
     def written(kinds):
         kind = rng.choice(kinds)
-        return kind if " " in kind else amount_of(kind)
+        return kind if " " in kind else f"{kind} {rng.randint(1, 4)}"
 
     data["beds"] = [[int(rng.random() < 0.85) for _ in range(4)] for _ in range(5)]
     data["beds"][rng.randrange(5)] = [1, 1, 1, 1]
@@ -72,7 +67,7 @@ def made_up(seed):
 
 
 def _track(rng, gain):
-    """A track of 2 to 10 nodes: each leads to the next one, some at a cost, some also to a later one at a cost."""
+    """Return a track of 2 to 10 nodes: each leads to the next one, some also to a later one, some at a cost."""
     n = rng.randint(2, 10)
     nodes = []
     for number in range(n):
@@ -89,7 +84,7 @@ POLICIES = ("uniform", "busy", "collector")
 
 
 def choose(policy, rng, labels):
-    """Return one of the legal `labels`: any; rather not passing; or drawing and keeping cards."""
+    """Return one of the legal `labels`: any; seldom a pass; or to draw and keep cards."""
     if policy == "uniform" or rng.random() < 0.2:
         return rng.choice(labels)
     unwanted = {"busy": ("pass", "walk"), "collector": ("pass", "use", "sell")}[policy]
@@ -125,14 +120,14 @@ def position(
     seed=0,
     **options,
 ):
-    """Set up the start of a turn (asked "start", whoever is `stack[started]`); nothing checks that it can come about.
+    """Set up the start of the turn of `stack[started]`, without a check that a game can reach it.
 
-    What is not given is as dealt, with all special tasks assigned in the order dealt. For each player: `gardens` a
+    The rest is as dealt, with all special tasks assigned in the order dealt. For each player: `gardens` a
     dict {(row, column): level}, `gardeners` a crossing (r, c), `hands` a list of card kinds by index, `tracks` a
     list of three nodes, `tasks` five indexes of special tasks (after which `dealt` is the same), `basic_done` and
     `special_done` the rows. `flowers` is four lists, bottom to top, of players or "neutral"; `tiles` 4 x 4 tile
     indexes by even column; `covered` a list of (place among the even columns, space). `pile` is a list of kinds, top
-    first; without it, it is what is in no hand and not discarded, shuffled. `prizes_taken` counts from the top of
+    first; without it, the other cards are shuffled. `prizes_taken` counts from the top of
     the whole stacks of four players.
     """
     made = Table(num_players=num_players, **options).deal(seed)
@@ -140,7 +135,7 @@ def position(
         made.take(made.legal[0])
     state, n = made.state, num_players
     state["round_number"], state["column"], state["started"] = round, column, started
-    state["asked"] = 2
+    state["asked"] = ASKED.index("start")
     if stack:
         state["stack"][:n] = stack
     state["current_player"] = state["stack"][started]
@@ -170,26 +165,21 @@ def position(
                 state[name][p, row] = 1
         for kind in hands[p] if hands else ():
             state["hand"][p, kind] += 1
-    _fill_pile(made, pile, discards, hands or [], seed)
+    for kind in discards:
+        state["discards"][kind] += 1
+    if pile is None:
+        pile = [kind for kind, card in enumerate(made.game.tables.cards) for _ in range(card.copies)]
+        for kind in itertools.chain(discards, *(hands or ())):
+            pile.remove(kind)
+        random.Random(seed).shuffle(pile)
+    state["pile"][: len(pile)] = pile[::-1]
+    state["pile_left"] = len(pile)
     if made.game.option_values["reward"] == "margin":
         state["paid"][:n] = made.scores
     return made
 
 
-def _fill_pile(made, pile, discards, hands, seed):
-    state = made.state
-    for kind in discards:
-        state["discards"][kind] += 1
-    if pile is None:
-        pile = [kind for kind, card in enumerate(made.game.tables.cards) for _ in range(card.copies)]
-        for kind in [*discards, *(kind for hand in hands for kind in hand)]:
-            pile.remove(kind)
-        random.Random(seed).shuffle(pile)
-    state["pile"][: len(pile)] = list(pile)[::-1]
-    state["pile_left"] = len(pile)
-
-
-# --- positions in which seat 0 begins its turn, and what tests ask of them ---
+# --- positions in which seat 0 begins its turn ---
 
 ASKED = ["assign", "neutral", "start", "choose", "plant", "water", "walk", "track", "over"]
 KINDS = ["plant_1", "plant_2", "plant_3", "plant_4", "water", "walk", "money", "wheelbarrow", "shovel"]
@@ -197,27 +187,24 @@ TRACKS = ["money", "wheelbarrow", "shovel"]
 CROSSINGS = [(r, c) for r in range(4) for c in range(3)]
 BEDS = [(r, c) for r in range(5) for c in range(4)]
 NO_BEDS = [(1, 3), (3, 0)]
-# Places among the card kinds, the nodes of the tracks and the tiles of the packaged data.
+# Places among the card kinds and the nodes of the tracks of the packaged data.
 WATER_2, PLANT_2, PLANT_1, PLANT_3, MONEY_3, WHEELBARROW_2, SHOVEL_2, ANIMAL_1, WALK_5 = range(9)
 COPIES = [3, 2, 3, 2, 2, 2, 2, 1, 1]
 M1, M2U, M2L, M3, M4U, M4L, MONEY_END = range(1, 8)
 W1, W2U, W2L, W3, W4, WHEELBARROW_END = range(1, 7)
 S1, S2, S3, S4, SHOVEL_END = range(1, 6)
+LIGHT = [[light for light, _ in DATA["tiles"][sort]] for sort in ("spotted", "striped")]  # sides of tiles
 FILLER = [17, 14, 19, 13, 15]  # special tasks that no test meets by chance
 
 
 def laid(where=()):
-    """16 tiles, those of `where` ({(place, space): tile}) there and the others in order around them."""
-    tiles = [[None] * 4 for _ in range(4)]
-    for (place, space), tile in dict(where).items():
-        assert (space < 2) == (tile < 8)
-        tiles[place][space] = tile
-    for sort in range(2):
-        rest = [t for t in range(8 * sort, 8 * sort + 8) if t not in dict(where).values()]
-        for place, space in itertools.product(range(4), range(2 * sort, 2 * sort + 2)):
-            if tiles[place][space] is None:
-                tiles[place][space] = rest.pop(0)
-    return tiles
+    """Return 16 tiles: at {(place among the even columns, space): light side}, and the others in order."""
+    tiles = {at: 8 * (at[1] // 2) + LIGHT[at[1] // 2].index(light) for at, light in dict(where).items()}
+    rest = [[t for t in sort if t not in tiles.values()] for sort in (range(8), range(8, 16))]
+    return [
+        [tiles[place, space] if (place, space) in tiles else rest[space // 2].pop(0) for space in range(4)]
+        for place in range(4)
+    ]
 
 
 def mine(
@@ -236,7 +223,7 @@ def mine(
     tiles=None,
     **others,
 ):
-    """A position in which seat 0 begins its turn and has all this; the others have 6 coins and no more."""
+    """Set up the start of a turn of seat 0, which has all this; the others have 6 coins and nothing else."""
 
     def own(value, other):
         return [value, *[other] * (num_players - 1)]
@@ -251,7 +238,7 @@ def mine(
         points=own(points, 0),
         animals=own(animals, 0),
         tracks=own(list(pieces), [0, 0, 0]),
-        tasks=own(list(tasks), [17, 14, 19, 13, 15]),
+        tasks=own(list(tasks), FILLER),
         basic_done=own(list(basic_done), []),
         special_done=own(list(special_done), []),
         tiles=laid(tiles or {}),
@@ -260,30 +247,27 @@ def mine(
 
 
 def printed(column, space, coins=6, **own):
-    """Seat 0 of two has placed its Flower on the neutral one, which costs 3 coins, and so has no tile's action."""
+    """Let seat 0 of two place its Flower on the neutral one, which costs 3 coins and gives no tile's action."""
     flowers_there = [["neutral"] if s == space else [] for s in range(4)]
     covered = [(column // 2 - 1, space)] if column % 2 == 0 else []
     table = mine(num_players=2, column=column, flowers=flowers_there, covered=covered, coins=coins + 3, **own)
     return table.take(f"flower {space}")
 
 
-def put(table, label):
-    """Take the action and forfeit all decisions up to the next turn or to whatever else is left of this one."""
-    table.take(label)
-    while table.now["asked"] not in ("start", "neutral", "over"):
-        table.take("pass")
-    return table
-
-
 def through(table):
-    """Forfeit everything until the turn is another player's."""
+    """Forfeit all decisions up to the next turn, or to the rest of this one."""
     while table.now["asked"] not in ("start", "neutral", "over"):
         table.take("pass")
     return table
+
+
+def put(table, label):
+    """Take the action and forfeit all decisions after it."""
+    return through(table.take(label))
 
 
 def starting(*prefixes):
-    """A filter of labels."""
+    """Return a filter of labels."""
     return lambda labels: [label for label in labels if label.startswith(prefixes)]
 
 
@@ -293,12 +277,12 @@ walks, beds, resolves, uses, sells, flowers, neutrals = map(
 
 
 def planted(table, seat=0):
-    """The garden of a seat as {(row, column): level}."""
+    """Return the garden of a seat as {(row, column): level}."""
     return {BEDS[i]: level for i, level in enumerate(table.now["gardens"][seat]) if level > 0}
 
 
 def turn(table):
-    """Whose turn it is, and what is asked."""
+    """Return the player to move and the kind of decision."""
     return table.now["current_player"], table.now["asked"]
 
 
@@ -308,62 +292,3 @@ def of(table, key, seat=0):
 
 def last(**own):
     return mine(round=3, column=8, **own)
-
-
-def written(data, folder, name="data"):
-    path = folder / f"{name}.toml"
-    path.write_text(tomli_w.dumps(data))
-    return str(path)
-
-
-def changed(**changes):
-    """The packaged data with other values; a key `a__b` stands for data[a][b], numbers index lists."""
-    data = json.loads(json.dumps(DATA))
-    for key, value in changes.items():
-        *way, name = [int(part) if part.isdigit() else part for part in key.split("__")]
-        at = data
-        for part in way:
-            at = at[part]
-        at[name] = value
-    return data
-
-
-def by_formula(now, data):
-    """Each seat's score: points so far, full columns, coins."""
-    scores = []
-    for points, coins, garden in zip(now["points"], now["coins"], now["gardens"], strict=True):
-        for c in range(4):
-            column = [level for level in garden[c::4] if level >= 0]
-            points += data["columns"][max(column) - 1] if all(column) else 0
-        scores.append(points + coins // 3)
-    return scores
-
-
-class Record:
-    """A whole game: its data, snapshots, legal actions, actions taken and rewards."""
-
-    def __init__(self, data, policy, seed, **options):
-        table = Table(**options).deal(seed)
-        rng = random.Random(seed)
-        self.data, self.game, self.n = data, table.game, options["num_players"]
-        self.nows, self.legal, self.taken, self.rewards = [table.now], [table.legal], [], []
-        while not table.over:
-            pick = greedy(table, rng) if policy == "greedy" else choose(policy, rng, self.legal[-1])
-            self.taken.append(pick)
-            table.take(pick)
-            self.nows.append(table.now)
-            self.legal.append(table.legal)
-            self.rewards.append(table.rewards)
-
-    @property
-    def steps(self):
-        """Triples of snapshot before, action, snapshot after."""
-        return zip(self.nows, self.taken, self.nows[1:], strict=False)
-
-
-def greedy(table, rng):
-    """The action after which the own score is highest, any of the best."""
-    me, legal = table.to_move, table.legal
-    if len(legal) == 1:
-        return legal[0]
-    return max(legal, key=lambda label: (table.copy().take(label).scores[me], rng.random()))

@@ -1,6 +1,5 @@
-"""What the tests of Cacti share: positions set up by hand, other card files, choosers of actions."""
+"""Shared by the tests of Cacti: positions set up by hand, other card files, choosers of actions."""
 
-import itertools
 import random
 import tomllib
 
@@ -43,15 +42,14 @@ def position(
     seed=0,
     **options,
 ):
-    """Set up a position; nothing checks that it can come about.
+    """Set up a position, without a check that a game can reach it.
 
-    Cacti are lists of types by index, decks with the top first. A hand is a list of what is held: "starting" and
-    at most one k. `planted` is a list of halves [k, "upper"] or "starting" per seat; `special` per seat None or
-    the list of cacti under the Special Planter. `asked` is "action", "response" or "last_card", `current` who is
-    asked if it is not the active player. The opening card of the turn is not taken by this.
+    Cacti are lists of types by index, decks begin with the top card. A hand is a list: "starting" and
+    at most one k. Per seat, `planted` is a list of halves [k, "upper"] or "starting", and `special` is None or
+    a list of the cacti under the Special Planter. `asked` is "action", "response" or "last_card"; `current` is
+    the player to move, by default the active one. No opening card is taken.
     """
-    made = Table(**options)
-    made.deal(seed)
+    made = Table(**options).deal(seed)
     state, types = made.state, len(made.game.cards.types)
     state["middle"][:types] = counts(middle, types)
     state["discards"][:types] = counts(discards, types)
@@ -63,9 +61,7 @@ def position(
     for p in range(2):
         state["nursery"][p, :types] = counts(nurseries[p], types)
         state["starting_in_hand"][p] = "starting" in hands[p]
-        basics = [k for k in hands[p] if k != "starting"]
-        assert len(basics) <= 1, "a hand holds one Basic Arrangement at most"
-        state["basic_in_hand"][p] = basics[0] if basics else -1
+        state["basic_in_hand"][p] = next((k for k in hands[p] if k != "starting"), -1)
         numbers = [
             len(halves) - 1 if half == "starting" else 2 * half[0] + (half[1] == "lower")
             for half in planted[p]
@@ -86,12 +82,12 @@ def position(
 
 
 def counts(cacti, types):
-    """Counts by type of a list of types."""
+    """Return a list of types as counts by type."""
     return np.bincount(list(cacti), minlength=types).tolist()
 
 
 def made_up(seed):
-    """A data file's content, allowed but otherwise drawn at random: 2 to 6 types, 3 to 32 Basic Arrangements."""
+    """Return the content of a random valid data file: 2 to 6 types, 3 to 32 Basic Arrangements."""
     rng = random.Random(seed)
     n = rng.randint(2, 6)
     count = [rng.randint(1, 20) for _ in range(n)]
@@ -119,22 +115,7 @@ def choose(policy, rng, labels):
     return rng.choice(fitting or labels) if rng.random() < 0.8 else rng.choice(labels)
 
 
-class Record:
-    """A whole game: its data, snapshots, actions and rewards."""
-
-    def __init__(self, data, policy, seed, **options):
-        table = Table(**options).deal(seed)
-        rng = random.Random(seed)
-        self.data, self.game = data, table.game
-        self.nows, self.taken, self.rewards = [table.now], [], []
-        while not table.over:
-            self.taken.append(choose(policy, rng, table.legal))
-            table.take(self.taken[-1])
-            self.nows.append(table.now)
-            self.rewards.append(table.rewards)
-
-
-# --- what tests of the rules set up and ask ---
+# --- names and positions for tests of the rules ---
 
 TYPES = ["barrel", "prickly pear", "saguaro", "star"]
 GROWS = [f"grow {name}" for name in TYPES]
@@ -151,27 +132,15 @@ FULL = [0, 0, 1, 2, 3]  # a middle that needs no refill
 
 
 def cacti(by_type):
-    """The list of types of counts by type."""
+    """Return counts by type as a list of types."""
     return [t for t, n in enumerate(by_type) for _ in range(n)]
 
 
-def basics_in(now):
-    """The Basic Arrangements in hands, in the deck and planted, sorted."""
-    planted = [card[0] for own in now["planted"] for card in own if card != ["starting"]]
-    return sorted([*itertools.chain(*now["basic_in_hand"]), *now["arrangement_deck"], *planted])
-
-
 def turn(table):
-    """Who is active, who is asked, and what."""
-    now = table.now
-    return now["active_player"], now["current_player"], now["asked"]
-
-
-def in_hand(k, cost=(0, 0, 0, 0), **others):
-    """A position in which seat 0 holds Basic Arrangement k and has the cacti of `cost`; 5 in the middle."""
-    return position(middle=FULL, deck=[0] * 9, nurseries=(cacti(cost), ()), hands=([k], ()), **others)
+    """Return the active player, the player to move and the kind of decision."""
+    return tuple(table.now[key] for key in ("active_player", "current_player", "asked"))
 
 
 def last(deck=(), middle=FULL, **others):
-    """A position within the last turn, its opening card settled unless `asked` says otherwise."""
+    """Set up the last turn, after the opening card unless `asked` says otherwise."""
     return position(middle=middle, deck=deck, active=1, last_turn=True, **others)

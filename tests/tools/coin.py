@@ -1,4 +1,4 @@
-"""A game of luck alone: guess what the coin will show. A player who knows the coin's generator is always right."""
+"""A toy game of chance: guess the next throw of a coin. A policy that reads the generator is always right."""
 
 from garden_core import Game, Option, compiled
 from garden_core.jit.kernels import Kernels

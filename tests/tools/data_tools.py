@@ -5,15 +5,15 @@ import copy
 import tomli_w
 
 
-def written(folder, data):
-    """Write a data file's content; return its path."""
-    path = folder / "data.toml"
+def written(folder, data, name="data"):
+    """Write a data file's content to `name`.toml in a folder; return its path."""
+    path = folder / f"{name}.toml"
     path.write_text(tomli_w.dumps(data))
     return path
 
 
 def changed(data, where, value):
-    """Return a copy of the content in which the place that the keys `where` lead to holds `value` (None: nothing)."""
+    """Return a copy of the content with `value` at the place of the keys `where` (None: removed)."""
     data = copy.deepcopy(data)
     *path, last = where
     place = data

@@ -1,4 +1,4 @@
-"""Batches on one device and another: what they show, call by call, as digests."""
+"""Batches and learners on a device: digests of their arrays, call by call."""
 
 import copy
 import hashlib
@@ -14,7 +14,7 @@ from garden_core.batch.policies import GreedyPolicy, RandomPolicy, ask
 OWN = ["connect_four:ConnectFour", "pig:Pig", "tic_tac_toe:TicTacToe"]
 """Games of third parties, by where their class is."""
 CAP = 20
-"""Decisions in a game, so that games end and are dealt anew."""
+"""Decisions in a game, so that games end and others are dealt."""
 
 
 def cases():
@@ -28,7 +28,7 @@ def host(array):
 
 
 def digest_of_arrays(*arrays):
-    """Digest of every byte of arrays."""
+    """Return a digest of arrays."""
     seen = hashlib.sha256()
     for array in arrays:
         array = np.ascontiguousarray(host(array))
@@ -37,12 +37,12 @@ def digest_of_arrays(*arrays):
 
 
 def digest(batch, *more):
-    """Digest of all that a batch holds and shows, and of more arrays."""
+    """Return a digest of a batch and of more arrays."""
     return digest_of_arrays(*batch.arrays, batch.observation, *more)
 
 
 def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
-    """Play at random and greedily on a device; yield what happened and a digest, after each call, and each `look` steps."""
+    """Play at random and greedily on a device; yield the name of each call, or of every `look`th step, and a digest."""
     game = shortened(name, cap, **options)
     batch = Batch(game, rows, device=device)
     policies = [RandomPolicy(5), GreedyPolicy(6)]
@@ -84,7 +84,7 @@ def played(name, options, device, rows=3, steps=2 * CAP, cap=CAP, look=1):
 
 
 def learned(name, options, device, rows=3, steps=CAP // 2, cap=CAP, look=1):
-    """Play a learner's seat on a device; yield what happened and a digest, after each call."""
+    """Play a learner's seat on a device; yield the name of each call and a digest."""
     game = shortened(name, cap, **options)
     learner = Learner(game, rows, ("random", "greedy"), (3, 1), device=device)
     learner.reset(8)
@@ -118,12 +118,12 @@ SHOWN = [
 
 
 def digest_of(learner):
-    """Digest of all that a learner holds and shows."""
+    """Return a digest of a learner."""
     return digest(learner.batch, *(getattr(learner, name) for name in SHOWN))
 
 
 def refused(batch):
-    """What is said about an action that does not exist, and whether anything has changed."""
+    """Return the message about an action that does not exist, and whether the batch is unchanged."""
     before = digest(batch)
     try:
         batch.step(np.full(batch.num_envs, batch.game.num_actions))

@@ -1,4 +1,4 @@
-"""What the fuzzers share: how many cases, mutations of bytes and structures, special paths, and what an error may be."""
+"""Shared by the fuzzers: numbers of cases, mutations of bytes and structures, special paths, checks of errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ properties = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    phases=(Phase.generate,),  # what is found is short, and making it shorter can take minutes
+    phases=(Phase.generate,),  # examples are short, and shrinking can take minutes
     suppress_health_check=list(HealthCheck),
 )
 """For hypothesis: the same examples each time."""
@@ -44,7 +44,7 @@ each_block = pytest.mark.parametrize("numbers", blocks(), ids=str)
 """Over the numbers of all cases, block by block."""
 
 
-# --- what may come out ---
+# --- allowed outcomes ---
 
 
 class Hang(BaseException):
@@ -53,7 +53,7 @@ class Hang(BaseException):
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Fail if what is done within takes longer; between steps of Python it is interrupted."""
+    """Fail if the block takes longer; it is interrupted between steps of Python."""
 
     def stop(number: int, frame: object) -> None:
         raise Hang(f"still busy after {seconds} s")
@@ -77,11 +77,11 @@ def outcome(
     names: object = "",
     seconds: float = 5.0,
 ) -> tuple[Any, BaseException | None]:
-    """Return what a call returns and None, or None and one of the allowed errors, its message checked.
+    """Return the result of a call and None, or None and one of the allowed errors, with its message checked.
 
     Args:
-        errors: that it may raise; of exactly these types (not of a class below, but for OSError's).
-        names: what the message must contain, mostly a file's name.
+        errors: allowed types, without subclasses except of OSError.
+        names: part of the message, mostly a file's name.
     """
     allowed = errors if isinstance(errors, tuple) else (errors,)
     try:
@@ -242,7 +242,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 class Unshowable:
-    """What cannot even be shown."""
+    """An object without a repr."""
 
     def __repr__(self) -> str:
         raise ValueError("not to be shown")
@@ -296,7 +296,7 @@ def pickles(marker: Path) -> list[bytes]:
 
 
 def special_paths(folder: Path) -> list[Path]:
-    """Return paths of what is no file to be read: devices, a pipe, folders, links that lead nowhere, missing ones."""
+    """Return paths that are no regular files: devices, a pipe, folders, broken links, missing and huge ones."""
     (folder / "folder").mkdir()
     paths = [folder / "missing", folder / "folder", folder / ("x" * 300), folder / "folder" / "x" / "y"]
     (folder / "loop").symlink_to(folder / "loop")
@@ -313,7 +313,7 @@ def special_paths(folder: Path) -> list[Path]:
     return [*paths, sparse]
 
 
-# --- files to be loaded: `load` returns what is in one, or None if it is refused, and has checked either ---
+# --- loading files: `load` returns the content or None if it is refused, and checks both ---
 
 Load = Callable[[Path], Any]
 
@@ -340,7 +340,7 @@ def load_changed(load: Load, path: Path, plain: Any, dump: Callable[[Any], bytes
 
 
 def load_no_files(load: Load, path: Path) -> None:
-    """Load what is no file to be read, and pickles in the place of one: all are refused, and no code runs."""
+    """Load special paths and pickles: all are refused, and no code runs."""
     for special in special_paths(path.parent):
         assert load(special) is None, special
     marker = path.with_name("marker")

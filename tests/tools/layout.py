@@ -1,4 +1,4 @@
-"""Where the words of an SVG picture lie, how large they are, and what one clicks; for pictures made of `garden_core.render.svg`."""
+"""Places and sizes of texts and click targets in pictures of `garden_core.render.svg`."""
 
 import functools
 import re
@@ -26,14 +26,14 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def shared(self, other):
-        """Width and height of what two rectangles share, negative where they are apart."""
+        """Return width and height of the overlap of two rectangles, negative where they are apart."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return across, down
 
 
 class Word(NamedTuple):
-    """A line of text: what it says, its size as it is shown, and where its letters are."""
+    """A line of text: content, size in the picture, box of its letters."""
 
     content: str
     size: float
@@ -41,7 +41,7 @@ class Word(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What one clicks: its action's number, its title, and where it is."""
+    """A click target: its action, title and box."""
 
     action: int
     title: str
@@ -49,14 +49,14 @@ class Target(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A place of its own coordinates: moved and scaled alike across and down, not turned."""
+    """A coordinate system: moved and scaled, not rotated."""
 
     x: float = 0
     y: float = 0
     scale: float = 1
 
     def inside(self, transform):
-        """The frame of an element in this frame; what is turned is taken as if it were not."""
+        """Return the frame of an element in this frame; rotations are ignored."""
         x, y, scale = self
         for name, values in re.findall(r"(\w+)\(([^)]*)\)", transform or ""):
             numbers = [float(value) for value in re.split(r"[ ,]+", values.strip())]
@@ -73,24 +73,29 @@ def font(bold):
 
 
 def size_of(svg):
-    """Width and height of a picture."""
+    """Return width and height of a picture."""
     return tuple(float(_root(svg).get(side)) for side in ("width", "height"))
 
 
 def words(svg):
-    """Every line of text of a picture."""
+    """Return every line of text of a picture."""
     return [word for element, frame in _walk(_root(svg)) if (word := _word(element, frame))]
 
 
+def texts(svg):
+    """Return the content of every line of text of a picture."""
+    return [word.content for word in words(svg)]
+
+
 def targets(svg):
-    """Everything that one clicks."""
-    found = []
+    """Return the click targets of a picture."""
+    clickable = []
     for element, frame in _walk(_root(svg)):
         if element.get("data-action") is not None:
             boxes = [box for part, inner in _walk(element, frame) if (box := _shape(part, inner))]
             title = next((child.text for child in element if _name(child) == "title"), "")
-            found.append(Target(int(element.get("data-action")), title, _around(boxes)))
-    return found
+            clickable.append(Target(int(element.get("data-action")), title, _around(boxes)))
+    return clickable
 
 
 def _root(svg):
@@ -102,7 +107,7 @@ def _name(element):
 
 
 def _walk(element, frame=None):
-    """Every element below one, with the frame of its coordinates; `frame` is that of the first one."""
+    """Yield an element and everything below it, each with its frame."""
     frame = Frame().inside(element.get("transform")) if frame is None else frame
     yield element, frame
     for child in element:
@@ -130,7 +135,7 @@ def _placed(frame, left, top, right, bottom):
 
 
 def _shape(element, frame):
-    """Where a shape is; None for what is no shape. Paths are left out: no target is made of them alone."""
+    """Return the box of a shape, or None for other elements and for paths, as no target consists of a path alone."""
     number = {key: float(value) for key, value in element.items() if re.fullmatch(r"-?[\d.]+", value)}
     name = _name(element)
     if name == "rect":

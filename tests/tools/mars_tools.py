@@ -1,6 +1,6 @@
-"""What the tests of Gardens of Mars share: positions set up by hand, choosers of actions.
+"""Shared by the tests of Gardens of Mars: positions set up by hand, choosers of actions.
 
-Boards are drawn as `Mars.text` draws them, a row of the board on a line: `.` an empty hex, `+` the centre, `^` a
+Boards are drawn as `Mars.text` draws them, one row per line: `.` an empty hex, `+` the centre, `^` a
 peak, b y w g r n a flower (blue, yellow, white, grey, red, green), A to E the gardener of seat 0 to 4, A1 and A2
 the two gardeners of a seat, and `Ab` or `A2b` a gardener on a flower.
 """
@@ -14,6 +14,7 @@ import table
 from mars_env import Mars
 
 LETTERS = "bywgrn"
+MOVE = 1  # the phase in a state
 COLOURS = ("blue", "yellow", "white", "grey", "red", "green")
 HEXES = [(q, r) for q in range(-5, 6) for r in range(-5, 6) if abs(q + r) <= 5]
 INDEX = {hexagon: index for index, hexagon in enumerate(HEXES)}
@@ -22,7 +23,7 @@ DIRECTIONS = [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)]
 
 
 def neighbours(hexagon):
-    """The hexes of the board beside this one."""
+    """Return the hexes of the board next to this one."""
     q, r = hexagon
     return [(q + dq, r + dr) for dq, dr in DIRECTIONS if (q + dq, r + dr) in INDEX]
 
@@ -31,21 +32,23 @@ def hex_label(hexagon, second=False):
     return f"{'second ' if second else ''}hex {hexagon[0]},{hexagon[1]}"
 
 
+OPTIONS = {
+    "num_players": range(1, 6),
+    "peaks": range(5),
+    "special_actions": (False, True),
+    "gardeners": (1, 2),
+    "cooperative": (False, True),
+    "reward": ("outcome", "margin"),
+    "view": ("flat", "planes"),
+}
+
+
 def combinations():
-    """Every allowed combination of options; the cap on decisions is the default."""
-    for n, peaks, special, gardeners, cooperative, reward, view in itertools.product(
-        range(1, 6), range(5), (False, True), (1, 2), (False, True), ("outcome", "margin"), ("flat", "planes")
-    ):
+    """Yield every allowed combination of options; the cap on decisions is the default."""
+    for values in itertools.product(*OPTIONS.values()):
+        n, peaks, _, gardeners, cooperative, *_ = values
         if peaks <= 5 - n and (n > 1 or cooperative) and (gardeners == 1 or n == 2):
-            yield {
-                "num_players": n,
-                "peaks": peaks,
-                "special_actions": special,
-                "gardeners": gardeners,
-                "cooperative": cooperative,
-                "reward": reward,
-                "view": view,
-            }
+            yield dict(zip(OPTIONS, values, strict=True))
 
 
 # --- positions set up by hand ---
@@ -80,10 +83,10 @@ def read_board(board):
 
 
 def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0, seed=0, **options):
-    """Set up the start of a turn: `to_move` is to use one of the `dice`.
+    """Set up the start of a turn, in which `to_move` uses one of the `dice`.
 
     The number of players, gardeners and peaks is as drawn. `stocks` gives the flowers that a seat has left as
-    letters, {seat: "bbr"}; other seats share evenly what is not on the board.
+    letters, {seat: "bbr"}; other seats share the rest evenly.
     """
     gardeners, flowers, peaks = read_board(board)
     n = 1 + max(seat for seat, _ in gardeners)
@@ -91,7 +94,7 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
     assert len(gardeners) == n * each, "a gardener is missing"
     table = Table(num_players=n, gardeners=each, peaks=len(peaks), **options).deal(seed)
     state = table.state
-    state["phase"] = 1
+    state["phase"] = MOVE
     state["current_player"] = to_move
     state["decisions"] = decisions
     for (seat, which), hexagon in gardeners.items():
@@ -99,11 +102,10 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
     for hexagon, colour in flowers.items():
         state["flowers"][INDEX[hexagon]] = colour
     state["peaks"][:] = [hexagon in peaks for hexagon in HEXES]
-    for value in dice:
-        state["dice"][value] += 1
-    state["score"][:n] = scores or [0] * n
+    state["dice"][:] = np.bincount(dice, minlength=len(state["dice"]))
+    state["score"][:n] = scores or 0
     if table.game.option_values["reward"] == "margin":
-        state["paid"][:n] = scores or [0] * n
+        state["paid"][:] = state["score"]
     state["stocks"][:] = 0
     for colour in range(6):
         for i in range(10 - list(flowers.values()).count(colour)):
@@ -116,7 +118,7 @@ def position(board, *, dice=(), to_move=0, scores=None, stocks=None, decisions=0
 
 
 def derived(snapshot):
-    """The fields of a state that follow from the others, as arrays."""
+    """Return the fields of a state that follow from the others, as arrays."""
     blocked = np.zeros(91, np.uint8)
     for q, r in [*snapshot["peaks"], *itertools.chain(*snapshot["gardeners"])]:
         blocked[INDEX[q, r]] = 1
@@ -177,13 +179,14 @@ ADD_1 = ("hex 0,2", "plant white")  # or a lonely white one
 LOSE_1 = ("hex 2,2",)  # A lands on the blue flower
 
 
+def seated(board, num_players):
+    """Return a drawn board without the gardeners of further seats."""
+    return re.sub(f"[{'ABCDE'[num_players:]}.]", ".", board)
+
+
 def garden(num_players, moves=(), dice=(1, 3), **others):
-    """GARDEN with so many players, after A has taken the moves."""
-    board = re.sub("[ABCDE]", lambda seat: seat[0] if "ABCDE".index(seat[0]) < num_players else ".", GARDEN)
-    table = position(board, dice=dice, **others)
-    for label in moves:
-        table.take(label)
-    return table
+    """Set up GARDEN with so many players, after A has made the moves."""
+    return position(seated(GARDEN, num_players), dice=dice, **others).take(*moves)
 
 
 def hexes(*labels):

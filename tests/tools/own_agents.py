@@ -1,4 +1,4 @@
-"""Agents of one's own, named by import path: `own_agents:first_legal`."""
+"""Agents for tests, named by import path: `own_agents:first_legal`."""
 
 import os
 import zlib
@@ -49,7 +49,7 @@ def dying(game, seed):
 
 
 def by_checksum(game, seed):
-    """Take a legal action that hangs on the whole observation, always the same one for the same observation."""
+    """Take a legal action that is a function of the whole observation."""
 
     def choose(batch, rows):
         legal = [np.flatnonzero(mask) for mask in batch.action_mask[rows]]
@@ -60,7 +60,7 @@ def by_checksum(game, seed):
 
 
 def change_weights(path, game):
-    """Make of the network in a file another one."""
+    """Change the network in a file."""
     import msgspec
     from garden_agents.networks.architecture import Architecture
     from garden_agents.networks.network_agent import NetworkAgent, save_network

@@ -9,8 +9,7 @@ import urllib.error
 import urllib.request
 
 from garden_agents.play.match import Arguments, set_up
-from garden_agents.play.web import Server
-from garden_agents.serve import runner
+from garden_agents.play.web import Server, runner
 from websockets.sync.client import connect
 
 
@@ -112,7 +111,7 @@ class Page:
                 return message
 
     def wait_turn(self):
-        """Wait until this seat is to move, or the game is over; return whether it is to move."""
+        """Wait until this seat has the move or the game is over; return whether it has the move."""
         while not (self.now["mine"] or self.now["over"]):
             self.receive()
         return self.now["mine"]

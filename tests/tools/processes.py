@@ -23,7 +23,7 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
 
     Args:
         check: the exit status must be 0.
-        typed: what comes in on standard input.
+        typed: standard input.
         changes: variables of the environment.
     """
     done = subprocess.run(
@@ -40,10 +40,15 @@ def python(*arguments, check=True, cwd=ROOT, timeout=300, typed=None, **changes)
     return done
 
 
-def garden_here(*arguments, typed=""):
-    """Run the command `garden` in this process, which has loaded everything already.
+def full_disk(path, *_):
+    """Fail as writing to a full disk does."""
+    raise OSError(28, "No space left on device", str(path))
 
-    Returns what it printed, and the message that it ended with (None: it went well).
+
+def garden_here(command, *arguments, typed=""):
+    """Run the command `garden` in this process, with the words of `command` and more arguments.
+
+    Returns its output, and its error message or None.
     """
     from garden_agents.commands import main
 
@@ -51,7 +56,7 @@ def garden_here(*arguments, typed=""):
     sys.stdin = io.StringIO(typed)
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-            main(list(map(str, arguments)))
+            main([*command.split(), *map(str, arguments)])
     except SystemExit as error:
         message = error.code
     finally:
@@ -59,6 +64,12 @@ def garden_here(*arguments, typed=""):
     return printed.getvalue(), message
 
 
-def garden(*arguments, **settings):
-    """Run the command `garden` in a process of its own, as `python`."""
-    return python("-m", "garden_agents", *arguments, **settings)
+def garden(command, *arguments, **settings):
+    """Run the command `garden` in another process, as `python`."""
+    return python("-m", "garden_agents", *command.split(), *arguments, **settings)
+
+
+def started(command, *arguments, **settings):
+    """Start the command `garden` in another process; return its `Popen`."""
+    words = [sys.executable, "-m", "garden_agents", *command.split(), *map(str, arguments)]
+    return subprocess.Popen(words, env=environment(), text=True, **settings)

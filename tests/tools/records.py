@@ -6,17 +6,16 @@ import numpy as np
 
 from garden_core import Batch, make
 from garden_core.interfaces.pettingzoo_env import GardenEnv
-from garden_core.jit import kernels
 
 
-def batch_record(name, options, seed, num_envs=1):
-    """Play row 0 of a batch to its end; return what was seen after every decision, as plain JSON."""
-    batch = Batch(make(name, **options), num_envs)
+def batch_record(name, options, seed):
+    """Play a batch of one game to its end; return what was seen after every decision, as plain JSON."""
+    batch = Batch(make(name, **options), 1)
     batch.reset(seed)
     lines = [_seen(batch.game.snapshot(batch.states[0]), batch.observation[0], batch.action_mask[0], None)]
     while True:
         decision = len(lines)
-        batch.step([nth_legal(mask, decision * 7 + row) for row, mask in enumerate(batch.action_mask)])
+        batch.step([nth_legal(batch.action_mask[0], decision * 7)])
         paid = batch.rewards[0].tolist()
         if batch.terminated[0] or batch.truncated[0]:
             end = batch.last_states[0]
@@ -34,7 +33,7 @@ def aec_record(name, options, seed):
 
 
 def aec_rest(env, decisions, stop=None):
-    """Play on to the end, or up to `stop` decisions after the deal; return what was seen from here on.
+    """Play on to the end, or up to `stop` decisions after the deal; return the records from here on.
 
     `decisions`: how many were taken before.
     """
@@ -49,19 +48,6 @@ def aec_rest(env, decisions, stop=None):
         seen = env.observe(env.agent_selection)
         lines.append(_seen(env.snapshot(), seen["observation"], seen["action_mask"], paid))
         env.step(nth_legal(seen["action_mask"], (decisions + len(lines)) * 7))
-
-
-def rest_of_game(game, states):
-    """Play the one game in `states` on to its end by the kernels; return what was seen after every decision."""
-    state, params, lines = states[0], game.params[0], []
-    mask, view = np.zeros(game.num_actions, np.int8), np.zeros(game.observation_size, np.int8)
-    while True:
-        kernels.legal_actions(state, params, mask)
-        kernels.observe(state, params, int(state["current_player"]), view)
-        lines.append(_seen(game.snapshot(state), view, mask, state["rewards"].tolist()))
-        if not mask.any():
-            return lines
-        kernels.apply_action(state, params, nth_legal(mask, len(lines) * 7))
 
 
 def nth_legal(mask, n):

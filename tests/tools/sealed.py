@@ -1,4 +1,4 @@
-"""Files whose checksums fit, whatever they hold, and the two parts of a safetensors file."""
+"""Files of any content with valid checksums, and the two parts of a safetensors file."""
 
 import hashlib
 import json

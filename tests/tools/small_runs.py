@@ -1,19 +1,24 @@
-"""Small runs of training for tests: their arguments, and what they leave."""
+"""Small training runs for tests: arguments and output files."""
 
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
+from garden_agents import NetworkAgent
 from garden_agents.networks.architecture import Architecture
 from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.sb3 import Arguments
+
+from garden_core import make
 
 SMALL = Architecture("auto", channels=4, hidden=16)
 LEFT = {
@@ -67,6 +72,16 @@ def tiny_expert(**changes) -> expert.Arguments:
         "options": {"max_decisions": "40"},
     }
     return expert.Arguments(**(settings | changes))
+
+
+def results_of(folder: Path, name: str = "evaluation.json") -> list[dict]:
+    """Return the results in a file of a run."""
+    return json.loads((folder / name).read_text())["results"]
+
+
+def parameters_of(folder: Path, game: str = "mars") -> np.ndarray:
+    """Return all weights of a run's network."""
+    return NetworkAgent.load(folder, make(game)).network.parameters
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""A table to play at in tests: one game and its state, by the kernels alone."""
+"""A table for tests: one game and its state, played by the kernels alone."""
 
 import numpy as np
 
@@ -15,20 +15,31 @@ class Table:
         self.params = game.params[0]
 
     def copy(self):
-        """A second table with the same position."""
+        """Return a second table with the same position."""
         other = object.__new__(type(self))
         Table.__init__(other, self.game)
         other.states[:] = self.states
+        return other
+
+    def described(self, label):
+        """Return the description of an action."""
+        return self.game.describe(self.state, self.game.labels.index(label))
+
+    def resampled(self, seat, seed):
+        """Return a copy in which everything that a seat cannot know is redrawn."""
+        other = self.copy()
+        kernels.resample(other.state, other.params, seat, seed)
         return other
 
     def deal(self, seed=0):
         kernels.deal(self.state, self.params, seed)
         return self
 
-    def take(self, label):
-        """Take the action that is called so, which must be legal."""
-        assert label in self.legal, f"{label} is not among {self.legal}"
-        kernels.apply_action(self.state, self.params, self.game.labels.index(label))
+    def take(self, *labels):
+        """Take the actions with these labels, each of which must be legal then."""
+        for label in labels:
+            assert label in self.legal, f"{label} is not among {self.legal}"
+            kernels.apply_action(self.state, self.params, self.game.labels.index(label))
         return self
 
     @property

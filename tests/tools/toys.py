@@ -1,4 +1,4 @@
-"""Toy games for tests, beside examples/pig.py: one with hidden cards, and one without chance."""
+"""Toy games for tests, besides examples/pig.py: one with hidden cards, and one without chance."""
 
 from garden_core import Game, Option, compiled
 from garden_core.jit.kernels import Kernels
@@ -65,7 +65,7 @@ def cards_public_points(state, params, out):
 
 @compiled
 def cards_resample(state, params, player, seed):
-    """Shuffle all cards but the own one, and hand out the others anew; cards drawn away count as unseen."""
+    """Shuffle all cards but the own one, and deal the others again; discarded cards count as unseen."""
     seed_rng(state.rng, seed)
     own, n = state.hand[player], 0
     for card in range(DECK):

@@ -1,4 +1,4 @@
-"""Every installed game in variants that are worked out from its metadata, so that no list of games is kept here."""
+"""Every installed game in variants that follow from its metadata."""
 
 import functools
 import inspect
@@ -12,53 +12,53 @@ from garden_core.options import REWARD
 from garden_core.registry import game_class
 
 FEW = 8
-"""A whole number with so many values or fewer is tried with all of them, another one with its lowest."""
+"""A whole number with at most so many values is tried with all of them, another one with its lowest."""
 CAP = 20
 """Decisions after which a variant stops in the midst of a game."""
 
 
 def values(option):
-    """What an option can be beside its default; of a data file nothing, as only its game knows what may stand in it."""
+    """Return other values of an option than its default; none of a data file, whose content only the game knows."""
     if option.is_file:
-        found = []
+        tried = []
     elif option.name == "max_decisions":
-        found = [CAP]
+        tried = [CAP]
     elif isinstance(option.default, bool):
-        found = [True, False]
+        tried = [True, False]
     elif option.choices:
-        found = [*option.choices]
+        tried = [*option.choices]
     elif option.low is None:
-        found = []
+        tried = []
     elif option.high is None or option.high - option.low >= FEW:
-        found = [option.low]
+        tried = [option.low]
     else:
-        found = [*range(option.low, option.high + 1)]
-    return [value for value in found if value != option.default]
+        tried = [*range(option.low, option.high + 1)]
+    return [value for value in tried if value != option.default]
 
 
 @functools.cache
 def variants(name):
     """Return options of a game: none; each value of each alone; as many as go together.
 
-    A value that is refused alone is tried beside each other one.
+    A value that is refused alone is tried with each other one.
     """
     kind = game_class(name)
     single = [{option.name: value} for option in (*kind.options, REWARD) for value in values(option)]
-    found = [{}]
+    tried = [{}]
     for one in single:
-        beside = ({**other, **one} for other in ({}, *single))
-        found += [next(filter(functools.partial(_allowed, kind), beside), None)]
+        pairs = ({**other, **one} for other in ({}, *single))
+        tried += [next(filter(functools.partial(_allowed, kind), pairs), None)]
     for order in (single, single[::-1]):
         together = {}
         for one in order:
             more = {**one, **together}
             if "max_decisions" not in one and _allowed(kind, more):
                 together = more
-        found.append(together)
+        tried.append(together)
     return [
         options
-        for number, options in enumerate(found)
-        if options is not None and options not in found[:number]
+        for number, options in enumerate(tried)
+        if options is not None and options not in tried[:number]
     ]
 
 
@@ -78,7 +78,7 @@ def _allowed(kind, options):
 
 
 def own_file(name):
-    """Return the option and the file of printed data that a game comes with; (None, None) if it reads none."""
+    """Return the option and the packaged file of a game's printed data; (None, None) without one."""
     kind = game_class(name)
     for option in kind.options:
         if option.is_file:

@@ -1,4 +1,4 @@
-"""Runs of training written by hand, without training: for tests of what reads them."""
+"""Finished training runs, written by hand for tests of their readers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ RESULTS = {
 
 
 def write_run(folder: Path) -> Path:
-    """Write a finished run of Cacti, whose network is the one that comes with the game; return the folder."""
+    """Write a finished run of Cacti with the shipped network; return the folder."""
     folder.mkdir(parents=True)
     for name, content in (
         ("config.toml", CONFIG),

@@ -11,16 +11,13 @@ from pathlib import Path
 import pytest
 from pages import address, first_room, keys, serving
 
-from garden_core import list_games, make
-from garden_core.files.replay import Replay
+from garden_core import Replay, list_games, make
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
 GAMES = list_games()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = (
-    "needs Chromium: on Debian and Ubuntu `apt-get install chromium`, or name one by the variable CHROMIUM"
-)
+MISSING = "needs Chromium: `apt-get install chromium`, or name one by the variable CHROMIUM"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +51,7 @@ class Tab:
         return [message for message in messages if message["type"] == "position"]
 
     def wait_turn(self):
-        """Wait until this seat is to move, or the game is over; return whether it is to move."""
+        """Wait for this seat's turn or the end; return whether it is the turn."""
         self.page.locator("#status", has_text=OURS_OR_OVER).wait_for()
         return self.page.inner_text("#status") == "Your turn"
 
@@ -84,7 +81,8 @@ def play(tab, rng, choose):
     made = 0
     while tab.wait_turn():
         count = tab.targets().count()
-        assert count == len(tab.positions()[-1]["legal"])
+        actions = {tab.targets().nth(number).get_attribute("data-action") for number in range(count)}
+        assert len(actions) == len(tab.positions()[-1]["legal"])
         tab.act(lambda count=count: choose(tab, rng.randrange(count)))
         made += 1
     return made
@@ -130,7 +128,7 @@ def test_a_whole_game_by_keyboard(name, browser):
 
 
 def test_two_browsers_play_each_other(browser):
-    """What each is sent of the other's cards is looked at in tests/web/test_server.py."""
+    """tests/web/test_server.py checks that they receive nothing hidden."""
     with serving("cacti", ["human", "human"]) as server:
         room = first_room(server)
         match, rng = room.match, random.Random(3)
@@ -175,6 +173,34 @@ def test_hint_undo_rules_and_a_new_game(browser):
         with tab.context.expect_page() as film:
             page.click("#film")
         film.value.locator("#board svg").wait_for()
+
+
+def test_a_guide_of_five_steps_leads_through_the_first_game(browser):
+    with opened(browser, "botanicus") as tab:
+        page, steps = tab.page, 0
+        while page.locator("#guide").is_visible():
+            steps += 1
+            assert page.inner_text("#guide p").startswith(f"{steps} of 5: ")
+            page.click("#guide-next")
+        assert steps == 5
+        page.reload()
+        page.locator("#points tbody tr").first.wait_for()
+        assert page.locator("#guide").is_hidden()
+        page.click("#guide-button")
+        page.click("#guide-close")
+        assert page.locator("#guide").is_hidden()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_choice_is_in_sight_on_a_phone(name, browser):
+    with opened(browser, name, 390) as tab:
+        tab.page.click("#guide-close")
+        for _ in range(8):
+            if tab.wait_turn():
+                heights = [tab.targets().nth(n).bounding_box() for n in range(tab.targets().count())]
+                assert any(box["y"] >= 0 and box["y"] + box["height"] <= 844 for box in heights)
+                tab.act(lambda: click(tab, 0))
+                tab.page.evaluate("() => scrollTo(0, 0)")
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -1,4 +1,4 @@
-"""The server behind the page: what it sends, what it takes, what it refuses."""
+"""The server behind the page: messages that it sends, accepts and refuses."""
 
 import contextlib
 import json
@@ -6,20 +6,17 @@ import random
 import threading
 
 import pytest
-from garden_agents.play import web
+from garden_agents.play import rooms, web
 from garden_agents.play.match import Match, agents_of, new_replay
-from garden_agents.play.web import PAGES, Room
-from garden_agents.serve import LONGEST
+from garden_agents.play.rooms import Room
+from garden_agents.play.web import MESSAGE_LIMIT, PAGE_LIMIT
 from pages import Page, address, first_room, get, keys, serving
 from processes import garden_here
 from variants import GAMES, hidden_games
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from cacti_env.cards import PACKAGED
-from garden_core import make
-from garden_core.batch.policies import GreedyPolicy
-from garden_core.files.replay import Replay, record
-from garden_core.jit import kernels
+from garden_core import GreedyPolicy, Replay, kernels, make, record
 from garden_core.render.film import page as film
 
 
@@ -35,6 +32,17 @@ def against_greedy(name):
     """A new game of a person against greedy play: the server, and the page of the person."""
     with serving(name, ["human", "greedy"]) as server, Page(server) as page:
         yield server, page
+
+
+def take_first(page):
+    """Take the first legal action."""
+    page.act(page.now["legal"][0]["action"])
+
+
+def opened(page, **game):
+    """Begin another game from a page; return the key of its first seat."""
+    page.send(**({"type": "new", "seats": ["human", "greedy"]} | game))
+    return page.wait("opened")["seat"]
 
 
 class Broken:
@@ -93,7 +101,7 @@ def test_agents_alone_are_watched_step_by_step():
             page.send(type="go", at=page.now["at"])
             page.wait("position")
             assert page.now["at"] == number + 1
-        assert "to move" in page.now["status"]
+        assert "moves next" in page.now["status"]
         assert page.refused(type="undo", at=page.now["at"])
 
 
@@ -103,7 +111,7 @@ def test_undo_goes_back_to_ones_own_last_decision():
         for _ in range(5):
             assert page.wait_turn()
             pictures.append((page.now["svg"], page.now["legal"]))
-            page.act(page.now["legal"][0]["action"])
+            take_first(page)
         page.wait_turn()
         for expected in reversed(pictures):
             page.send(type="undo", at=page.now["at"])
@@ -136,17 +144,15 @@ def test_a_game_without_pictures_is_played_by_words_and_buttons():
             assert page.now["svg"] == ""
             assert "score" in page.now["text"]
             page.act(page.now["legal"][-1]["action"])
-        page.send(type="new", game="pig:Pig", seats=["human", "mcts:100"])
-        with Page(server, key=page.wait("opened")["seat"]) as other:
+        with Page(server, key=opened(page, game="pig:Pig", seats=["human", "mcts:100"])) as other:
             assert other.wait_turn()
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [(["--host", "203.0.113.1"], "cannot be served"), (["--save", "x.json"], "has a button")],
+    ("words", "message"), [("--host 203.0.113.1", "cannot be served"), ("--save x.json", "has a button")]
 )
 def test_errors_of_the_command(words, message):
-    _, error = garden_here("play", "mars", "--web", "--no-open", *words)
+    _, error = garden_here(f"play mars --web --no-open {words}")
     assert message in error
     assert "\n" not in error
 
@@ -155,14 +161,14 @@ def test_errors_of_the_command(words, message):
 
 
 @hidden_games
-def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(name):
+def test_pages_receive_nothing_hidden(name):
     game, rng = make(name), random.Random(0)
     names = ["human"] * game.num_players
-    room = web.Room(Match(new_replay(game, 1), names, agents_of(names, game, 0)))
+    room = Room(Match(new_replay(game, 1), names, agents_of(names, game, 0)))
     match, hidden = room.match, 0
 
     def sent(seat):
-        viewer = web._Page(None, room, seat, False)
+        viewer = rooms.Page(None, room, seat, False)
         viewer.moves = len(match.moves)  # moves are looked at below
         return room.position(viewer)
 
@@ -177,13 +183,13 @@ def test_what_a_page_is_sent_does_not_depend_on_what_its_seat_cannot_see(name):
         match.act(rng.choice(match.legal))
         move = match.moves[-1]
         for seat in set(range(game.num_players)) - {move.seat}:
-            told = match.in_words(len(match.moves) - 1, [seat])
+            description = match.in_words(len(match.moves) - 1, [seat])
             described = game.describe(move.before, move.action)
-            assert told.startswith(game.labels[move.action]) or told in described
+            assert description.startswith(game.labels[move.action]) or description in described
     assert hidden > 0
 
 
-def test_the_record_is_not_had_while_several_people_play(cacti):
+def test_several_people_get_the_replay_only_at_the_end(cacti):
     for path in ("/replay.json", "/replay.html"):
         status, _, text = get(address(cacti, path, seat=keys(cacti)[0]))
         assert (status, "at the end" in text) == (403, True)
@@ -195,7 +201,7 @@ def test_a_guest_gets_no_links_and_begins_no_games(cacti):
         assert (guest.welcome["links"], guest.welcome["games"]) == ([], [])
         assert keys(cacti)[0] not in "".join(guest.frames)
         assert cacti.token not in "".join(guest.frames)
-        assert "only whoever started" in guest.refused(**NEW)
+        assert "only the person who started" in guest.refused(**NEW)
 
 
 # --- who may come in ---
@@ -263,31 +269,27 @@ WRONG = [
 
 def test_hundreds_of_wrong_messages_change_nothing():
     with against_greedy("cacti") as (server, page):
-        rooms, state = len(server.rooms), first_room(server).match.state.tobytes()
+        count, state = len(server.rooms), first_room(server).match.state.tobytes()
         rng, good = random.Random(0), json.dumps({"type": "act", "at": 0, "action": 3})
         messages = list(WRONG)
-        while len(messages) < 300:  # a good message of which a few characters are changed, and never acts
+        while len(messages) < 300:  # a correct message with a few other characters, which does not act
             wrong = list(good)
             for _ in range(rng.randint(1, 4)):
                 wrong[rng.randrange(len(wrong))] = chr(rng.choice([*range(32, 127), 0, 0x2603]))
-            text = "".join(wrong)
-            try:
-                fits = web._decode(text)
-            except (ValueError, RecursionError):
-                messages.append(text)
-            else:
-                if getattr(fits, "at", 0) != 0:
-                    messages.append(text)
+            text, acts = "".join(wrong), False
+            with contextlib.suppress(ValueError, RecursionError):
+                acts = getattr(rooms.decode(text), "at", 0) == 0
+            messages += [] if acts else [text]
         for text in messages:
             page.socket.send(text)
             assert page.wait("error")["text"]
-        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (rooms, state)
-        page.act(page.now["legal"][0]["action"])
+        assert (len(server.rooms), first_room(server).match.state.tobytes()) == (count, state)
+        take_first(page)
         assert page.now["at"] == 1
 
 
 def test_bytes_and_too_long_messages_end_the_page_alone(cacti):
-    for message in (b"\x00\xff", "x" * (LONGEST + 1)):
+    for message in (b"\x00\xff", "x" * (MESSAGE_LIMIT + 1)):
         with Page(cacti, 0) as page:
             page.socket.send(message)
             with pytest.raises(ConnectionClosed):
@@ -301,7 +303,7 @@ def test_messages_at_the_wrong_time_are_answered():
         mover, waiting = (page, other) if page.now["mine"] else (other, page)
         action = mover.now["legal"][0]["action"]
         assert "turn" in waiting.refused(type="act", at=0, action=action)
-        assert "whoever is to move" in waiting.refused(type="hint", at=0)
+        assert "for the player to move" in waiting.refused(type="hint", at=0)
         mover.act(action)
         assert "gone on" in mover.refused(type="act", at=0, action=action)
         assert "gone on" in mover.refused(type="hint", at=0)
@@ -313,17 +315,16 @@ def test_an_agents_fault_ends_its_game_alone(capsys):
     with serving("mars", ["human", "test_server:Broken"]) as server, Page(server) as page:
         while "failed" not in page.now["status"]:
             if page.now["mine"]:
-                page.act(page.now["legal"][0]["action"])
+                take_first(page)
             else:
                 page.receive()
         assert page.now["status"] == "player_1 (test_server:Broken) failed: my own\\nfault"
         assert "failed" in page.refused(type="undo", at=page.now["at"])
-        page.send(type="new", game="mars", seats=["human", "greedy"])
-        with Page(server, key=page.wait("opened")["seat"]) as other:
+        with Page(server, key=opened(page, game="mars")) as other:
             assert other.wait_turn()
 
 
-def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
+def test_a_position_that_cannot_be_drawn_is_an_error_message(monkeypatch):
     with against_greedy("mars") as (server, page):
 
         def fails(*_):
@@ -336,27 +337,27 @@ def test_a_position_that_cannot_be_shown_is_told(monkeypatch):
         assert page.wait("position")["svg"]
 
 
-def test_a_page_that_takes_nothing_holds_nobody_up(cacti):
+def test_a_page_that_does_not_read_is_dropped(cacti):
     room = first_room(cacti)
-    slow = web._Page(None, room, 0, False)
+    slow = rooms.Page(None, room, 0, False)
     room.pages.add(slow)
-    for _ in range(web.WAITING + 1):
+    for _ in range(rooms.QUEUE_LIMIT + 1):
         slow.send({"type": "position"})
     assert slow not in room.pages
 
 
 def test_many_pages_of_a_seat_leave_the_others_theirs(cacti):
     with contextlib.ExitStack() as opened:
-        for _ in range(PAGES):
+        for _ in range(PAGE_LIMIT):
             opened.enter_context(Page(cacti, 0))
-        for _ in range(PAGES):
+        for _ in range(PAGE_LIMIT):
             with pytest.raises(ConnectionClosed, match="too many pages"):
                 Page(cacti, 0)
         other = opened.enter_context(Page(cacti, 1))
         assert other.welcome["seat"] == 1
 
 
-def test_a_position_that_takes_long_holds_up_no_other_game(monkeypatch):
+def test_a_slow_position_delays_no_other_game(monkeypatch):
     """The other game is played while the position of the first is being made."""
     done, asked, position = threading.Event(), threading.Event(), Room.position
 
@@ -368,12 +369,11 @@ def test_a_position_that_takes_long_holds_up_no_other_game(monkeypatch):
 
     monkeypatch.setattr(Room, "position", slow)
     with serving("cacti", ["human", "human"]) as server, Page(server) as page:
-        page.send(type="new", game="mars", seats=["human", "human"])
-        key = page.wait("opened")["seat"]
+        key = opened(page, game="mars", seats=["human", "human"])
         waiting = threading.Thread(target=lambda: Page(server, key=key).close())
         waiting.start()
         assert asked.wait(60)
-        page.act(page.now["legal"][0]["action"])
+        take_first(page)
         assert page.now["at"] == 1
         done.set()
         waiting.join(60)
@@ -396,24 +396,19 @@ def test_a_guest_sees_no_path_of_the_server(tmp_path):
 def test_new_games_saved_games_and_their_films():
     seats = ["human", "greedy", "random"]
     with against_greedy("cacti") as (server, page):
-
-        def opened(**game):
-            page.send(type="new", **game)
-            return page.wait("opened")["seat"]
-
-        key = opened(game="mars", seats=seats, options={"num_players": 3}, seed=5)
+        key = opened(page, game="mars", seats=seats, options={"num_players": 3}, seed=5)
         with Page(server, key=key) as other:
             assert other.welcome["options"]["num_players"] == 3
             assert other.wait_turn()
-            other.act(other.now["legal"][0]["action"])
+            take_first(other)
             saved = get(address(server, "/replay.json", seat=key))[2]
         replay = Replay.parse(saved.encode())
         assert replay.ended == "running"
-        with Page(server, key=opened(game="", seats=seats, replay=saved)) as again:
+        with Page(server, key=opened(page, game="", seats=seats, replay=saved)) as again:
             assert again.welcome["game"] == "mars"
             assert len(again.now["moves"]) >= len(replay.actions)
         whole = record(make("cacti"), [GreedyPolicy(1), GreedyPolicy(2)])
-        key = opened(game="", seats=[], replay=film(whole))
+        key = opened(page, game="", seats=[], replay=film(whole))
         with Page(server, key=key) as ended:
             assert ended.now["over"]
         status, headers, text = get(address(server, "/replay.html", seat=key))
@@ -422,16 +417,15 @@ def test_new_games_saved_games_and_their_films():
         assert "'self'" not in headers["Content-Security-Policy"]
 
 
-def test_many_games_and_no_more(monkeypatch):
-    monkeypatch.setattr(web, "ROOMS", 5)
+def test_the_number_of_games_is_limited(monkeypatch):
+    monkeypatch.setattr(web, "ROOM_LIMIT", 5)
     with against_greedy("mars") as (server, page):
         for _ in range(4):
-            page.send(**NEW)
-            page.wait("opened")
+            opened(page, game="cacti")
         assert "5 games" in page.refused(**NEW)
         server.free_idle()
         assert len(server.rooms) == 5
         for room in server.rooms.values():
-            room.used -= web.IDLE + 1
+            room.used -= web.IDLE_SECONDS + 1
         server.free_idle()
         assert len(server.rooms) == 1  # the one that is looked at

@@ -2,25 +2,25 @@
 
     garden arena mars random greedy mcts:400 runs/mars-… --games 600 --output arena.json
 
-Every pair plays in all seats equally often. With more than two players an agent sits alone at a table whose other
-seats are all taken by its opponent, in each seat in turn; against an equal opponent it would win 1/n of these games.
-The games are divided into jobs. A job's seeds depend only on the arena's seed, the two names and the job's number, so
-the results depend neither on the number of processes nor on the other agents. With --output every finished job is
-saved, and the same command continues after an interruption.
+Every pair plays in all seats equally often. With more than two players, one seat has an agent and all other seats have
+its opponent, in each seat in turn; against an equal opponent it would win 1/n of these games. The games are divided into
+jobs. A job's seeds depend only on the arena's seed, the two names and the job's number, so the results depend neither on
+the number of processes nor on the other agents. With --output every finished job is saved, and the same command continues
+after an interruption.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import itertools
 import json
+import os
 import platform
 import shlex
 import sys
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -31,7 +31,7 @@ import tyro
 
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import CORES, blocks, check, finished
+from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
 from garden_agents.evaluation.matches import (
     Result,
     alone,
@@ -57,14 +57,14 @@ BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
 PICTURES = (".png", ".svg", ".pdf")
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
 RETRIES = 5  # of a job on a Ray cluster whose worker died
-KEPT_LIMIT = 500_000_000  # largest size of a file of finished jobs, bytes
+KEPT_LIMIT = 500_000_000  # largest file of finished jobs, bytes
 
 
 # --- jobs ---
 
 
 class Job(NamedTuple):
-    """Some of the games of a pair: block number `block`, of `games` games."""
+    """Block number `block` of a pair's games, with `games` games."""
 
     agent: str
     opponent: str
@@ -75,13 +75,13 @@ class Job(NamedTuple):
 _Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
-class Played(NamedTuple):
+class JobResults(NamedTuple):
     """The results of a job.
 
     Attributes:
         places: (games, num_players), see `matches.places`.
         scores: (games, num_players), see `matches.scores`.
-        forfeits: of each game that was given up its number in the job, and the seat that did.
+        forfeits: (game, seat) of each game that a seat gave up; the game by its number in the job.
     """
 
     places: list[list[_Number]]
@@ -90,41 +90,30 @@ class Played(NamedTuple):
 
     @property
     def kept(self) -> tuple[Any, ...]:
-        """The results as files hold them: without `forfeits` if there are none."""
+        """The results as in files: without `forfeits` if there are none."""
         return self if self.forfeits else self[:2]
 
     @property
     def forfeited(self) -> np.ndarray:
         """The seat that gave each game up, -1 for none, int64 (games,)."""
-        seats = np.full(len(self.places), -1)
-        for game, seat in self.forfeits:
-            seats[game] = seat
-        return seats
+        seats = dict(self.forfeits)
+        return np.array([seats.get(game, -1) for game in range(len(self.places))])
 
 
-def joined(jobs: Iterable[Played]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return places, scores and `forfeited` of the games of several jobs, one after another."""
-    parts = zip(*((played.places, played.scores, played.forfeited) for played in jobs), strict=True)
-    placed, points, forfeited = map(np.concatenate, parts)
-    return placed, points, forfeited
-
-
-class Kept(msgspec.Struct, forbid_unknown_fields=True):
+class KeptJob(msgspec.Struct, forbid_unknown_fields=True):
     """A line of the file of finished jobs; `sources` are digests of the two agents."""
 
     job: tuple[str, str, int, int]
     sources: tuple[str, str]
-    played: Played
+    played: JobResults
 
     def fits(self, num_players: int) -> bool:
-        """Whether places and scores have the job's number of games, and each game's places are possible ones."""
+        """Whether places and scores have the job's number of games, and the places are possible."""
         games, (placed, points, forfeits) = self.job[3], self.played
-        whole = len(placed) == len(points) == games and all(
-            len(row) == num_players for row in placed + points
-        )
         last = num_players - 1
         return (
-            whole
+            len(placed) == len(points) == games
+            and all(len(row) == num_players for row in placed + points)
             and all(place == sum(p < place for p in row) for row in placed for place in row)
             and len({game for game, _ in forfeits}) == len(forfeits)
             and all(0 <= g < games and 0 <= seat <= last and placed[g][seat] == last for g, seat in forfeits)
@@ -135,20 +124,19 @@ def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
     """Return the jobs of a round robin with at least `games` games of each pair, all seats taken equally often."""
     pairs = list(itertools.combinations(names, 2))
     if num_players > 2:
-        pairs += [(b, a) for a, b in pairs]  # one A among Bs is another game than one B among As
-    parts = blocks(games, BLOCK, num_players)
-    return [Job(*pair, *part) for pair in pairs for part in parts]
+        pairs += [(b, a) for a, b in pairs]  # one A among Bs differs from one B among As
+    return [Job(*pair, *block) for pair in pairs for block in blocks(games, BLOCK, num_players)]
 
 
-def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> Played:
-    """Play a job with newly made agents; all seeds follow from `seed`, the names and the block's number.
+def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> JobResults:
+    """Play a job with new agents; all seeds follow from `seed`, the names and the block's number.
 
-    Sets torch to one thread for the rest of the process, as the number of threads can change a network's last digits.
+    Sets torch to one thread, see `use_one_torch_thread`.
 
     Raises:
-        RuntimeError: if an agent raises, or answers with an illegal action; it names the agent and its opponent.
+        RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponent.
     """
-    digest = hashlib.sha256(json.dumps([seed, job.agent, job.opponent, job.block]).encode()).digest()
+    digest = digest_of(seed, *job[:3])
     seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
     pair = (job.agent, job.opponent)
     agents = [
@@ -156,27 +144,33 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
         for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
     ]
     use_one_torch_thread()
-    ended = play(game, agents, alone(job.games, game.num_players), int.from_bytes(digest[:8]))
-    forfeits = tuple((int(i), int(ended.forfeited[i])) for i in np.flatnonzero(ended.forfeited >= 0))
-    return Played(places(game, *ended).tolist(), scores(game, ended.states).tolist(), forfeits)
+    lineups = alone(job.games, game.num_players)
+    states, forfeited, _ = play(game, agents, lineups, int.from_bytes(digest[:8]))
+    forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
+    return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
 
 
 def finished_jobs(
-    game: Game, jobs: Sequence[Job], seed: int, processes: int, settings: dict[str, Any], address: str | None
-) -> Generator[tuple[Job, Played], None, None]:
+    game: Game,
+    jobs: Sequence[Job],
+    seed: int,
+    processes: int,
+    allow_other_options: bool = False,
+    address: str | None = None,
+) -> Generator[tuple[Job, JobResults], None, None]:
     """Yield each job with its results when it is finished. Closing the generator stops the processes.
 
-    With `address` they are played on a Ray cluster, again where a worker died.
+    With `address` the jobs run on a Ray cluster; a job whose worker died is repeated.
     """
     if address is None:
-        play_one = functools.partial(play_job, game, seed=seed, **settings)
+        play_one = functools.partial(play_job, game, seed=seed, allow_other_options=allow_other_options)
         yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
         return
     with connected(address):
         import ray
 
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
-        running = {remote.remote(game, job, seed, **settings): job for job in jobs}
+        running = {remote.remote(game, job, seed, allow_other_options): job for job in jobs}
         try:
             while running:
                 (done, *_), _ = ray.wait(list(running), num_returns=1)
@@ -189,12 +183,26 @@ def finished_jobs(
                 ray.cancel(reference, force=True)
 
 
-def rated(names: Sequence[str], placed: Mapping[tuple[str, str], np.ndarray], seed: int) -> list[Rating]:
-    """Return ratings from each pair's places, see `joined`."""
-    lineups = [
-        np.array([names.index(name) for name in pair])[alone(*ranks.shape)] for pair, ranks in placed.items()
-    ]
-    return rate(names, np.concatenate(lineups), np.concatenate([*placed.values()]), seed)
+def evaluated(
+    names: Sequence[str], jobs: Mapping[Any, JobResults], seed: int
+) -> tuple[list[Result], list[Rating]]:
+    """Return the results of each pair, and the ratings of `names`.
+
+    Args:
+        names: names of the agents.
+        jobs: finished jobs by agent, opponent and block, the jobs of a pair one after another.
+        seed: seed of the ratings.
+    """
+    results, lineups, placed = [], [], []
+    for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
+        parts = [
+            (played.places, played.scores, played.forfeited) for played in map(jobs.__getitem__, of_pair)
+        ]
+        ranks, points, forfeited = map(np.concatenate, zip(*parts, strict=True))
+        results.append(result_of(pair, ranks, points, forfeited))
+        lineups.append(np.array([*map(names.index, pair)])[alone(*ranks.shape)])
+        placed.append(ranks)
+    return results, rate(names, np.concatenate(lineups), np.concatenate(placed), seed)
 
 
 def round_robin(
@@ -210,7 +218,7 @@ def round_robin(
 ) -> tuple[list[Result], list[Rating]]:
     """Play a round robin; return the results of each pair, and the ratings.
 
-    The results depend on `game`, `names`, `games` and `seed` only. With `processes` > 1 these are spawned, so a script
+    The results depend on `game`, `names`, `games` and `seed` only. Processes are spawned if `processes` > 1, so a script
     that calls this function needs `if __name__ == "__main__":`.
 
     Args:
@@ -218,16 +226,16 @@ def round_robin(
         names: names of the agents, see `garden_agents.registry.load_agent`.
         games: games of each pair, rounded up to a multiple of the number of players.
         seed: seed of the games and of the agents' choices.
-        processes: number of processes that share the jobs.
-        keep: file of finished jobs, which are not played again, except those of agents that can change unseen
-            (`garden_agents.identity`); standard error says which. None for no file.
+        processes: number of processes.
+        keep: file of finished jobs, which are not repeated, except jobs of agents that can change unseen
+            (`garden_agents.identity`); standard error lists them. None for no file.
         allow_other_options: accept networks that were trained with other options or data.
-        ray: play on a Ray cluster, in place of processes of this one: its address, or "local".
-        unchanged: agents that can change unseen and have not: their finished jobs are not played again.
+        ray: address of a Ray cluster, or "local"; processes of this machine if None.
+        unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
 
     Raises:
         ValueError: before any game, for arguments out of range, an unknown agent, a program that does not start, or a
-            file `keep` of other games, or of games of an agent that has changed since.
+            file `keep` of other games or of an agent that has changed since.
         RuntimeError: if an agent fails or a process dies.
     """
     if game.cooperative or game.num_players < 2:
@@ -235,46 +243,40 @@ def round_robin(
     if len(names) < 2:
         raise ValueError("the arena needs at least two agents")
     check(games, processes, names, seed)
-    if not set(unchanged) <= set(names):
-        raise ValueError(
-            f"unchanged names an agent that does not play: {' '.join(set(unchanged) - set(names))}"
-        )
-    settings = {"allow_other_options": True} if allow_other_options else {}
-    agents = {name: identity_of(name, game, **settings) for name in names}
-    sources = {name: agent.digest for name, agent in agents.items()}
+    if strangers := set(unchanged) - set(names):
+        raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
+    agents = {name: identity_of(name, game, allow_other_options) for name in names}
     jobs = jobs_of(names, game.num_players, games)
     done = {} if keep is None else _kept(keep, game, seed, agents, unchanged)
     missing = [job for job in jobs if job not in done]
     total, left = (sum(job.games for job in some) for some in (jobs, missing))
     with (
         progress_bar(total=total, initial=total - left, unit="game") as bar,
-        contextlib.nullcontext() if keep is None else keep.open("a", encoding="utf-8") as file,
-        contextlib.closing(finished_jobs(game, missing, seed, processes, settings, ray)) as results_of_jobs,
+        open(keep or os.devnull, "a", encoding="utf-8") as file,
+        contextlib.closing(
+            finished_jobs(game, missing, seed, processes, allow_other_options, ray)
+        ) as results_by_job,
     ):
-        for job, played in results_of_jobs:
+        for job, played in results_by_job:
             done[job] = played
-            if file is not None:
-                line = {"job": job, "sources": [sources[name] for name in job[:2]], "played": played.kept}
-                file.write(json.dumps(line, separators=(",", ":")) + "\n")
-                file.flush()
+            sources = [agents[name].digest for name in job[:2]]
+            line = {"job": job, "sources": sources, "played": played.kept}
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+            file.flush()
             bar.update(job.games)
 
-    results, placed = [], {}
-    for pair, of_pair in itertools.groupby(jobs, key=lambda job: job[:2]):
-        placed[pair], points, forfeited = joined(done[job] for job in of_pair)
-        results.append(result_of(pair, placed[pair], points, forfeited))
-    return results, rated(names, placed, seed)
+    return evaluated(names, {job: done[job] for job in jobs}, seed)
 
 
 def _kept(
     path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
-) -> dict[Job, Played]:
-    """Return the finished jobs in a file that count; it is made if it is missing: a header line, then one line per job.
+) -> dict[Job, JobResults]:
+    """Return the valid finished jobs of a file: a header line, then one line per job. Create the file if it is missing.
 
-    Of several lines of one job the last counts, as jobs of agents that can change unseen are played again.
+    The last line of a job counts, as jobs of agents that can change unseen are repeated.
     """
     advice = f"choose another --output, or delete {path} to start again"
-    here = {
+    header = {
         "game": game.name,
         **{f"option {key}": value for key, value in game.option_values.items()},
         "data": game.data_digest,
@@ -285,34 +287,32 @@ def _kept(
     damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
     try:
         text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
-        lines = text.split("\n")[:-1]  # without an incomplete last line, as a crash leaves it
-        lines = lines or [json.dumps(here)]
+        lines = text.split("\n")[:-1]  # without an incomplete last line after a crash
+        lines = lines or [json.dumps(header)]
         first, *rest = map(json.loads, lines)
-        there, kept = msgspec.convert(first, dict[str, Any]), msgspec.convert(rest, list[Kept])
+        written, kept = msgspec.convert(first, dict[str, Any]), msgspec.convert(rest, list[KeptJob])
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError):
         raise damaged from None
     differ = [
-        f"{key} is {checks.short(there.get(key))}, not {here[key]!r}"
-        for key in here
-        if there.get(key) != here[key]
+        f"{key} is {checks.short(written.get(key))}, not {value!r}"
+        for key, value in header.items()
+        if written.get(key) != value
     ]
     if differ:
         raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
     done = {}
     again = set()
     for line in kept:
-        playing = [
-            (name, source) for name, source in zip(line.job[:2], line.sources, strict=True) if name in agents
-        ]
-        for name, source in playing:
-            if agents[name].digest != source:
+        pair = [name for name in line.job[:2] if name in agents]
+        for name, source in zip(line.job[:2], line.sources, strict=True):
+            if name in agents and agents[name].digest != source:
                 raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
         if not line.fits(game.num_players):
             raise damaged
-        unseen = {name for name, _ in playing if agents[name].unseen and name not in unchanged}
-        if len(playing) == 2 and unseen:
+        unseen = {name for name in pair if agents[name].unseen and name not in unchanged}
+        if len(pair) == 2 and unseen:
             again |= unseen
         else:
             done[Job(*line.job)] = line.played
@@ -330,23 +330,24 @@ def _kept(
 
 
 def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], title: str) -> None:
-    """Draw the win rates of all pairs as a table, and next to it the ratings; one line for each agent, best first."""
+    """Draw the win rates of all pairs as a table next to the ratings; one row per agent, best first."""
     from matplotlib.colors import TwoSlopeNorm
 
     n, fair = len(ratings), 1 / len(results[0].by_seat)
-    row = {r.agent: i for i, r in enumerate(ratings)}
-    cells = {(row[r.agent], row[r.opponent]): (r.win_rate, *r.interval) for r in results}
-    if fair == 1 / 2:
-        cells |= {(j, i): (1 - won, 1 - high, 1 - low) for (i, j), (won, low, high) in cells.items()}
-    rates = np.full((n, n), np.nan)
-    for cell, (won, _, _) in cells.items():
-        rates[cell] = won
+    rank = {r.agent: i for i, r in enumerate(ratings)}
+    rates = np.full((n, n, 3), np.nan)  # win rate and interval
+    for result in results:
+        i, j = rank[result.agent], rank[result.opponent]
+        rates[i, j] = result.win_rate, *result.interval
+        if fair == 1 / 2:
+            rates[j, i] = 1 - rates[i, j, [0, 2, 1]]
     names = [short(r.agent, 26) for r in ratings]
     width = 0.8 * max(n, 3)
-    shape = {"sharey": True, "width_ratios": (width, 3.5)}
-    with plot(path, 2, (6 + width, 2.6 + 0.5 * n), **shape) as (left, right):
-        image = left.imshow(rates, cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
-        for (i, j), (won, low, high) in cells.items():
+    size = 6 + width, 2.6 + 0.5 * n
+    with plot(path, 2, size, sharey=True, width_ratios=(width, 3.5)) as (left, right):
+        image = left.imshow(rates[..., 0], cmap="RdBu", norm=TwoSlopeNorm(fair, 0, 1), aspect="auto")
+        for i, j in np.argwhere(np.isfinite(rates[..., 0])):
+            won, low, high = rates[i, j]
             style = {"ha": "center", "va": "center"}
             style["color"] = "white" if abs(image.norm(won) - 0.5) > 0.3 else "black"
             left.text(j, i - 0.13, f"{won:.0%}", **style)
@@ -369,44 +370,35 @@ def picture(path: Path, results: Sequence[Result], ratings: Sequence[Rating], ti
 
 
 @dataclass
-class Arguments:
+class Arguments(GameArguments):
     """Play a round robin between agents: win rates and ratings."""
 
-    game: tyro.conf.Positional[str]
-    """name of an installed game, or module:Class"""
     agents: tyro.conf.Positional[list[str]]
     """two or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
     games: int = 600
     """games of each pair, rounded up to a multiple of the number of players"""
-    num_players: int | None = None
-    """number of players; the game's default if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, name and value in turn, for example --options peaks 2"""
-    seed: int = 0
-    """seed of the games and of the agents' choices"""
-    processes: int = CORES
-    """number of processes, which does not change the results; one for each core if not given"""
     output: Path | None = None
-    """JSON file for the results; finished jobs are kept beside it, in .games.jsonl, and not played again; none if not given"""
+    """JSON file for the results; finished jobs are kept next to it in .games.jsonl and not repeated; none if not given"""
     picture: Path | None = None
-    """file for a plot of the results, .png, .svg or .pdf; beside --output if not given"""
-    allow_other_options: bool = False
-    """accept networks that were trained with other options or data"""
+    """file for a plot of the results, .png, .svg or .pdf; next to --output if not given"""
     unchanged: tuple[str, ...] = ()
-    """agents such as programs, which can change unseen, whose finished jobs are kept as they have not changed"""
+    """agents that can change unseen, such as programs, but have not changed: their finished jobs are kept"""
     ray: str | None = None
-    """play on a Ray cluster, which does not change the results: its address, or "local"; in --processes if not given"""
+    """address of a Ray cluster, or "local", which does not change the results; --processes are used if not given"""
 
 
-def _make_room(output: Path | None, drawing: Path | None) -> None:
-    """Make the output folders; raise for a file that cannot be written, before any game is played."""
+def _make_folders(output: Path | None, drawing: Path | None) -> None:
+    """Create the folders of the output files.
+
+    Raises:
+        ValueError: for a file that cannot be written.
+    """
     if drawing is not None and drawing.suffix not in PICTURES:
         raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {drawing.name!r}")
-    for path in (output, drawing):
-        if path is not None:
-            if path.is_dir():
-                raise ValueError(f"{path} is a folder, not a file")
-            path.parent.mkdir(parents=True, exist_ok=True)
+    for path in filter(None, (output, drawing)):
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder, not a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def main(arguments: Arguments) -> list[Result]:
@@ -416,37 +408,34 @@ def main(arguments: Arguments) -> list[Result]:
         SystemExit: for arguments that are not valid, or after Ctrl-C.
         RuntimeError: if an agent fails or a process dies.
     """
-    output, keep, drawing = arguments.output, None, arguments.picture
+    a, output = arguments, arguments.output
     with one_line_errors():
-        if output is not None:
-            keep, drawing = output.with_suffix(".games.jsonl"), drawing or output.with_suffix(".png")
-        _make_room(output, drawing)
-        game = make_game(arguments.game, arguments.num_players, arguments.options)
+        keep = output and output.with_suffix(".games.jsonl")
+        drawing = a.picture or (output and output.with_suffix(".png"))
+        _make_folders(output, drawing)
+        game = make_game(a.game, a.num_players, a.options)
     with one_line_errors(f"stopped; the same command continues from {keep}" if keep else "stopped"):
         results, ratings = round_robin(
-            game,
-            arguments.agents,
-            arguments.games,
-            arguments.seed,
-            arguments.processes,
-            keep,
-            arguments.allow_other_options,
-            arguments.ray,
-            arguments.unchanged,
+            game, a.agents, a.games, a.seed, a.processes, keep, a.allow_other_options, a.ray, a.unchanged
         )
     if output is not None:
-        command = ["garden", "arena", arguments.game, *arguments.agents, "--games", str(arguments.games)]
-        command += ["--num-players", str(game.num_players)]
-        if arguments.options:
-            command += ["--options", *itertools.chain(*arguments.options.items())]
-        command += ["--seed", str(arguments.seed)]
-        if arguments.allow_other_options:
-            command.append("--allow-other-options")
+        options = ["--options", *itertools.chain(*a.options.items())] if a.options else []
+        command = [
+            "garden",
+            "arena",
+            a.game,
+            *a.agents,
+            "--games",
+            a.games,
+            "--num-players",
+            game.num_players,
+        ]
+        command += [*options, "--seed", a.seed, *["--allow-other-options"] * a.allow_other_options]
         report = {
-            "command": shlex.join(command),
+            "command": shlex.join(map(str, command)),
             "game": game.name,
             "options": game.shown_options,
-            "seed": arguments.seed,
+            "seed": a.seed,
             "results": [asdict(r) for r in results],
             "ratings": [asdict(r) for r in ratings],
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
@@ -455,9 +444,10 @@ def main(arguments: Arguments) -> list[Result]:
             write_json(output, report)
     try:  # results are printed even if the picture fails
         if drawing is not None:
-            title = f"{game!r}, {results[0].games} games a pair, seed {arguments.seed}"
             with one_line_errors():
-                picture(drawing, results, ratings, title)
+                picture(
+                    drawing, results, ratings, f"{game!r}, {results[0].games} games a pair, seed {a.seed}"
+                )
     finally:
         print(f"{table(results)}\n\n{ratings_table(ratings)}", flush=True)
     return results

@@ -1,8 +1,10 @@
-"""Jobs shared among processes."""
+"""Jobs of games: shared settings, seeds, and processes that run the jobs."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import multiprocessing
 import os
 import signal
@@ -10,7 +12,10 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, TypeVar
+
+import tyro
 
 from garden_agents.programs import end_all
 from garden_core.checks import as_seed
@@ -19,14 +24,38 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 """Number of cores that this process may use."""
 
 PATIENCE = 3.0
-"""Seconds that processes have to end before they are killed."""
+"""Seconds before processes that do not end are killed."""
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
+@dataclass
+class GameArguments:
+    """A game, and how agents play it."""
+
+    game: tyro.conf.Positional[str]
+    """name of an installed game, or module:Class"""
+    _: KW_ONLY
+    num_players: int | None = None
+    """number of players; the game's default if not given"""
+    options: dict[str, str] = field(default_factory=dict)
+    """other options of the game as names and values, for example --options peaks 2"""
+    seed: int = 0
+    """seed of the games and of the agents' choices"""
+    processes: int = CORES
+    """number of processes, which does not change the games; one per core if not given"""
+    allow_other_options: bool = False
+    """accept networks that were trained with other options or data"""
+
+
+def digest_of(*parts: Any) -> bytes:
+    """Return a SHA-256 digest of plain JSON values, from which seeds are taken."""
+    return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
 def check(games: int, processes: int, names: Sequence[str] = (), seed: int = 0) -> None:
-    """Raise ValueError for numbers out of range, or a name that is there twice."""
+    """Raise ValueError for numbers out of range, or a repeated name."""
     if len(set(names)) < len(names):
         raise ValueError(f"an agent is named twice: {' '.join(names)}")
     for what, number in (("games", games), ("processes", processes)):
@@ -36,7 +65,7 @@ def check(games: int, processes: int, names: Sequence[str] = (), seed: int = 0) 
 
 
 def blocks(games: int, size: int, multiple: int) -> list[tuple[int, int]]:
-    """Return number and games of each block of `size` games; `games` and `size` are rounded up to a multiple."""
+    """Return number and size of each block of games; `games` and `size` are rounded up to a multiple of `multiple`."""
     games, size = (-(-number // multiple) * multiple for number in (games, size))
     return [(start // size, min(size, games - start)) for start in range(0, games, size)]
 
@@ -46,17 +75,17 @@ def finished(
 ) -> Generator[tuple[J, R], None, None]:
     """Yield each job with the result of `play` when it is finished. Closing the generator stops the processes.
 
-    With `processes` > 1 these are spawned, so a script that calls this needs `if __name__ == "__main__":`, and `play` is
+    Processes are spawned if `processes` > 1, so a script that calls this needs `if __name__ == "__main__":`, and `play` is
     pickled.
 
     Args:
         play: plays a job.
         jobs: the jobs.
-        processes: number of processes; 1 for this one alone.
+        processes: number of processes; with 1 the jobs run in this process.
         describe: returns the name of a job, for the message when its process died.
 
     Raises:
-        RuntimeError: if a process dies. Exceptions of `play` are passed on.
+        RuntimeError: if a process dies. Exceptions of `play` propagate.
     """
     if processes == 1:
         for job in jobs:
@@ -86,18 +115,15 @@ def finished(
                 children = set(multiprocessing.active_children()) - others
                 for child in children:
                     child.terminate()
-                for child in children:  # which may be in the middle of a long search
+                for child in children:  # which may be in a long search
                     child.join(PATIENCE)
                     child.kill()
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the parent process, and end with it, or when it says so.
-
-    Ctrl-C reaches the parent alone where a script sends it, and all processes from a terminal.
-    """
+    """Ignore Ctrl-C, which a terminal sends to all processes and a script only to the parent; end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: _leave())
+    signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 
@@ -108,7 +134,7 @@ def _leave_with_parent() -> None:
         _leave()
 
 
-def _leave() -> None:
-    """End this process at once, and the programs that it has started."""
+def _leave(*_: object) -> None:
+    """End this process at once, and the programs that it started."""
     end_all()
     os._exit(1)

@@ -1,13 +1,12 @@
-"""The leaderboard: ratings of the agents that people submit, computed from kept games.
+"""The leaderboard: ratings of submitted agents, computed from kept games.
 
-    garden leaderboard                  # compute the ratings anew
-    garden leaderboard --play mars      # first play the games that are missing
+    garden leaderboard                  # recompute the ratings
+    garden leaderboard --play mars      # first play the missing games
 
 A folder GAME-PLAYERS has a file NAME.toml for each agent (`Entry`), and games.jsonl with the results of their games: a
-line that says of what game, then one for each job of the arena, in the order of the jobs. Job and seed of a line are all
-that it takes to play its games again. The ratings depend on nothing but these files, and are written into the page
-README.md. Computing them runs no code that a file names; playing imports an entry's module only if it was named on the
-command line too.
+header line about the game, then one line per arena job, sorted. A line's job and seed are enough to repeat its games. The
+ratings depend only on these files, and are written into the page README.md. Computing them runs no code that a file names;
+playing imports an entry's module only if the command line names it too.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import functools
-import hashlib
 import itertools
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -26,22 +23,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import numpy as np
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.arena import (
     BLOCK,
     KEPT_LIMIT,
     Job,
-    Kept,
-    Played,
+    JobResults,
+    KeptJob,
+    evaluated,
     finished_jobs,
     jobs_of,
-    joined,
-    rated,
 )
-from garden_agents.evaluation.jobs import CORES, check
-from garden_agents.evaluation.matches import result_of
+from garden_agents.evaluation.jobs import CORES, check, digest_of
+from garden_agents.evaluation.matches import Result
 from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
@@ -52,7 +47,7 @@ from garden_core.files.disk import read_regular, write_atomically
 from garden_core.game import Game
 from garden_core.registry import list_games
 
-SEED = 0  # of all games, and of the ratings
+SEED = 0  # of all games and of the ratings
 GAMES = "games.jsonl"
 PAGE = "README.md"
 PAGE_LIMIT = 1_000_000  # bytes
@@ -72,14 +67,14 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An agent of the leaderboard."""
 
     agent: _Name
-    """as `garden arena` takes it: a built-in agent, a network's file beside the entry, or module:attribute"""
+    """as for `garden arena`: a built-in agent, a network's file next to the entry, or module:attribute"""
     author: _Name
     date: datetime.date
     command: Annotated[str, msgspec.Meta(min_length=1)]
-    """what made the agent; for one that was not trained, what plays it"""
+    """command that trained the agent; for an agent that was not trained, the command that plays it"""
     note: str = ""
     games: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 100_000
-    """most games of a pair that it plays, for a slow agent"""
+    """largest number of games of a pair, for slow agents"""
 
     @property
     def is_code(self) -> bool:
@@ -87,20 +82,20 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _CODE.fullmatch(self.agent) is not None
 
 
-class Line(Kept):
+class Line(KeptJob):
     """A line of the file of kept games.
 
-    `sources` are digests of the weights of the agents' networks, "" without one; of agents that are code those of
+    `sources` are digests of the agents' network weights, "" without a network; for agents that are code, digests of
     `garden_agents.identity`, "" in older lines.
     """
 
     digest: str
-    """of all the rest of the line, and of the file's first line"""
+    """of the rest of the line and the file's first line"""
 
 
 @dataclass
 class Table:
-    """A game with a number of players, its entries by agent, and the jobs that they have played."""
+    """A game with a number of players, its entries by agent, and the finished jobs."""
 
     folder: Path
     game: Game
@@ -108,7 +103,7 @@ class Table:
     files: dict[str, Path]
     """Each agent's entry."""
     done: dict[tuple[str, str, int], Line]
-    """By pair and number of the block; a line of the same block may have more of its games."""
+    """By pair and number of the block; a line may have only a part of its block's games."""
 
     @property
     def head(self) -> dict[str, Any]:
@@ -123,42 +118,40 @@ class Table:
 
     @functools.cached_property
     def sources(self) -> dict[str, str]:
-        """By agent the digest for its lines; agents that are code are not loaded here, but added when they play."""
-        found = {}
+        """Each agent's digest for its lines; agents that are code are added when they play."""
+        digests = {}
         for agent, entry in self.entries.items():
             try:
                 if not entry.is_code:
-                    found[agent] = weights_digest(load_agent(agent, self.game))
+                    digests[agent] = weights_digest(load_agent(agent, self.game))
             except ValueError as error:
                 raise ValueError(f"{self.files[agent]}: {one_line(error)}") from None
-        return found
+        return digests
 
-    def line(self, job: Job, played: Played) -> Line:
+    def line(self, job: Job, played: JobResults) -> Line:
         """Return the line of a finished job."""
         sources = self.sources[job.agent], self.sources[job.opponent]
         return Line(job, sources, played, self.digest(job, sources, played))
 
-    def digest(self, job: Sequence[Any], sources: Sequence[str], played: Played) -> str:
+    def digest(self, job: Sequence[Any], sources: Sequence[str], played: JobResults) -> str:
         """Return the digest of a line."""
-        return hashlib.sha256(json.dumps([self.head, job, sources, played.kept]).encode()).hexdigest()[:16]
+        return digest_of(self.head, job, sources, played.kept).hex()[:16]
 
     def write(self) -> None:
         """Write the file of kept games."""
-        kept = [msgspec.structs.asdict(self.done[key]) for key in sorted(self.done)]
-        rows = (self.head, *(row | {"played": row["played"].kept} for row in kept))
-        write_atomically(self.folder / GAMES, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        lines = [line for _, line in sorted(self.done.items())]
+        rows = [msgspec.structs.asdict(line) | {"played": line.played.kept} for line in lines]
+        write_atomically(self.folder / GAMES, msgspec.json.Encoder().encode_lines([self.head, *rows]))
 
 
 def read_tables(folder: Path) -> list[Table]:
     """Return the tables of a leaderboard.
 
     Raises:
-        ValueError: if a file is damaged, or an entry or a game in it is not what it should be; it names file and line.
+        ValueError: if a file is damaged, or an entry or a game is not valid; it names file and line.
     """
     tables = []
-    for path in sorted(folder.iterdir() if folder.is_dir() else ()):
-        if not path.is_dir():
-            continue
+    for path in sorted(folder.glob("*/")):
         name = _FOLDER.fullmatch(path.name)
         if name is None or name[1] not in list_games():
             raise ValueError(
@@ -221,7 +214,7 @@ def _read_games(table: Table) -> None:
 
 
 def _check(table: Table, line: Line) -> None:
-    """Raise ValueError unless a line holds games of two entries, as the arena plays them, that are not there yet."""
+    """Raise ValueError unless a line is a new job of two entries, as the arena plays it."""
     *pair, number, games = line.job
     players = table.game.num_players
     unknown = [agent for agent in pair if agent not in table.entries]
@@ -238,7 +231,7 @@ def _check(table: Table, line: Line) -> None:
 
 
 def _outdated(table: Table) -> dict[tuple[str, str, int], str]:
-    """Return, by block, an agent that has changed since, as far as that is known."""
+    """Return, by block, an agent that is known to have changed since."""
     return {
         block: agent
         for block, line in table.done.items()
@@ -251,13 +244,13 @@ def _outdated(table: Table) -> dict[tuple[str, str, int], str]:
 
 
 def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None:
-    """Play what is missing, and keep each job as soon as it is finished."""
+    """Play missing games and save each finished job."""
     name, playing = table.folder.name, []
     for agent, entry in sorted(table.entries.items()):
         try:
-            if entry.is_code and agent not in code:
-                raise ValueError(f"it is code, which --code {agent} allows to run")
             if entry.is_code:
+                if agent not in code:
+                    raise ValueError(f"it is code, which --code {agent} allows to run")
                 table.sources[agent] = identity_of(agent, table.game).digest
             playing.append(agent)
         except (ImportError, ValueError) as error:
@@ -267,8 +260,7 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     for block in outdated:
         del table.done[block]
     for agent in sorted({*outdated.values()}):
-        other = "they are of another version, or of one not noted"
-        why = "it can change unseen" if agent in unseen else other
+        why = "it can change unseen" if agent in unseen else "they are of another or an unknown version"
         print(f"{name}: the games of {agent} are played again, as {why}", flush=True)
     table.write()
     jobs = []
@@ -279,7 +271,7 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
     missing = [job for job in jobs if played.get(job[:3], 0) < job.games]
     with (
         progress_bar(total=sum(job.games for job in missing), unit="game", desc=name) as bar,
-        contextlib.closing(finished_jobs(table.game, missing, SEED, processes, {}, None)) as finished,
+        contextlib.closing(finished_jobs(table.game, missing, SEED, processes)) as finished,
     ):
         for job, results in finished:
             table.done[job[:3]] = table.line(job, results)
@@ -291,50 +283,43 @@ def _play(table: Table, games: int, code: Sequence[str], processes: int) -> None
 
 
 def rating_table(table: Table) -> str:
-    """Return the table of an entry's rating, games, and win rate against the next one."""
-    pairs = {
-        pair: joined(table.done[block].played for block in blocks)
-        for pair, blocks in itertools.groupby(sorted(table.done), key=lambda block: block[:2])
-    }
-    names = sorted({agent for pair in pairs for agent in pair})
-    if not pairs:
+    """Return the table of ratings, numbers of games, and win rates against the next agent."""
+    if not table.done:
         return "No games yet.\n"
-    found = rated(names, {pair: ranks for pair, (ranks, _, _) in pairs.items()}, SEED)
+    names = sorted({agent for block in table.done for agent in block[:2]})
+    jobs = {block: line.played for block, line in sorted(table.done.items())}
+    results, rated = evaluated(names, jobs, SEED)
     # Rounded first: the last digits of floating-point numbers differ between machines.
-    ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in found)
+    ratings = sorted((-round(r.rating), r.agent, round(r.uncertainty)) for r in rated)
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
     for place, (rating, agent, uncertainty) in enumerate(ratings, 1):
         entry, file = table.entries[agent], table.files[agent]
-        games = sum(len(ranks) for pair, (ranks, _, _) in pairs.items() if agent in pair)
         cells = [
             f"[{file.stem}](../{table.folder.parent.name}/{table.folder.name}/{file.name})",
             f"{-rating} ± {uncertainty}",
-            games,
-            _against(pairs, agent, ratings[place][1]) if place < len(ratings) else "",
+            sum(r.games for r in results if agent in (r.agent, r.opponent)),
+            _against(results, agent, ratings[place][1]) if place < len(ratings) else "",
             f"`{agent}`",
             entry.author,
             entry.date,
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     gave_up: Counter[str] = Counter()
-    for pair, results in pairs.items():
-        result = result_of(pair, *results)
-        gave_up.update({pair[0]: result.forfeits, pair[1]: result.opponents_forfeits})
+    for r in results:
+        gave_up.update({r.agent: r.forfeits, r.opponent: r.opponents_forfeits})
     lines += [f"\n`{agent}` gave up {n} of these games, which it lost." for agent, n in gave_up.items() if n]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _against(pairs: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]], agent: str, other: str) -> str:
-    """Return an agent's win rate, its interval and the number of games, where it sat alone among copies of the other."""
-    if (agent, other) in pairs:
-        result = result_of((agent, other), *pairs[agent, other])
-        won, (low, high) = result.win_rate, result.interval
-    elif (other, agent) in pairs and pairs[other, agent][0].shape[1] == 2:
-        result = result_of((other, agent), *pairs[other, agent])
-        won, (high, low) = 1 - result.win_rate, (1 - limit for limit in result.interval)
-    else:
-        return "not played"
-    return f"{won:.1%} ({low:.1%} … {high:.1%}) of {result.games}"
+def _against(results: Sequence[Result], agent: str, opponent: str) -> str:
+    """Return an agent's win rate, its interval and the number of games, for one agent among copies of the opponent."""
+    for r in results:
+        won, (low, high) = r.win_rate, r.interval
+        if (r.agent, r.opponent) == (agent, opponent):
+            return f"{won:.1%} ({low:.1%} … {high:.1%}) of {r.games}"
+        if (r.opponent, r.agent) == (agent, opponent) and len(r.by_seat) == 2:
+            return f"{1 - won:.1%} ({1 - high:.1%} … {1 - low:.1%}) of {r.games}"
+    return "not played"
 
 
 # --- the command ---
@@ -342,27 +327,27 @@ def _against(pairs: dict[Any, tuple[np.ndarray, np.ndarray, np.ndarray]], agent:
 
 @dataclass
 class Arguments:
-    """Compute the leaderboard's ratings from its kept games, after playing those that are missing if wanted."""
+    """Compute the leaderboard's ratings from its kept games; with --play, play missing games first."""
 
     play: str | None = None
-    """play this game's missing games first, with every number of players that it has a table for; none if not given"""
+    """game whose missing games are played first, with every number of players that has a table; none if not given"""
     num_players: int | None = None
     """play with this number of players only"""
     games: int = 200
-    """games of each pair to be played, fewer where an entry says so"""
+    """games of each pair, fewer if an entry limits them"""
     code: tuple[str, ...] = ()
     """entries module:attribute that may play; their code is run"""
     processes: int = CORES
     """number of processes, which does not change the results; one for each core if not given"""
     check: bool = False
-    """write nothing, and fail if the tables are not those of the kept games"""
+    """write nothing; fail if the tables do not match the kept games"""
     folder: Path = Path("leaderboard")
     """the leaderboard's folder"""
 
 
 @one_line_errors("stopped; the same command continues, as finished jobs are kept")
 def main(arguments: Arguments) -> None:
-    """Compute the leaderboard, and play for it.
+    """Compute the leaderboard, after playing missing games if requested.
 
     Raises:
         SystemExit: for arguments or files that are not valid, tables that are not current, or after Ctrl-C.
@@ -388,7 +373,7 @@ def main(arguments: Arguments) -> None:
         for agent in _outdated(table).values():
             raise ValueError(
                 f"{table.folder / GAMES}: {agent} has another network now than in these games; garden leaderboard "
-                f"--play {table.game.name} plays them anew"
+                f"--play {table.game.name} plays them again"
             )
     page = a.folder / PAGE
     before = read_regular(page, PAGE_LIMIT).decode()

@@ -21,12 +21,14 @@ class Finished(NamedTuple):
     """Finished games.
 
     Attributes:
-        states: state records (G,), as the games ended or were given up.
+        states: state records (G,), at the end of the games, forfeited games included.
         forfeited: int64 (G,), the seat that gave the game up, -1 for none.
+        decisions: int64 (D, 2), game and action of every decision, in the order of play.
     """
 
     states: np.ndarray
     forfeited: np.ndarray
+    decisions: np.ndarray
 
 
 def play(
@@ -36,40 +38,43 @@ def play(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> Finished:
-    """Play G games at once, one for each line of `lineups`; an agent that answers FORFEIT gives up that game.
+    """Play G games at once, one per row of `lineups`; an agent that returns FORFEIT gives up that game.
 
     Args:
         game: the game with its options.
         agents: the policies.
-        lineups: int (G, num_players): who sits where, as indexes into `agents`.
+        lineups: int (G, num_players), each seat's agent as an index into `agents`.
         seed: seed of the games.
-        on_finished: called after each step of all games with the number of games that it ended; what it raises is
-            passed on, and ends the match.
+        on_finished: called after each step of all games with the number of games that it ended; its exceptions end the
+            match.
 
     Raises:
-        ValueError: if an agent answers with an illegal action; it names the agent.
+        ValueError: if an agent returns an illegal action; it names the agent.
     """
     batch = Batch(game, len(lineups), autoreset=False, history=bool(hints_of(game).private_fields))
     batch.reset(seed)
     running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
+    decisions = []
     while len(running):
-        asked = lineups[running, batch.current_player[running]]
+        movers = batch.current_player[running]
+        asked = lineups[running, movers]
         actions = np.zeros(len(running), np.int64)
         for index in np.unique(asked):
-            rows = running[asked == index]
-            actions[asked == index] = ask(agents[index], batch, rows, may_forfeit=True)
+            actions[asked == index] = ask(agents[index], batch, running[asked == index], may_forfeit=True)
         given_up = actions == FORFEIT
-        forfeited[running[given_up]] = batch.current_player[running[given_up]]
-        batch.step(actions[~given_up], running[~given_up])
+        forfeited[running[given_up]] = movers[given_up]
+        rows, actions = running[~given_up], actions[~given_up]
+        batch.step(actions, rows)
+        decisions.append(np.stack([rows, actions], 1))
         finished = batch.over[running] | given_up
         if on_finished is not None:
             on_finished(int(finished.sum()))
         running = running[~finished]
-    return Finished(batch.states, forfeited)
+    return Finished(batch.states, forfeited, np.concatenate(decisions))
 
 
 def named(name: str, policy: Policy) -> Policy:
-    """Return a policy whose failures, answers that are not allowed among them, raise RuntimeError with its name."""
+    """Return a policy that raises RuntimeError with its name if it fails or returns an illegal action."""
 
     def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
         try:
@@ -94,7 +99,7 @@ def alone(games: int, num_players: int) -> np.ndarray:
 def places(game: Game, states: np.ndarray, forfeited: np.ndarray | None = None) -> np.ndarray:
     """Return int (G, num_players): the number of seats that finished ahead of each seat, 0 for a winner.
 
-    A seat that gave a game up (`Finished`) is last; the others are ranked by the position at that time.
+    A seat that gave up (`Finished`) is last; the others are ranked by the position at that time.
     """
     standings = loops.by_seat(loops.standings_rows, game, states).astype(np.int64)
     if forfeited is not None:
@@ -104,7 +109,7 @@ def places(game: Game, states: np.ndarray, forfeited: np.ndarray | None = None) 
 
 
 def shares_of(placed: np.ndarray) -> np.ndarray:
-    """Return float (G, num_players): each seat's share of the win: 1 for a sole winner, 1/k for each of k tied ones."""
+    """Return each seat's share of the win, float (G, num_players): 1 for a sole winner, 1/k for each of k tied winners."""
     first = placed == 0
     return first / first.sum(axis=1, keepdims=True)
 
@@ -114,19 +119,20 @@ def scores(game: Game, states: np.ndarray) -> np.ndarray:
     return loops.by_seat(loops.points_rows, game, states)
 
 
-def wilson(wins: float, games: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a win rate (E. B. Wilson, 1927); `wins` may have fractions, for ties."""
+def wilson(wins: float, games: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a win rate (E. B. Wilson, 1927); `wins` may be fractional, for ties."""
     if games == 0:
         return 0.0, 1.0
-    rate = wins / games
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z / (1 + z * z / games) * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    rate, z = wins / games, 1.959964
+    scale = 1 + z * z / games
+    centre = (rate + z * z / (2 * games)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @dataclass
 class Result:
-    """Results of one agent at tables whose other seats are all taken by another agent."""
+    """Results of an agent in one seat, with copies of another agent in all other seats."""
 
     agent: str
     opponent: str
@@ -138,7 +144,7 @@ class Result:
     by_seat: list[float]
     """Win rate in each seat, over games / num_players games."""
     forfeits: int = 0
-    """Games that the agent gave up, which it has lost."""
+    """Games that the agent gave up and so lost."""
     opponents_forfeits: int = 0
 
 
@@ -150,26 +156,26 @@ def meet(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> Result:
-    """Play the first agent against the second, in every seat equally often; `games` is rounded up accordingly."""
+    """Play the first agent against copies of the second, in every seat equally often; `games` is rounded up to that."""
     n = game.num_players
-    finished = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
-    return result_of(names, places(game, *finished), scores(game, finished.states), finished.forfeited)
+    states, forfeited, _ = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
+    return result_of(names, places(game, states, forfeited), scores(game, states), forfeited)
 
 
 def result_of(
-    names: tuple[str, str], placed: np.ndarray, points: np.ndarray, forfeited: np.ndarray | None = None
+    names: tuple[str, str], placed: np.ndarray, points: np.ndarray, forfeited: np.ndarray
 ) -> Result:
-    """Return the results of finished games whose lineups are those of `alone`.
+    """Return the results of finished games with the lineups of `alone`.
 
     Args:
         names: names of the two agents.
         placed: int (G, num_players), see `places`.
         points: int (G, num_players), see `scores`.
-        forfeited: int (G,), the seat that gave the game up, -1 for none; None: no game was given up.
+        forfeited: int (G,), the seat that gave the game up, -1 for none.
     """
     games, n = placed.shape
     first = alone(games, n) == 0
-    gave_up = np.zeros_like(first) if forfeited is None else forfeited[:, None] == np.arange(n)
+    gave_up = forfeited[:, None] == np.arange(n)
     won, own = shares_of(placed)[first], points[first]
     others = (points.sum(axis=1) - own) / max(n - 1, 1)
     return Result(
@@ -186,7 +192,7 @@ def result_of(
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a text table; below it the numbers of games that agents gave up."""
+    """Return the results as a text table, followed by the numbers of games that agents gave up."""
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [
         f"{'agent':<{width}} {'against':<{width}}  games win rate   95 % interval        scores  by seat, %"
@@ -209,5 +215,5 @@ def table(results: Sequence[Result]) -> str:
 
 
 def short(name: str, width: int) -> str:
-    """Return a name, its beginning cut off if it is longer than `width`."""
+    """Return a name, without its beginning if it is longer than `width`."""
     return name if len(name) <= width else f"…{name[1 - width :]}"

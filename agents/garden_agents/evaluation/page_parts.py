@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -46,7 +47,5 @@ def share(part: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    """Return a time in hours, minutes and seconds."""
+    return str(datetime.timedelta(seconds=round(seconds)))

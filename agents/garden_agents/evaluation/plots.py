@@ -26,7 +26,7 @@ def _axes(columns: int, size: tuple[float, float], style: dict[str, Any], **subp
     import font_lato
     import matplotlib
     from matplotlib import font_manager
-    from matplotlib.figure import Figure  # draws with Agg, whatever backend is configured
+    from matplotlib.figure import Figure  # always draws with Agg
 
     font_manager.fontManager.addfont(font_lato.font_files["Lato"])
     ours: dict[Any, Any] = {

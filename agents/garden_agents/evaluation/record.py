@@ -1,8 +1,8 @@
-"""Games between named agents as a dataset: one small file (`garden_core.files.dataset`).
+"""Record games between agents as a dataset, one small file (`garden_core.files.dataset`).
 
     garden record mars --agents greedy mcts:100 --games 10000 --output games.safetensors
 
-All agents sit at the same tables, each in every seat equally often. The games are divided into jobs. A job's seeds depend
+All agents play against each other, each in every seat equally often. The games are divided into jobs. A job's seeds depend
 only on the seed, the agents' names and the job's number, so the games do not depend on the number of processes.
 """
 
@@ -10,44 +10,37 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import tyro
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.jobs import CORES, blocks, check, finished
+from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
-from garden_core.batch.batch import Batch
-from garden_core.batch.policies import FORFEIT, Policy
 from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, record_types
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, game_seed, seed_rng
 
 BLOCK = 100  # games in a job, rounded up to a multiple of the number of agents
-ROOM = (
-    LIMIT - 20_000_000
-)  # bytes of arrays in a file, which leave room for its other content and for a last job
+ROOM = LIMIT - 20_000_000  # bytes of arrays in a file, before its other content and the last job
 
 
 class Job(NamedTuple):
-    """Some of the games: block number `block`, of `games` games."""
+    """Block number `block` of the games, with `games` games."""
 
     block: int
     games: int
 
 
 def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
-    """Return who sits where, int64 (games, num_players): of each `agents` games every agent has each seat in one.
+    """Return each seat's agent, int64 (games, num_players): in every `agents` games each agent has each seat once.
 
-    Several agents are not all the same at a table, and else who meets whom is drawn from `seed`.
+    Lineups are drawn from `seed`, without those of only one agent.
     """
     rng_state = np.zeros(4, np.uint64)
     seed_rng(rng_state, np.uint64(seed))
@@ -62,73 +55,53 @@ def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
 def play_job(
     game: Game, names: Sequence[str], job: Job, seed: int, allow_other_options: bool = False
 ) -> Record:
-    """Play a job with newly made agents; return its games, those that an agent gave up among them.
+    """Play a job with new agents; return its games, forfeited games included.
 
     Sets torch to one thread, see `use_one_torch_thread`.
 
     Raises:
-        RuntimeError: if an agent raises, or answers with an illegal action; it names the agent.
+        RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent.
     """
 
-    def seed_of(what: str, size: int = 8) -> int:
-        digest = hashlib.sha256(json.dumps([seed, job.block, *names, what]).encode()).digest()
-        return int.from_bytes(digest[:size])
+    def seed_of(purpose: str, size: int = 8) -> int:
+        return int.from_bytes(digest_of(seed, job.block, *names, purpose)[:size])
 
-    def noted(policy: Policy) -> Policy:
-        def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
-            actions = policy(batch, rows)
-            taken.append((rows, actions))
-            return actions
-
-        return choose
-
-    taken: list[tuple[np.ndarray, np.ndarray]] = []
     agents = [
-        noted(named(name, load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options)))
+        named(name, load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options))
         for name in names
     ]
     use_one_torch_thread()
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
-    forfeited = play(game, agents, seated, seed_of("games")).forfeited
-    rows, actions = (np.concatenate(part) for part in zip(*taken, strict=True))
-    kept = actions != FORFEIT
-    rows, actions = rows[kept], actions[kept]
-    actions = actions[np.argsort(rows, kind="stable")]
-    seeds = [game_seed(np.uint64(seed_of("games")), np.uint64(row), np.uint64(0)) for row in range(job.games)]
-    lengths = np.bincount(rows, minlength=job.games)
-    arrays = (np.array(seeds, np.uint64), lengths, actions, seated, forfeited)
-    kinds = record_types(game).values()
-    return Record(*(array.astype(kind) for array, kind in zip(arrays, kinds, strict=True)))
+    deal_seed = seed_of("games")
+    ended = play(game, agents, seated, deal_seed)
+    rows, actions = ended.decisions.T
+    arrays = (
+        [game_seed(np.uint64(deal_seed), np.uint64(row), np.uint64(0)) for row in range(job.games)],
+        np.bincount(rows, minlength=job.games),
+        actions[np.argsort(rows, kind="stable")],
+        seated,
+        ended.forfeited,
+    )
+    types = record_types(game).values()
+    return Record(*(np.asarray(array, kind) for array, kind in zip(arrays, types, strict=True)))
 
 
 @dataclass
-class Arguments:
+class Arguments(GameArguments):
     """Play games between agents and write them as a dataset."""
 
-    game: tyro.conf.Positional[str]
-    """name of an installed game, or module:Class"""
     agents: list[str]
     """one or more of: random, greedy, mcts:400, network, network-mcts:100, a run's folder, module:attribute, program:COMMAND"""
     output: Path
-    """file for the dataset, which must not exist"""
+    """new file for the dataset"""
     games: int = 1000
     """number of games, rounded up to a multiple of the number of agents"""
-    num_players: int | None = None
-    """number of players; the game's default if not given"""
-    options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, name and value in turn, for example --options peaks 2"""
-    seed: int = 0
-    """seed of the games and of the agents' choices"""
-    processes: int = CORES
-    """number of processes, which does not change the games; one for each core if not given"""
-    allow_other_options: bool = False
-    """accept networks that were trained with other options or data"""
 
 
 def main(arguments: Arguments) -> Dataset:
-    """Play the games, write the file and print who played and with what result.
+    """Play the games, write the file and print a summary.
 
-    What is finished is written also after Ctrl-C, or if an agent fails.
+    Finished games are written also after Ctrl-C or if an agent fails.
 
     Raises:
         SystemExit: for arguments that are not valid, if a file cannot be written, after Ctrl-C, or if an agent fails or
@@ -150,7 +123,7 @@ def main(arguments: Arguments) -> Dataset:
 
 
 def _check(arguments: Arguments, game: Game) -> None:
-    """Raise for arguments that are not valid before any game is played, and make the file's folder."""
+    """Raise an exception for arguments that are not valid, and create the file's folder."""
     names = arguments.agents
     check_names(names)
     check(arguments.games, arguments.processes, names, arguments.seed)
@@ -162,7 +135,7 @@ def _check(arguments: Arguments, game: Game) -> None:
 
 
 def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
-    """Play all jobs; return what is finished, in order, and why not all is, or nothing."""
+    """Play all jobs; return the finished ones, in order, and the reason if some are missing, or ""."""
     names = arguments.agents
     jobs = [Job(*block) for block in blocks(arguments.games, BLOCK, len(names))]
     play_one = functools.partial(
@@ -181,7 +154,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
                 parts[job] = part
                 bar.update(job.games)
                 size += sum(np.asarray(array).nbytes for array in part)
-                size += 4 * part.lineups.size  # which the scores take
+                size += 4 * part.lineups.size  # for the scores
                 if size > ROOM:
                     stopped = "the file is full"
                     break
@@ -189,11 +162,11 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
         stopped = "stopped"
     except RuntimeError as error:
         stopped = f"error: {error}"
-    return [parts[job] for job in jobs if job in parts], stopped
+    return [parts[job] for job in sorted(parts)], stopped
 
 
 def _summary(dataset: Dataset) -> str:
-    """Return the dataset in words, and a line for each agent, as a text table."""
+    """Return the dataset in words, and a text table with one line per agent."""
     width = min(30, max(5, *map(len, dataset.agents)))
     lines = [repr(dataset), f"{'agent':<{width}}    seats   score  reward"]
     forfeited = dataset.record.forfeited

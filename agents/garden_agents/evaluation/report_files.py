@@ -1,9 +1,11 @@
-"""Sections of a report from the files of a training run: its settings, the final evaluation, those during the training."""
+"""Sections of a report from the files of a training run: settings, final evaluation, evaluations during the training."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
+from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,14 +16,13 @@ from garden_agents.evaluation.matches import Result, wilson
 from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
 from garden_agents.evaluation.plots import learning_curves, svg_plot
 from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
-from garden_core.files.disk import is_file, read_regular
+from garden_core.files.disk import read_regular
 
 EXPLOIT = "exploit.json"
-RESULTS_LIMIT = 1_000_000  # largest size of a file of results, bytes
-MOST_ROWS, MOST_EVALUATIONS = 4000, 200  # of the tables that are looked at
+RESULTS_LIMIT = 1_000_000  # largest file of results, bytes
+MOST_ROWS, MOST_EVALUATIONS = 4000, 200  # of the tables
 MOST_AGENTS, MOST_RESULTS = 12, 100
-LARGEST, LEAST = 1e15, 1e-30  # numbers beyond are not drawn, smaller ones are 0
-
+LARGEST, LEAST = 1e15, 1e-30  # larger numbers are not drawn, smaller ones are 0
 
 T = TypeVar("T")
 
@@ -33,14 +34,14 @@ class _Results(msgspec.Struct):
     decisions: int = 0
 
 
-class Recorded:
-    """Everything that a run has written so far; files that are missing or damaged leave their part empty.
+class RunFiles:
+    """The content of a run's files; empty for missing or damaged files.
 
     Attributes:
         config: its config.
-        metrics, evaluations: the columns of its tables, float64 of the same length, NaN for what cannot be drawn.
+        metrics, evaluations: the columns of its tables, float64 of the same length, NaN for values that cannot be drawn.
         results: of the final evaluation, and of a best response.
-        errors: what is wrong with a file, by its name.
+        errors: error message by name of the damaged file.
     """
 
     def __init__(self, folder: Path, config: Config) -> None:
@@ -63,18 +64,17 @@ class Recorded:
     @property
     def decisions(self) -> float:
         """Decisions learned from so far."""
-        return max(
-            (float(part["decisions"][-1]) for part in (self.metrics, self.evaluations) if part), default=0.0
-        )
+        tables = filter(None, (self.metrics, self.evaluations))
+        return max((float(table["decisions"][-1]) for table in tables), default=0.0)
 
     @property
     def panel(self) -> list[str]:
-        """Names of the agents that evaluations were played against."""
+        """Names of the opponents in evaluations."""
         return [name for name in self.evaluations if name not in ("decisions", "seconds")][:MOST_AGENTS]
 
     @property
     def best(self) -> float | None:
-        """Decisions after which the network was kept: with the highest mean rate, the latest of equal ones."""
+        """Decisions of the evaluation with the highest mean rate, the latest of equal ones, whose network was kept."""
         if not self.panel:
             return None
         means = np.mean([self.evaluations[name] for name in self.panel], axis=0)
@@ -83,13 +83,13 @@ class Recorded:
 
     @property
     def num_players(self) -> int | None:
-        """Number of players, if the config says so."""
+        """Number of players, None if the config has none."""
         options = self.config.game.get("options")
         return _whole(options.get("num_players") if isinstance(options, dict) else None, 1, 1000)
 
     @property
     def panel_games(self) -> int | None:
-        """Games against each agent in an evaluation, if the config says so."""
+        """Games against each agent in an evaluation, None if the config has none."""
         games = _whole(self.config.arguments.get("panel_games"), 1, 10**9)
         if games is None or self.num_players is None or self.panel == [TEAM]:
             return games
@@ -97,7 +97,7 @@ class Recorded:
 
 
 def _columns(path: Path, most: int) -> dict[str, np.ndarray]:
-    """Return the columns of a table, of `most` rows at most, without rows whose place on the x axis is unknown."""
+    """Return the columns of a table, with `most` rows at most, without rows that have no place on the x axis."""
     rows = read_rows(path, ("decisions", "seconds"), most)
     if not rows:
         return {}
@@ -110,7 +110,7 @@ def _columns(path: Path, most: int) -> dict[str, np.ndarray]:
 
 
 def _results(path: Path, limit: int) -> _Results | None:
-    if not is_file(path):
+    if not isfile(path):
         return None
     try:
         return msgspec.json.decode(read_regular(path, limit), type=_Results)
@@ -122,45 +122,41 @@ def _whole(value: object, low: int, high: int) -> int | None:
     return value if type(value) is int and low <= value <= high else None
 
 
-def state(found: Recorded) -> str:
-    """Return a sentence on how far the training is."""
-    if found.results and found.results[0].decisions >= found.decisions:
+def state(run: RunFiles) -> str:
+    """Return a sentence about the progress of the training."""
+    if run.results and run.results[0].decisions >= run.decisions:
         return "This training is finished."
     return "This training is running, or was interrupted."
 
 
-def settings(found: Recorded) -> str:
-    """Return the game and the settings of the training, and how long it took."""
-    config, arguments = found.config, found.config.arguments
+def settings(run: RunFiles) -> str:
+    """Return the game, the settings and the duration of the training."""
+    config, arguments = run.config, run.config.arguments
+    limit = arguments.get("minutes")
+    of = f" of {duration(60 * limit)}" if isinstance(limit, int | float) and 0 < limit <= 1e7 else ""
     named = {
         "game": words(arguments.get("game", "")),
         "options": _listed(config.game.get("options", {})),
         "trainer": words(config.trainer),
         "seed": words(arguments.get("seed", "")),
+        "training time": f"{duration(run.metrics['seconds'][-1])}{of}" if run.metrics else "",
+        METRICS: words(run.errors.get(METRICS, ""), 600),
+        "decisions": f"{run.decisions:,.0f}" if run.decisions else "",
+        "best network": "" if run.best is None else f"kept after {run.best:,.0f} decisions",
+        "versions": _listed(config.versions),
+        "command": f"<code>{words(config.command, 2000)}</code>" if config.command else "",
     }
-    if found.metrics:
-        limit = arguments.get("minutes")
-        of = f" of {duration(60 * limit)}" if isinstance(limit, int | float) and 0 < limit <= 1e7 else ""
-        named["training time"] = f"{duration(found.metrics['seconds'][-1])}{of}"
-    elif METRICS in found.errors:
-        named[METRICS] = words(found.errors[METRICS], 600)
-    if found.decisions:
-        named["decisions"] = f"{found.decisions:,.0f}"
-    if found.best is not None:
-        named["best network"] = f"kept after {found.best:,.0f} decisions"
-    named["versions"] = _listed(config.versions)
-    named["command"] = f"<code>{words(config.command, 2000)}</code>" if config.command else ""
     rows = [(words(key, 60), words(value)) for key, value in itertools.islice(arguments.items(), 200)]
     return f"{facts(named)}\n<details><summary>all arguments</summary>{table(('argument', 'value'), rows)}</details>"
 
 
 def _listed(values: Any) -> str:
-    """Return names and values of a config, without those that are empty."""
+    """Return names and non-empty values of a config."""
     pairs = itertools.islice(values.items(), 60) if isinstance(values, dict) else ()
     return ", ".join(f"{words(key, 60)} {words(value, 100)}" for key, value in pairs if value != "")
 
 
-def final(found: Recorded) -> str:
+def final(run: RunFiles) -> str:
     """Return the table of the final evaluation."""
     rows = [
         (
@@ -172,50 +168,51 @@ def final(found: Recorded) -> str:
             f"{r.mean_score:.1f} : {r.opponents_mean_score:.1f}",
             ", ".join(f"{won:.0%}" for won in r.by_seat[:20]),
         )
-        for file in found.results
+        for file in run.results
         for r in file.results[:MOST_RESULTS]
     ]
-    wrong = "; ".join(found.errors[name] for name in (RESULTS, EXPLOIT) if name in found.errors)
+    wrong = "; ".join(run.errors[name] for name in (RESULTS, EXPLOIT) if name in run.errors)
     if not rows:
-        return quiet(wrong or "There is none; it is played at the end of a training, if at all.")
+        return quiet(wrong or "There is none; it is played at the end of a training, unless turned off.")
     head = ("agent", "against", "games", "win rate", "95 % interval", "mean scores", "win rate by seat")
     return table(head, rows) + (quiet(wrong) if wrong else "")
 
 
-def evaluations(found: Recorded) -> str:
+def evaluations(run: RunFiles) -> str:
     """Return the curves of the evaluations, over decisions and over time."""
-    if not found.panel:
-        return quiet(found.errors.get(EVALUATIONS, "There was no evaluation yet."))
-    team, players, games = found.panel == [TEAM], found.num_players, found.panel_games
-    decisions, seconds = found.evaluations["decisions"], found.evaluations["seconds"]
-    rows = [[f"{d:,.0f}", duration(s)] for d, s in zip(decisions, seconds, strict=True)]
+    if not run.panel:
+        return quiet(run.errors.get(EVALUATIONS, "There was no evaluation yet."))
+    team, players, games = run.panel == [TEAM], run.num_players, run.panel_games
+    decisions, seconds = run.evaluations["decisions"], run.evaluations["seconds"]
     columns = {"decisions": decisions, "seconds": seconds}
-    for name in found.panel:
-        rates = found.evaluations[name]
+    cells = [[f"{number:,.0f}" for number in decisions], [*map(duration, seconds)]]
+    for name in run.panel:
+        rates = run.evaluations[name]
         columns[name] = rates if team else np.where((rates >= 0) & (rates <= 1), rates, np.nan)
-        for row, text in zip(rows, _in_words(columns[name], games, team), strict=True):
-            row.append(text)
-    chance = 1 / players if players and players > 1 and not team else None
-
-    def draw(left: Any, right: Any) -> None:
-        learning_curves(left, right, columns, None if team else games, chance)
-
-    names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in found.panel]
-    about = f"ach evaluation plays the same {f'{games:,} ' if games else ''}deals"
-    about = f"The bands are 95 % intervals (Wilson); e{about}" if games and not team else f"E{about}"
+        cells.append([_in_words(rate, games, team) for rate in columns[name]])
+    curves = functools.partial(
+        learning_curves,
+        columns=columns,
+        games=None if team else games,
+        chance=1 / players if players and players > 1 and not team else None,
+    )
+    names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in run.panel]
+    about = f"Each evaluation plays the same {f'{games:,} ' if games else ''}deals."
+    if games and not team:
+        about = f"The bands are 95 % intervals (Wilson). {about}"
     return (
-        f'<p class="quiet">{about}.</p>{svg_plot(draw, sharey=True)}'
-        f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), rows)}</details>"
+        f'<p class="quiet">{about}</p>{svg_plot(curves, sharey=True)}'
+        f"<details><summary>the numbers</summary>{table(('decisions', 'time', *names), zip(*cells, strict=True))}</details>"
     )
 
 
-def _in_words(rates: np.ndarray, games: int | None, team: bool) -> list[str]:
-    """Return win rates with their intervals, or a team's scores, in words."""
-    texts = [(f"{rate:.3g}" if team else f"{rate:.1%}") if np.isfinite(rate) else "–" for rate in rates]
-    if games is None or team:
-        return texts
-    intervals = (wilson(rate * games, games) for rate in rates)
-    return [
-        f"{text} ({low:.0%} … {high:.0%})" if np.isfinite(rate) else text
-        for text, rate, (low, high) in zip(texts, rates, intervals, strict=True)
-    ]
+def _in_words(rate: float, games: int | None, team: bool) -> str:
+    """Return a win rate with its interval, or a team's score, in words."""
+    if not np.isfinite(rate):
+        return "–"
+    if team:
+        return f"{rate:.3g}"
+    if games is None:
+        return f"{rate:.1%}"
+    low, high = wilson(rate * games, games)
+    return f"{rate:.1%} ({low:.0%} … {high:.0%})"

@@ -1,34 +1,43 @@
-"""Sections of a report about how a run's network plays: actions, scores, values, sample games."""
+"""Sections of a report about games of a run's network: actions, scores, values, sample games."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from garden_agents.evaluation.matches import places, shares_of, wilson
 from garden_agents.evaluation.page_parts import facts, quiet, section, share, table, words
 from garden_agents.evaluation.plots import COLOURS, GREY, svg_plot
 from garden_agents.evaluation.run_files import CONFIG, Config
-from garden_agents.evaluation.values import Noted, by_fifths, chances, noted, parts_of
+from garden_agents.evaluation.values import PlayedGame, by_fifths, chances, parts_of, self_play
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network_agent import NetworkAgent
 from garden_agents.registry import make_game
 from garden_core.batch.policies import GreedyPolicy, Policy
 from garden_core.checks import one_line
 from garden_core.files.data import DataFile
-from garden_core.files.disk import is_file
 from garden_core.files.replay import record
 from garden_core.game import Game
 from garden_core.render import film
 
-SEED = 4_000_000  # of the games, which neither training nor evaluations use
+SEED = 4_000_000  # of the games; neither training nor evaluations use it
 BINS = 10  # of values
 PARTS = ("1st fifth", "2nd", "3rd", "4th", "5th")
 HEADING = "How the network plays"
+
+
+class _GameArguments(msgspec.Struct):
+    """The arguments of a training that choose its game."""
+
+    game: str
+    options: dict[str, str] = {}
+    num_players: int | None = None
 
 
 def sections(
@@ -41,14 +50,14 @@ def sections(
 ) -> list[str]:
     """Play games of the run's best network against itself, and return the sections about them.
 
-    If that cannot be done, there is one section that says why. Arguments as those of `report.page`.
+    If the games cannot be played, there is one section with the reason. The arguments are described in `report.page`.
     """
     try:
         game = _game(config, code, folder / CONFIG)
-        if not is_file(folder / NETWORK):
+        if not isfile(folder / NETWORK):
             raise ValueError(f"there is no {NETWORK} yet; it is written at the first evaluation")
         agent = NetworkAgent.load(folder, game, SEED, sampled=True)
-        played = noted(game, [agent], games, SEED, on_finished)
+        played = self_play(game, agent, games, SEED, on_finished)
     except (ValueError, TypeError) as error:
         return [section(HEADING, quiet(f"No games were played: {error}."))]
     return [
@@ -62,17 +71,16 @@ def _game(config: Config, code: str | None, path: Path) -> Game:
     """Return the game of a run, its cap on decisions no higher than the game's default.
 
     Raises:
-        ValueError, TypeError: for a game that is not installed, code that `code` does not name, or options of another.
+        ValueError, TypeError: for a game that is not installed, code that `code` does not name, or options of another game.
     """
-    name, options = config.arguments.get("game"), config.arguments.get("options", {})
-    players = config.arguments.get("num_players")
-    plain = isinstance(options, dict) and all(isinstance(text, str) for text in options.values())
-    if not (isinstance(name, str) and plain and (players is None or isinstance(players, int))):
-        raise ValueError(f"{CONFIG} names no game")
-    if ":" in name and name != code:
-        raise ValueError(f"the game is code, {one_line(name, 100)}; to run it, name it with --game")
+    try:
+        a = msgspec.convert(config.arguments, _GameArguments)
+    except msgspec.ValidationError:
+        raise ValueError(f"{CONFIG} names no game") from None
+    if ":" in a.game and a.game != code:
+        raise ValueError(f"the game is code, {one_line(a.game, 100)}; to run it, name it with --game")
     files = {key: DataFile(f"{one_line(key, 60)} in {path}", text) for key, text in config.data_files.items()}
-    game = make_game(name, players, options, files)
+    game = make_game(a.game, a.num_players, a.options, files)
     cap = game.defaults["max_decisions"]
     if game.option_values["max_decisions"] > cap:  # a stranger's game might go on for hours
         game = game.with_options(max_decisions=cap)
@@ -82,7 +90,7 @@ def _game(config: Config, code: str | None, path: Path) -> Game:
 # --- how it plays ---
 
 
-def _play(game: Game, played: Sequence[Noted]) -> str:
+def _play(game: Game, played: Sequence[PlayedGame]) -> str:
     ends = np.concatenate([each.end for each in played])
     lengths, cut = ends["decisions"], float((ends["truncated"] != 0).mean())
     choices = np.mean([len(each.actions) for each in played])
@@ -96,7 +104,7 @@ def _play(game: Game, played: Sequence[Noted]) -> str:
 
 
 def _seats(game: Game, ends: np.ndarray) -> str:
-    """Return the win rates by seat; nothing for games without opponents."""
+    """Return the win rates by seat; "" for games without opponents."""
     if game.cooperative or game.num_players < 2:
         return ""
     rows = []
@@ -107,8 +115,8 @@ def _seats(game: Game, ends: np.ndarray) -> str:
     return f"<h3>Win rate by seat</h3>{table(('seat', 'win rate', '95 % interval'), rows)}"
 
 
-def _actions(game: Game, played: Sequence[Noted]) -> str:
-    """Return the shares of each kind of action: of the game's blocks of actions, or by the first word of their labels."""
+def _actions(game: Game, played: Sequence[PlayedGame]) -> str:
+    """Return the share of each kind of action: blocks of the game's actions, or first words of their labels."""
     kinds = [part.meaning for part in game.action_parts for _ in range(part.size)]
     kinds = kinds or [label.partition(" ")[0] for label in game.labels]
     names = list(dict.fromkeys(kinds))
@@ -126,32 +134,34 @@ def _actions(game: Game, played: Sequence[Noted]) -> str:
 
 
 def _scores(game: Game, ends: np.ndarray) -> str:
-    """Return how scores come about: means of their parts, of first places and of others."""
+    """Return the means of the parts of scores, for winners and others."""
     sheets = [game.score_sheet(game.snapshot(end)) for end in ends]
     first = places(game, ends) == 0
     if game.cooperative:
         first[:] = True
     names = list(dict.fromkeys(name for sheet in sheets for parts in sheet for name in parts))
-    values = np.array([[[parts.get(name, 0) for name in names] for parts in sheet] for sheet in sheets])
-    values = np.concatenate([values, values.sum(2, keepdims=True)], 2)
-    labels = [*(words(name, 60) for name in names), "all"]
+    values = np.array(
+        [
+            [[*(parts.get(name, 0) for name in names), sum(parts.values())] for parts in sheet]
+            for sheet in sheets
+        ]
+    )
     won = values[first].mean(0)
-    columns = {"part": labels, "mean": [f"{mean:.1f}" for mean in won]}
-    if not first.all():
+    columns: dict[str, Iterable[str]] = {"part": [*(words(name, 60) for name in names), "all"]}
+    if first.all():
+        columns["mean"] = map("{:.1f}".format, won)
+    else:
         lost = values[~first].mean(0)
-        columns = {
-            "part": labels,
-            "mean of first places": columns["mean"],
-            "of others": [f"{mean:.1f}" for mean in lost],
-            "difference": [f"{difference:+.1f}" for difference in won - lost],
-        }
+        columns["mean of first places"] = map("{:.1f}".format, won)
+        columns["of others"] = map("{:.1f}".format, lost)
+        columns["difference"] = map("{:+.1f}".format, won - lost)
     return f"<h3>How scores come about</h3>{table([*columns], zip(*columns.values(), strict=True))}"
 
 
 # --- values ---
 
 
-def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> str:
+def _calibration(game: Game, agent: NetworkAgent, played: Sequence[PlayedGame]) -> str:
     """Return the network's values next to the outcomes: a reliability diagram, means and correlations."""
     if game.cooperative or game.num_players < 2:
         return quiet("This game is cooperative or for one player, so no values of first places are shown.")
@@ -159,14 +169,14 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
         return quiet(
             f'The network\'s values are no chances of the first place: they predict the reward "{agent.value_target}".'
         )
-    values = [each.values[:, 0] for each in played]
+    values = [each.values for each in played]
     outcomes = [each.outcomes for each in played]
     value, outcome = np.concatenate(values), np.concatenate(outcomes)
     if not len(value):
         return quiet("There was no decision with more than one legal action.")
     span = -1 / (game.num_players - 1), 1.0
     edges = np.linspace(*span, BINS + 1)
-    at = np.clip(np.searchsorted(edges, value, "right") - 1, 0, BINS - 1)
+    at = np.digitize(value, edges[1:-1])
     counts = np.bincount(at, minlength=BINS)
     some = np.flatnonzero(counts)
     x, y = (np.bincount(at, part, BINS)[some] / counts[some] for part in (value, outcome))
@@ -200,7 +210,7 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[Noted]) -> st
 
 
 def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
-    """Return games of the network, which plays its most likely actions: against itself, and against greedy play."""
+    """Return games of the network with its most likely actions: against itself, and against greedy play."""
     network: Policy = NetworkAgent(agent.network, agent.value_target)
     n, greedy = game.num_players, GreedyPolicy(SEED)
     lineups = {"the network against itself": [network] * n}
@@ -220,7 +230,7 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
 def _sample(
     game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int, dark: bool
 ) -> str:
-    """Return a game of these policies, to be opened: a page of its own, which reaches nothing of this one."""
+    """Return a collapsed game of these policies: an embedded page, isolated from this one."""
     replay = record(game, seats, seed)
     values_seats = agent.value_target == "seats" and game.num_players > 1
     page = film.page(replay, estimates=chances(agent, replay) if values_seats else None, dark=dark)

@@ -1,9 +1,10 @@
-"""The files of a training run that tell how it went. Anybody may have written them, so they are read with care."""
+"""The config and tables of a training run. The files are untrusted: their sizes and contents are checked."""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ RESULTS = "evaluation.json"
 """The final evaluation."""
 TEAM = "team"
 """The panel of a cooperative game, which has no opponents."""
-CONFIG_LIMIT = 2_000_000  # largest size of config.toml, data files included, bytes
-TABLE_LIMIT = 30_000_000  # largest size of metrics.csv and evaluations.csv, bytes
-MOST_COLUMNS, MOST_ROWS = 1_000, 500_000  # of these
+CONFIG_LIMIT = 2_000_000  # largest config.toml, data files included, bytes
+TABLE_LIMIT = 30_000_000  # largest metrics.csv and evaluations.csv, bytes
+MOST_COLUMNS, MOST_ROWS = 1_000, 500_000  # of these tables
 
 
 class Config(msgspec.Struct):
-    """What config.toml holds.
+    """The content of config.toml.
 
     Attributes:
         arguments: the training's arguments by name.
@@ -47,7 +48,7 @@ class Config(msgspec.Struct):
 
 
 def read_config(path: Path) -> Config:
-    """Return what a run's config.toml holds.
+    """Return the content of a run's config.toml.
 
     Raises:
         ValueError: if it cannot be read, is larger than 2 MB, or is no config of a run.
@@ -65,8 +66,8 @@ def read_rows(path: Path, needed: Collection[str], most: int | None = None) -> l
 
     Args:
         path: the file.
-        needed: columns that it must have.
-        most: with more rows than these, so many that are spread evenly, the last one among them; all if None.
+        needed: required columns.
+        most: largest number of rows: evenly spaced ones, the last row included. None for all.
 
     Raises:
         ValueError: if a column is missing, a value is no number, or the file is larger than 30 MB, has more than
@@ -86,17 +87,15 @@ def read_rows(path: Path, needed: Collection[str], most: int | None = None) -> l
         count = len(lines) - 1
         if most is not None and count > most:
             lines = [lines[0], *(lines[(i + 1) * count // most] for i in range(most))]
-        found = [values for values in csv.reader(lines[1:]) if values]
-        if found and len(found[-1]) != len(columns):  # an incomplete last line, as a crash leaves it
-            found.pop()
-        if any(len(values) != len(columns) for values in found):
+        rows = [values for values in csv.reader(lines[1:]) if values]
+        if rows and len(rows[-1]) != len(columns):  # an incomplete last line after a crash
+            rows.pop()
+        if any(len(values) != len(columns) for values in rows):
             raise ValueError("a row has not as many values as there are columns")
-        rows = [dict(zip(columns, values, strict=True)) for values in found]
-        for row in rows:
-            if not set(needed) <= row.keys():
-                raise ValueError("a column is missing")
-            for value in row.values():
-                float(value)
+        if rows and not set(needed) <= set(columns):
+            raise ValueError("a column is missing")
+        for value in itertools.chain(*rows):
+            float(value)
+        return [dict(zip(columns, values, strict=True)) for values in rows]
     except (TypeError, ValueError, csv.Error) as error:
         raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
-    return rows

@@ -1,4 +1,4 @@
-"""Values of networks: chances of the first place, and how well they predict outcomes."""
+"""Values of networks: chances to finish first, and how well they predict outcomes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from garden_core.game import Game
 FIFTHS = 5
 
 
-class Noted(NamedTuple):
-    """A game and its D decisions for which there was more than one legal action.
+class PlayedGame(NamedTuple):
+    """A game and its D decisions with more than one legal action.
 
     Attributes:
-        values: float32 (D, agents), each agent's value for the player to move.
+        values: float32 (D,), the network's value for the player to move.
         outcomes: float64 (D,), that player's outcome on the same scale; zeros in games without opponents.
-        actions: int64 (D,), what was chosen.
+        actions: int64 (D,), the chosen actions.
         states: state records (D,), before the decisions.
-        end: state records (1,), as the game ended.
+        end: state records (1,), at the end of the game.
     """
 
     values: np.ndarray
@@ -34,49 +34,44 @@ class Noted(NamedTuple):
     end: np.ndarray
 
 
-def noted(
+def self_play(
     game: Game,
-    agents: Sequence[NetworkAgent],
+    agent: NetworkAgent,
     games: int,
     seed: int,
     on_finished: Callable[[int], object] | None = None,
-) -> list[Noted]:
-    """Play games of the first agent against itself; return the decisions with the values of all agents.
+) -> list[PlayedGame]:
+    """Play games of a network against itself; return the decisions with the network's values.
 
     Args:
         game: the game with its options.
-        agents: the networks; the first one plays.
+        agent: the network.
         games: number of games.
         seed: seed of the games.
         on_finished: called after each step of all games with the number of games that it ended.
 
     Raises:
-        ValueError: if an agent's answer is not finite.
+        ValueError: if the network's output is not finite.
     """
     batch = Batch(game, games, autoreset=False)
     batch.reset(seed)
     steps = []
     while len(rows := np.flatnonzero(~batch.over)):
-        seen, masks = batch.observation[rows], batch.action_mask[rows]
-        chosen, own = agents[0].decide(batch, rows)
-        expected = [own, *(agent.evaluate(seen, masks)[1] for agent in agents[1:])]
-        values = np.stack([value.reshape(len(rows), -1)[:, 0] for value in expected], 1)
-        several = masks.sum(1, dtype=np.int64) > 1
-        states = batch.states[rows[several]]
-        steps.append(
-            (rows[several], values[several].astype(np.float32), chosen[several].astype(np.int64), states)
-        )
-        batch.step(chosen, rows)
+        actions, values = agent.decide(batch, rows)
+        several = np.flatnonzero(batch.action_mask[rows].sum(1, dtype=np.int64) > 1)
+        decisions = rows, values.reshape(len(rows), -1)[:, 0], actions, batch.states[rows]
+        steps.append([part[several] for part in decisions])
+        batch.step(actions, rows)
         if on_finished is not None:
             on_finished(int(batch.over[rows].sum()))
-    rows, *arrays = (np.concatenate(parts) for parts in zip(*steps, strict=True))
+    rows, *arrays = map(np.concatenate, zip(*steps, strict=True))
     order, ends = np.argsort(rows, kind="stable"), np.cumsum(np.bincount(rows, minlength=games))
     by_game = zip(*(np.split(array[order], ends[:-1]) for array in arrays), strict=True)
-    found = []
+    played = []
     for row, (values, actions, states) in enumerate(by_game):
         outcomes = first_place_values(game, batch.states[row])[states["current_player"]]
-        found.append(Noted(values, outcomes, actions, states, batch.states[row : row + 1].copy()))
-    return found
+        played.append(PlayedGame(values, outcomes, actions, states, batch.states[row : row + 1].copy()))
+    return played
 
 
 def first_place_values(game: Game, state: np.ndarray) -> np.ndarray:
@@ -91,15 +86,15 @@ def first_place_values(game: Game, state: np.ndarray) -> np.ndarray:
 
 
 def fifths(decisions: int) -> np.ndarray:
-    """Return int64 (decisions,): in which fifth of the game, 0 to 4, each of its decisions is."""
+    """Return the fifth of the game, 0 to 4, of each of its decisions, int64 (decisions,)."""
     return np.arange(decisions) * FIFTHS // max(decisions, 1)
 
 
 def parts_of(lengths: Sequence[int]) -> list[np.ndarray]:
-    """Return masks of the decisions of games one after another: all, then each fifth of the games.
+    """Return masks of the concatenated decisions of games: all, then each fifth of the games.
 
     Args:
-        lengths: decisions of each game, D in all.
+        lengths: decisions of each game, D in total.
 
     Returns:
         six masks, bool (D,).
@@ -109,7 +104,7 @@ def parts_of(lengths: Sequence[int]) -> list[np.ndarray]:
 
 
 def by_fifths(values: Sequence[np.ndarray], outcomes: Sequence[np.ndarray]) -> dict[str, list[float]]:
-    """Return means and correlation of values and outcomes, over all decisions and then by fifths of the game.
+    """Return means and correlation of values and outcomes, over all decisions and by fifths of the game.
 
     Args:
         values: the values in each game, float (D,).
@@ -138,7 +133,7 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def chances(agent: NetworkAgent, replay: Replay) -> list[list[float]]:
-    """Return a network's estimate in each position of a game: every seat's chance of the first place, to three digits.
+    """Return a network's estimates in each position of a game: every seat's chance to finish first, to three digits.
 
     Args:
         agent: a network that values every seat.

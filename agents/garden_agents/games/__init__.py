@@ -1,4 +1,4 @@
-"""What agents know of a game beyond its rules: how its observation maps to a board, features, pretrained networks."""
+"""Hints for agents beyond a game's rules: its board, features, private fields and pretrained networks."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from garden_core.game import Game
 __all__ = ["Board", "Features", "Hints", "hints_of", "register"]
 
 GROUP = "garden_agents.games"
-"""Entry-point group of the modules that call `register`; an entry has the name of the game."""
+"""Entry-point group of the modules that call `register`; an entry is named after the game."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """How the first entries of a flat observation, and the first actions, map to the cells of a board.
+    """The mapping of the first entries of a flat observation, and of the first actions, to the cells of a board.
 
-    Entry `plane * cells + i` of an observation is cell i of board plane `plane`, and action
-    `block * cells + i` goes to that cell. The other entries of the observation are scalars, the other actions have
-    no place.
+    Entry `plane * cells + i` of an observation is cell i of board plane `plane`, and action `block * cells + i` goes to
+    that cell. The other entries of the observation are scalars; the other actions have no cell.
 
     Attributes:
         planes: number of board planes.
         neighbours: int8 (cells, directions), the neighbours of each cell, -1 off the board.
-        colours: the first so many planes hold pieces that form groups with neighbours of the same plane.
-        marks: planes with a single piece each that matters to decisions far from it.
-        action_blocks: number of actions for each cell.
-        num_features: number of features of a cell beyond those that networks compute for any board.
+        colours: number of planes, the first ones, whose pieces form groups with neighbours on the same plane.
+        marks: planes with a single piece that affects decisions on distant cells.
+        action_blocks: number of actions per cell.
+        num_features: number of the game's own features per cell, in addition to the features that every board has.
         fill_features: the function, decorated with `compiled`, that fills them; None if there are none. Its arguments are
-            observations, int8 (N, size), working memory, int16 (work_rows, cells), and the features, float32 (N, cells, F). Of
-            these the last `num_features` columns are to be filled; the others hold the planes, by colour the size of the
-            group that a cell belongs to or a piece there would join, and the number of empty neighbours.
+            observations, int8 (N, size), working memory, int16 (work_rows, cells), and the features, float32 (N, cells, F).
+            It fills the last `num_features` columns. The others contain the planes, for each colour the size of the group
+            that a cell belongs to or that a piece there would join, and the number of empty neighbours.
         work_rows: rows of working memory, at least 4.
     """
 
@@ -52,12 +51,12 @@ class Board:
 
 @dataclass(frozen=True)
 class Features:
-    """What networks read instead of an observation, for games without a board.
+    """The inputs of networks instead of an observation, for games without a board.
 
     Attributes:
         num: number of features.
         fill: the function, decorated with `compiled`, that fills them. Its arguments are observations, int8 (N, size),
-            `params`, and the features, float32 (N, num), which should be numbers of about 1.
+            `params`, and the features, float32 (N, num), which should be of magnitude 1.
         params: the game's params, records (1,).
     """
 
@@ -66,27 +65,21 @@ class Features:
     params: np.ndarray
 
 
-def _none(game: Game) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Hints:
-    """What agents know of a game beyond its rules; every attribute is optional.
+    """Hints for agents beyond a game's rules; every attribute is optional.
 
     Attributes:
-        board: returns the `Board` of a game with its options chosen; None for networks that read the observation as a
-            vector.
-        features: returns the `Features` of a game without a board; None for the observation itself.
-        private_fields: fields of the state, each with an integer for every seat, that only the seat itself sees and that
-            stay the same from the deal on, except that -1 marks what was revealed. Search infers them from the actions
-            of other seats.
+        board: returns the `Board` of a game with its options chosen, or None if it has none.
+        features: returns the `Features` of a game without a board, or None to read the observation as a vector.
+        private_fields: fields of the state with one integer per seat that only the seat itself sees: fixed from the deal
+            on, -1 once revealed. Search infers them from the actions of other seats.
         folder: folder with the game's defaults of `garden train` (`training.toml`) and pretrained networks
             (`networks/2.safetensors` for two players).
     """
 
-    board: Callable[[Game], Board | None] = _none
-    features: Callable[[Game], Features | None] = _none
+    board: Callable[[Game], Board | None] = lambda game: None
+    features: Callable[[Game], Features | None] = lambda game: None
     private_fields: tuple[str, ...] = ()
     folder: Path | None = None
 
@@ -95,10 +88,10 @@ _registered: dict[type[Game], Hints] = {}
 
 
 def register(game: type[Game], hints: Hints) -> None:
-    """Give agents the hints for a game class and its subclasses, in place of earlier ones.
+    """Register the hints for a game class and its subclasses, replacing earlier ones.
 
     Raises:
-        ValueError: for private fields that are not fields of the state with an integer for every seat.
+        ValueError: for private fields that are not fields of the state with one integer per seat.
     """
     for name in hints.private_fields:
         field = game.state_dtype[name] if name in (game.state_dtype.names or ()) else np.dtype("V")

@@ -1,8 +1,8 @@
-"""Policy and value networks: their inputs, layers, files, and a network as an agent."""
+"""Policy and value networks: inputs, layers, files, and agents that play with them."""
 
 __all__ = ["NETWORK", "SUFFIX"]
 
 SUFFIX = ".safetensors"
-"""How the name of a network's file ends."""
+"""Suffix of network files."""
 NETWORK = f"network{SUFFIX}"
-"""The network in the folder of a training run."""
+"""Name of the network file in the folder of a training run."""

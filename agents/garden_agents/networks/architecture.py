@@ -1,4 +1,4 @@
-"""Networks by description: the architecture, and what the value head predicts."""
+"""Making networks from an architecture and a value target."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     Attributes:
         kind: "board", "flat", or "auto" for "board" where the game has a board.
-        channels: channels of a cell in the board network.
+        channels: channels per cell in the board network.
         hidden: width of the hidden layers.
-        separate_values: whether the flat network's values are read from hidden layers of their own.
+        separate_values: give the value head of the flat network its own hidden layers.
     """
 
     kind: Kind = "auto"
@@ -39,34 +39,34 @@ class Architecture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def empty_network(
     game: Game, architecture: Architecture, value_target: str, num_players: int | None = None
 ) -> Network:
-    """Return a network that has no memory yet: its weights are zeros once they are asked for.
+    """Return a network whose weights are zeros, allocated on first use.
 
     Args:
         game: the game.
         architecture: the network's architecture.
-        value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
-        num_players: number of seats that it values; those of the game if None.
+        value_target: what the value head predicts, one of `heads.VALUE_TARGETS`.
+        num_players: number of seats that it values; the game's number of players if None.
 
     Raises:
-        ValueError: for the kind "board" with a game that has no board, or separate values on a board.
+        ValueError: for kind "board" if the game has no board, or `separate_values` if it has one.
     """
-    size, hints = game.observation_size, hints_of(game)
-    values = num_values(value_target, num_players or game.num_players)
-    kind, board = architecture.kind, hints.board(game)
+    kind, hidden, separate = architecture.kind, architecture.hidden, architecture.separate_values
+    hints = hints_of(game)
+    board = hints.board(game)
+    sizes = game.observation_size, game.num_actions, num_values(value_target, num_players or game.num_players)
     if kind == "board" and board is None:
         raise ValueError(f"network must be 'auto' or 'flat': {game.name} has no board")
     if kind == "flat" or board is None:
-        width, separate = architecture.hidden, architecture.separate_values
-        return FlatNetwork(size, game.num_actions, values, width, hints.features(game), separate)
-    if architecture.separate_values:
+        return FlatNetwork(*sizes, hidden, hints.features(game), separate)
+    if separate:
         raise ValueError(
             f"separate_values is for the flat network, but {game.name} has a board: choose network flat"
         )
-    return BoardNetwork(board, size, game.num_actions, values, architecture.channels, architecture.hidden)
+    return BoardNetwork(board, *sizes, architecture.channels, hidden)
 
 
 def new_network(game: Game, architecture: Architecture, value_target: str, seed: Any = 0) -> Network:
-    """Return an untrained network, with random weights of this seed; raises as `empty_network`."""
+    """Return a network with random weights drawn from `seed`; raises as `empty_network`."""
     network = empty_network(game, architecture, value_target)
     network.initialize(np.random.default_rng(seed))
     return network

@@ -1,4 +1,4 @@
-"""Features of each cell of a board, computed from the observation: planes, group sizes, empty neighbours, the game's own."""
+"""Features per cell of a board, computed from the observation: planes, group sizes, empty neighbours, the game's own."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from garden_agents.games import Board
 from garden_core.jit import compiled
 
-SCALE = 0.1  # counts up to a few tens become numbers of about 1
+SCALE = 0.1  # brings counts of up to a few tens to about 1
 
 
 def num_cell_features(board: Board) -> int:
-    """Return F, the number of features of a cell: board planes, group sizes by colour, empty neighbours, the game's own."""
+    """Return F, the number of features per cell."""
     return board.planes + board.colours + 1 + board.num_features
 
 
 def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
     """Return float32 (N, cells, F) for observations int8 (N, ...).
 
-    The features of a cell are, in this order, the board planes; for each colour the size, x 0.1, of the group that
-    the piece on this cell belongs to, or would join if it were placed there; the number, x 0.1, of neighbouring
-    cells without a coloured piece; and those that the game adds (`Board.fill_features`), x 0.1.
+    A cell has, in this order: the board planes; per colour, the size of the group that its piece belongs to, or that a
+    piece placed there would join; the number of neighbouring cells without a coloured piece; and the game's own features
+    (`Board.fill_features`). All but the planes are multiplied by SCALE.
     """
     cells = len(board.neighbours)
     out = np.empty((len(observation), cells, num_cell_features(board)), np.float32)
@@ -34,14 +34,14 @@ def cell_features(board: Board, observation: np.ndarray) -> np.ndarray:
 
 @compiled
 def fill_rows(observation, neighbours, planes, colours, scratch, out):
-    """Fill the features of any board in `out`, float32 (N, cells, F), unscaled; `scratch`, int16 (4 or more, cells), is overwritten."""
+    """Fill the features that every board has in `out`, float32 (N, cells, F), unscaled; overwrites `scratch`, int16 (>= 4, cells)."""
     for i in range(observation.shape[0]):
         fill_one(observation[i], neighbours, planes, colours, scratch, out[i])
 
 
 @compiled
 def scale(out, planes):
-    """Multiply all features in `out`, float32 (N, cells, F), but the planes by SCALE."""
+    """Multiply all features in `out`, float32 (N, cells, F), except the planes by SCALE."""
     for i in range(out.shape[0]):
         for cell in range(out.shape[1]):
             for k in range(planes, out.shape[2]):
@@ -50,7 +50,7 @@ def scale(out, planes):
 
 @compiled
 def fill_one(seen, neighbours, planes, colours, scratch, out):
-    """Fill the features of any board in `out`, float32 (cells, F), from one observation, unscaled."""
+    """Fill the features that every board has in `out`, float32 (cells, F), from one observation, unscaled."""
     cells = neighbours.shape[0]
     colour_of, group, sizes = scratch[0], scratch[1], scratch[2]
     for plane in range(planes):
@@ -68,10 +68,10 @@ def fill_one(seen, neighbours, planes, colours, scratch, out):
 
 @compiled
 def _groups(colour_of, neighbours, group, sizes, stack):
-    """Find the connected groups of cells of a colour, 0 or more.
+    """Find the connected groups of cells of the same colour.
 
-    Fills `group` with the index of each cell's group, -1 for cells without a colour, and `sizes` with each group's number
-    of cells. `stack` is overwritten.
+    Fills `group` with the index of each cell's group, -1 for cells without a colour, and `sizes` with the number of cells
+    per group. Overwrites `stack`.
     """
     count = 0
     group[:] = -1
@@ -99,8 +99,7 @@ def _around(cell, colour_of, neighbours, group, sizes, out):
     """Fill `out`, float32 (colours + 1,), with a cell's group sizes and its number of neighbours without a colour."""
     colours = out.shape[0] - 1
     empty = 0
-    for colour in range(colours):
-        out[colour] = 1
+    out[:] = 1
     for k in range(neighbours.shape[1]):
         neighbour = np.int64(neighbours[cell, k])
         if neighbour < 0:
@@ -108,11 +107,11 @@ def _around(cell, colour_of, neighbours, group, sizes, out):
         if colour_of[neighbour] < 0:
             empty += 1
             continue
-        known = False
+        counted = False
         for earlier in range(k):
             other = np.int64(neighbours[cell, earlier])
-            known = known or (other >= 0 and group[other] == group[neighbour])
-        if not known:
+            counted = counted or (other >= 0 and group[other] == group[neighbour])
+        if not counted:
             out[colour_of[neighbour]] += sizes[group[neighbour]]
     if colour_of[cell] >= 0:
         out[colour_of[cell]] = sizes[group[cell]]

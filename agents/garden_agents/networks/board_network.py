@@ -1,4 +1,4 @@
-"""The network for games on a board: the same weights for all cells, and a summary of the whole board."""
+"""The network for games with a board: the same weights for all cells, and a summary of the board."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from garden_agents.games import Board
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, relu_backward
+from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
 from garden_core.jit import compiled
 
 
 class _Memory(NamedTuple):
-    """Activations of n rows with C cells and c channels, float32, or the loss's derivatives by them.
+    """Activations of n rows with C cells and c channels, float32, or the derivatives of the loss by them.
 
     Attributes:
         first, second: (n, C, c), the cells after each of the two layers.
-        shift: (n, c), what is added to all cells of a row.
-        mean, highest: (n, c), mean and maximum of the cells after the first layer.
-        summary: (n, width), what the summary layer reads.
+        shift: (n, c), added to all cells of a row.
+        summary: (n, width), inputs of the summary layer: mean and maximum over the cells after the first layer, the
+            marked cells, the scalars.
         whole: (n, hidden), the summary.
-        mean_whole: (n, c + hidden), what the value head reads: the mean of the cells, and the summary.
+        mean_whole: (n, c + hidden), inputs of the value head: the mean of the cells, and the summary.
         middle: (n, hidden), the hidden layer of the value head.
         cell_logits: (n, C, blocks), logits of actions on cells.
     """
@@ -29,8 +29,6 @@ class _Memory(NamedTuple):
     first: np.ndarray
     second: np.ndarray
     shift: np.ndarray
-    mean: np.ndarray
-    highest: np.ndarray
     summary: np.ndarray
     whole: np.ndarray
     mean_whole: np.ndarray
@@ -43,18 +41,18 @@ class _Memory(NamedTuple):
 
 
 class BoardNetwork(Network):
-    """Two layers applied to every cell with the same weights, and between them a summary of the whole board.
+    """Two layers applied to every cell with the same weights, and between them a summary of the board.
 
     The first layer reads each cell's features (`cell_features`) and the scalars. The summary layer reads the mean and
     the maximum over the cells, the cells that the board's marked planes point to, and the scalars. The second layer
-    reads each cell and the summary. The logit of an action on a cell is read from that cell, other logits from the
+    reads each cell and the summary. Logits of actions on a cell are read from that cell, other logits from the
     summary, and the values from the summary and the mean over the cells.
 
     Args:
         board: the game's board.
         size: length of the flat observation.
         num_actions, num_values: see `Network`.
-        channels: channels of a cell.
+        channels: channels per cell.
         hidden: width of the summary and of the value head.
     """
 
@@ -69,7 +67,7 @@ class BoardNetwork(Network):
         self.on_cells = board.action_blocks * self.cells
         """Number of actions on cells; they come first."""
         self.read = (2 + marks) * channels + marks * self.features
-        """Width of the part of the summary that is read from the cells; the scalars follow."""
+        """Number of inputs of the summary layer that come from the cells; the scalars follow."""
         layers = {
             "first": (channels, self.features),
             "from_scalars": (channels, scalars),
@@ -83,65 +81,47 @@ class BoardNetwork(Network):
         }
         super().__init__(layers, num_actions, num_values)
 
-    def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
+    def inputs(self, observation: np.ndarray) -> Inputs:
         flat = observation.reshape(len(observation), -1)
         return cell_features(self.board, flat), flat[:, self.split :] * np.float32(SCALE)
 
     def memory(self, rows: int) -> _Memory:
-        c, hidden, cells = self.channels, self.hidden, (rows, self.cells)
-        width = self.layers["whole"][1]
-        shapes = {
-            "first": (*cells, c),
-            "second": (*cells, c),
-            "shift": (rows, c),
-            "mean": (rows, c),
-            "highest": (rows, c),
-            "summary": (rows, width),
-            "whole": (rows, hidden),
-            "mean_whole": (rows, c + hidden),
-            "middle": (rows, hidden),
-            "cell_logits": (*cells, self.board.action_blocks),
-        }
-        return _Memory(**{name: np.empty(shape, np.float32) for name, shape in shapes.items()})
+        hidden, cells, c = self.hidden, self.cells, self.channels
+        summary, blocks = self.layers["whole"][1], self.board.action_blocks
+        layers, vectors = [(cells, c), (cells, c)], [(c,), (summary,), (hidden,), (c + hidden,), (hidden,)]
+        shapes = [*layers, *vectors, (cells, blocks)]  # in the order of the fields
+        return _Memory(*(np.empty((rows, *shape), np.float32) for shape in shapes))
 
     def forward(
-        self,
-        memory: _Memory,
-        inputs: tuple[np.ndarray, ...],
-        logits: np.ndarray,
-        values: np.ndarray,
-        multiply: Multiply,
+        self, memory: _Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
     ) -> None:
         features, scalars = inputs
-        n, c, w = len(features), self.channels, self.weights
+        n, c, w, blocks = len(features), self.channels, self.weights, self.board.action_blocks
         m = memory.rows(n)
-        first, second = m.first.reshape(-1, c), m.second.reshape(-1, c)
+        first, second, cells = m.first.reshape(-1, c), m.second.reshape(-1, c), m.first.shape
+        # the first layer
         products = multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
         dense(scalars, w, "from_scalars", m.shift, multiply)
         m.shift[:] += w["first.bias"]
-        first_layer(
-            products.reshape(m.first.shape),
-            m.shift,
-            m.first,
-            m.first.view(np.int32),
-            m.mean,
-            m.highest.view(np.int32),
-        )
-        m.summary[:, :c], m.summary[:, c : 2 * c] = m.mean, m.highest
+        bits = m.first.view(np.int32), m.summary.view(np.int32)
+        first_layer(products.reshape(cells), m.shift, m.first, m.summary, *bits)
+        # the summary
         read_marks(m.first, features, self.marks, m.summary[:, 2 * c : self.read])
         m.summary[:, self.read :] = scalars
         whole = dense(m.summary, w, "whole", m.whole, multiply, relu=True)
+        # the second layer
         products = multiply(first, w["second.weight"].T, second)
         dense(whole, w, "from_whole", m.shift, multiply)
         m.shift[:] += w["second.bias"]
-        second_layer(products.reshape(m.second.shape), m.shift, m.second, m.mean_whole)
+        second_layer(products.reshape(cells), m.shift, m.second, m.mean_whole)
         m.mean_whole[:, c:] = whole
-        blocks = self.board.action_blocks
+        # the policy head
         products = multiply(second, w["cell_logits.weight"].T, m.cell_logits.reshape(-1, blocks))
         by_block = logits[:, : self.on_cells].reshape(n, blocks, self.cells)
         by_block[:] = products.reshape(m.cell_logits.shape).transpose(0, 2, 1)
         by_block += w["cell_logits.bias"][:, None]
         logits[:, self.on_cells :] = whole @ w["other_logits.weight"].T + w["other_logits.bias"]
+        # the value head
         middle = dense(m.mean_whole, w, "middle", m.middle, multiply, relu=True)
         dense(middle, w, "values", values, multiply)
 
@@ -149,7 +129,7 @@ class BoardNetwork(Network):
         self,
         memory: _Memory,
         scratch: _Memory,
-        inputs: tuple[np.ndarray, ...],
+        inputs: Inputs,
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
@@ -187,55 +167,51 @@ class BoardNetwork(Network):
         dense_gradient(m.summary, d_whole, "whole", gradient, multiply)
         d_summary = multiply(d_whole, w["whole.weight"], d.summary)
         # the first layer
-        d.mean[:], d.highest[:] = d_summary[:, :c], d_summary[:, c : 2 * c]
         read_marks_gradient(d_first.reshape(cells), features, self.marks, d_summary[:, 2 * c : self.read])
-        first_layer_gradient(d_first.reshape(cells), m.first, m.highest, d.mean, d.highest, d.shift)
+        first_layer_gradient(d_first.reshape(cells), m.first, m.summary, d_summary, d.shift)
         multiply(d_first.T, features.reshape(-1, self.features), gradient["first.weight"], add=True)
         gradient["first.bias"] += d.shift.sum(0)
         dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
 
 
 @compiled
-def first_layer(products, shift, x, bits, mean, highest_bits):
-    """Add the shift to the products of every cell, cut off what is negative, and take mean and maximum of the cells.
+def first_layer(products, shift, x, summary, bits, summary_bits):
+    """Add the shift to every cell's products, apply a relu, and take the mean and the maximum over the cells.
 
     Args:
         products: float32 (n, C, c).
         shift: float32 (n, c).
-        x: float32 (n, C, c), filled; it may be `products`.
-        bits: the same memory as int32.
-        mean: float32 (n, c), filled.
-        highest_bits: int32 (n, c), the memory of the maxima, filled.
+        x: float32 (n, C, c), filled; may be `products`.
+        summary: float32 (n, 2c or more); the first c columns are filled with the means, the next c with the maxima.
+        bits, summary_bits: the memory of `x` and `summary` as int32.
     """
     for i in range(x.shape[0]):
-        _cut(products[i], shift[i], x[i])
-        _sum(x[i], np.float32(1.0 / x.shape[1]), mean[i])
-        _maximum(bits[i], highest_bits[i])
+        _relu_and_mean(products[i], shift[i], x[i], summary[i])
+        _maximum(bits[i], summary_bits[i, x.shape[2] :])
 
 
 @compiled
 def second_layer(products, shift, x, mean):
-    """`first_layer` without maxima; `mean` may be wider, float32 (n, at least c)."""
+    """`first_layer` without maxima; `mean`, float32 (n, c or more), is filled in its first c columns."""
     for i in range(x.shape[0]):
-        _cut(products[i], shift[i], x[i])
-        _sum(x[i], np.float32(1.0 / x.shape[1]), mean[i])
+        _relu_and_mean(products[i], shift[i], x[i], mean[i])
 
 
 @compiled
-def _cut(products, shift, x):
-    """Fill `x` with the cells' products plus the shift, or 0 where that is negative."""
+def _relu_and_mean(products, shift, x, mean):
+    """Fill `x` with the relu of the cells' products plus the shift, and `mean` with its mean over the cells."""
     cells, c = x.shape
     for cell in range(cells):
         for k in range(c):
             x[cell, k] = max(products[cell, k] + shift[k], np.float32(0))
+    _sum(x, np.float32(1.0 / cells), mean)
 
 
 @compiled
 def _sum(x, factor, total):
-    """Fill `total` with the sum of the cells times a factor; four at a time, as each waits for the total before it."""
+    """Fill `total` with the sum over the cells times a factor; adds four cells at a time to shorten the chain of additions."""
     cells, c = x.shape
-    for k in range(c):
-        total[k] = 0
+    total[:c] = 0
     rest = cells % 4
     for cell in range(rest):
         for k in range(c):
@@ -249,13 +225,12 @@ def _sum(x, factor, total):
 
 @compiled
 def _maximum(bits, highest):
-    """Fill `highest` with the maxima of the cells, none of them negative, four at a time as in `_sum`.
+    """Fill `highest` with the maxima over the cells, four cells at a time as in `_sum`.
 
-    Such numbers are in the order of their bits, and maxima of integers are several times as fast.
+    Floats that are not negative have the order of their bits, and maxima of integers are several times as fast.
     """
     cells, c = bits.shape
-    for k in range(c):
-        highest[k] = 0
+    highest[:c] = 0
     rest = cells % 4
     for cell in range(rest):
         for k in range(c):
@@ -267,39 +242,39 @@ def _maximum(bits, highest):
 
 
 @compiled
-def first_layer_gradient(d, x, highest, d_mean, d_highest, d_shift):
-    """Turn `d`, the loss's derivative by the cells as the second layer reads them, into that by the layer's products.
+def first_layer_gradient(d, x, summary, d_summary, d_shift):
+    """Turn `d`, the derivative of the loss by the cells as inputs of the second layer, into the one by the layer's products.
 
     Args:
         d: float32 (n, C, c), overwritten.
-        x, highest: as `first_layer` left them, float32.
-        d_mean: float32 (n, c).
-        d_highest: float32 (n, c), overwritten. Of equal maxima the first cell has the derivative.
+        x, summary: as `first_layer` filled them.
+        d_summary: the derivative by `summary`; the one by the maxima is overwritten. Of equal maxima the first cell has
+            the derivative.
         d_shift: float32 (n, c), filled.
     """
     n, cells, c = x.shape
     part = np.float32(1.0 / cells)
     for i in range(n):
+        highest, d_mean, d_highest = summary[i, c:], d_summary[i], d_summary[i, c:]
         for cell in range(cells):
             for k in range(c):
-                found = d_highest[i, k] if x[i, cell, k] == highest[i, k] else np.float32(0)
-                total = d[i, cell, k] + d_mean[i, k] * part + found
-                d_highest[i, k] -= found
+                by_maximum = d_highest[k] if x[i, cell, k] == highest[k] else np.float32(0)
+                total = d[i, cell, k] + d_mean[k] * part + by_maximum
+                d_highest[k] -= by_maximum
                 d[i, cell, k] = total if x[i, cell, k] > 0 else np.float32(0)
         _sum(d[i], np.float32(1), d_shift[i])
 
 
 @compiled
 def read_marks(x, features, marks, out):
-    """Fill `out`, float32 (n, M * (c + F)): for each mark the marked cells' channels, then for each their features.
+    """Fill `out`, float32 (n, M * (c + F)), with the marked cell's channels per mark, then its features per mark.
 
     x: float32 (n, C, c). features: float32 (n, C, F). marks: int64 (M,), features that mark cells.
     """
     n, cells, c = x.shape
     num_marks, num_features = marks.shape[0], features.shape[2]
+    out[:] = 0
     for i in range(n):
-        for k in range(out.shape[1]):
-            out[i, k] = 0
         for cell in range(cells):
             for j in range(num_marks):
                 mark = features[i, cell, marks[j]]
@@ -312,7 +287,7 @@ def read_marks(x, features, marks, out):
 
 @compiled
 def read_marks_gradient(d, features, marks, d_out):
-    """Add to `d`, float32 (n, C, c), the derivative by the cells that `read_marks` passes on; shapes as there."""
+    """Add the derivative by the marked cells to `d`, float32 (n, C, c); `d_out` is the derivative by the result of `read_marks`."""
     n, cells, c = d.shape
     for i in range(n):
         for cell in range(cells):
@@ -325,9 +300,9 @@ def read_marks_gradient(d, features, marks, d_out):
 
 @compiled
 def second_layer_gradient(d, x, d_mean, d_shift):
-    """Turn `d`, the loss's derivative by the cells as the policy head reads them, into that by the layer's products.
+    """Turn `d`, the derivative of the loss by the cells as inputs of the policy head, into the one by the layer's products.
 
-    d: float32 (n, C, c), overwritten. x: as `second_layer` left it. d_mean: derivative by the mean. d_shift: filled.
+    d: float32 (n, C, c), overwritten. x: as `second_layer` filled it. d_mean: derivative by the mean. d_shift: filled.
     """
     n, cells, c = x.shape
     part = np.float32(1.0 / cells)

@@ -1,15 +1,18 @@
-"""The network for games without a board: two hidden layers, and two more for the values unless both heads share them."""
+"""The network for games without a board: two hidden layers, shared by both heads or two for each."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from garden_agents.games import Features
-from garden_agents.networks.network import Multiply, Network, dense, dense_gradient, relu_backward
+from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
+
+Memory = dict[str, np.ndarray]
+"""Activations or derivatives of the hidden layers by name, float32 (n, hidden)."""
 
 
 def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
-    """Return a game's features of observations, int8 (N, size), float32 (N, num); if it has none the observations."""
+    """Return a game's features, float32 (N, num), of observations int8 (N, size); the observations if it has none."""
     if features is None:
         return observation.astype(np.float32)
     out = np.empty((len(observation), features.num), np.float32)
@@ -18,14 +21,14 @@ def flat_features(features: Features | None, observation: np.ndarray) -> np.ndar
 
 
 class FlatNetwork(Network):
-    """Reads the observation as a vector, or the features that the game has in place of it.
+    """Reads the observation as a vector, or the game's features instead of it.
 
     Args:
         size: length of the observation.
         num_actions, num_values: see `Network`.
         hidden: width of the hidden layers.
-        features: the game's features; None for the observation.
-        separate_values: whether the values are read from two hidden layers of their own.
+        features: the game's features; None to read the observation.
+        separate_values: give the value head its own two hidden layers.
     """
 
     chunk = 512
@@ -36,56 +39,48 @@ class FlatNetwork(Network):
         num_actions: int,
         num_values: int,
         hidden: int,
-        features: Features | None = None,
-        separate_values: bool = False,
+        features: Features | None,
+        separate_values: bool,
     ) -> None:
         self.features, self.hidden = features, hidden
         size = size if features is None else features.num
-        self.trunks = [("first", "second")]
-        """Names of the hidden layers that each head reads: the policy head, then the value head if it has its own."""
-        if separate_values:
-            self.trunks.append(("value_first", "value_second"))
+        self.trunks = [("first", "second"), ("value_first", "value_second")][: 1 + separate_values]
+        """Names of the hidden layers: of both heads, or of the policy head and of the value head."""
         layers: dict[str, tuple[int, int]] = {}
         for first, second in self.trunks:
             layers |= {first: (hidden, size), second: (hidden, hidden)}
         layers |= {"logits": (num_actions, hidden), "values": (num_values, hidden)}
         super().__init__(layers, num_actions, num_values)
 
-    def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
+    def inputs(self, observation: np.ndarray) -> Inputs:
         return (flat_features(self.features, observation.reshape(len(observation), -1)),)
 
-    def memory(self, rows: int) -> dict[str, np.ndarray]:
+    def memory(self, rows: int) -> Memory:
         return {name: np.empty((rows, self.hidden), np.float32) for trunk in self.trunks for name in trunk}
 
     def forward(
-        self,
-        memory: dict[str, np.ndarray],
-        inputs: tuple[np.ndarray, ...],
-        logits: np.ndarray,
-        values: np.ndarray,
-        multiply: Multiply,
+        self, memory: Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
     ) -> None:
         (x,) = inputs
-        w, n = self.weights, len(x)
+        w, m = self.weights, _rows(memory, len(x))
         for first, second in self.trunks:
-            dense(x, w, first, memory[first][:n], multiply, relu=True)
-            dense(memory[first][:n], w, second, memory[second][:n], multiply, relu=True)
-        dense(memory[self.trunks[0][-1]][:n], w, "logits", logits, multiply)
-        dense(memory[self.trunks[-1][-1]][:n], w, "values", values, multiply)
+            dense(x, w, first, m[first], multiply, relu=True)
+            dense(m[first], w, second, m[second], multiply, relu=True)
+        dense(m[self.trunks[0][-1]], w, "logits", logits, multiply)
+        dense(m[self.trunks[-1][-1]], w, "values", values, multiply)
 
     def backward(
         self,
-        memory: dict[str, np.ndarray],
-        scratch: dict[str, np.ndarray],
-        inputs: tuple[np.ndarray, ...],
+        memory: Memory,
+        scratch: Memory,
+        inputs: Inputs,
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
         multiply: Multiply,
     ) -> None:
         (x,) = inputs
-        w, n = self.weights, len(x)
-        m, d = ({name: array[:n] for name, array in part.items()} for part in (memory, scratch))
+        w, m, d = self.weights, _rows(memory, len(x)), _rows(scratch, len(x))
         read_by_policy, read_by_values = self.trunks[0][-1], self.trunks[-1][-1]
         dense_gradient(m[read_by_policy], d_logits, "logits", gradient, multiply)
         dense_gradient(m[read_by_values], d_values, "values", gradient, multiply)
@@ -99,3 +94,8 @@ class FlatNetwork(Network):
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
             relu_backward(d[first], m[first])
             dense_gradient(x, d[first], first, gradient, multiply)
+
+
+def _rows(memory: Memory, n: int) -> Memory:
+    """Return the first n rows."""
+    return {name: array[:n] for name, array in memory.items()}

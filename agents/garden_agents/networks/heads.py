@@ -1,4 +1,4 @@
-"""What the outputs of a network mean: probabilities of the legal actions, and values for the player to move."""
+"""The meaning of a network's outputs: probabilities of the legal actions, and values for the player to move."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from garden_core.jit import compiled
 from garden_core.jit.rng import next_float
 
 VALUE_TARGETS = ("outcome", "margin", "score", "seats")
-"""What a value head can predict: for the player to move the outcome, the margin, or in cooperative games the score
-that the team is still to get; or for every seat the chance to finish first and the margin."""
+"""What a value head can predict: "outcome" or "margin" of the player to move; "score", the points that the team will still
+score in a cooperative game; or "seats", for every seat the chance to finish first and the margin."""
 
 
 def target_of(game: Game) -> str:
-    """Return the value target that training gives a game's networks: "seats", or "score" in cooperative games."""
+    """Return the value target of networks trained for a game: "seats", or "score" in cooperative games."""
     return "score" if game.cooperative else "seats"
 
 
 def num_values(value_target: str, num_players: int) -> int:
-    """Return the number of raw values of a network with this value target."""
+    """Return the number of raw values for a value target."""
     return 2 * num_players if value_target == "seats" else 1
 
 
 def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
     """Return values from -1 to 1, from raw values (N, num_values).
 
-    With the target "seats" they are those of all seats, of two or more, counted from the player to move, float32 (N,
+    With the target "seats", the values of all seats (two or more), counted from the player to move, float32 (N,
     num_players), on the scale of `garden_agents.search.values.first_places`: 1 is a certain first place, and their sum is
-    0. With others they are those of the player to move, float32 (N,): "outcome" and "margin" are the rewards of these
-    names, and of the score that a team is still to get, x, the value is `x / (1 + |x|)`.
+    0. With other targets, the value of the player to move, float32 (N,): the outcome, the margin, or `x / (1 + |x|)` for
+    a predicted score x.
     """
     if value_target == "seats":
         n = raw.shape[1] // 2
@@ -42,20 +42,18 @@ def expected_values(raw: np.ndarray, value_target: str) -> np.ndarray:
 
 
 def chances_and_margins(raw: np.ndarray) -> np.ndarray:
-    """Return from raw values of the target "seats", float32 (N, 2n), the chances to finish first and the margins.
+    """Return the chances to finish first and the margins, float32 (N, 2n), from raw values of the target "seats".
 
-    The seats are counted from the player to move. Chances sum to 1 (a softmax of the first n raw values), margins to 0.
+    Seats are counted from the player to move. Chances sum to 1 (a softmax of the first n raw values), margins to 0.
     """
-    n = raw.shape[1] // 2
-    out = np.empty_like(raw)
-    np.exp(raw[:, :n] - raw[:, :n].max(1, keepdims=True), out=out[:, :n])
-    out[:, :n] /= out[:, :n].sum(1, keepdims=True)
-    np.subtract(raw[:, n:], raw[:, n:].mean(1, keepdims=True), out=out[:, n:])
-    return out
+    first, margins = np.hsplit(raw, 2)
+    chances = np.exp(first - first.max(1, keepdims=True))
+    chances /= chances.sum(1, keepdims=True)
+    return np.hstack([chances, margins - margins.mean(1, keepdims=True)])
 
 
 def best_actions(batch: Batch, row: int, value: float, shares: np.ndarray) -> str:
-    """Return the value of the position in `row` and its three best actions by their shares, (num_actions,), in words."""
+    """Describe the value of the position in `row` and its three best actions by `shares`, (num_actions,)."""
     if batch.action_mask[row].sum() == 1:
         return "the only action"
     order = np.argsort(-shares, kind="stable")[:3]
@@ -64,7 +62,7 @@ def best_actions(batch: Batch, row: int, value: float, shares: np.ndarray) -> st
 
 
 def probabilities(logits: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return probabilities, float32 (N, num_actions), from logits; 0 where the mask, int8, is 0 (also throughout)."""
+    """Return probabilities, float32 (N, num_actions), from logits; 0 where the mask, int8, is 0. A mask may be all zeros."""
     out = np.empty_like(logits)
     fill_probabilities(logits, masks, out)
     return out
@@ -73,11 +71,11 @@ def probabilities(logits: np.ndarray, masks: np.ndarray) -> np.ndarray:
 def sample(
     logits: np.ndarray, masks: np.ndarray, rng_states: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a legal action for each row by its probability; return actions, int64 (N,), and log probabilities, float32 (N,).
+    """Sample a legal action per row; return actions, int64 (N,), and their log probabilities, float32 (N,).
 
     Args:
         logits: float32 (N, num_actions).
-        masks: int8 (N, num_actions), 1 for legal actions; at least one in each row.
+        masks: int8 (N, num_actions), 1 for legal actions; at least one per row.
         rng_states: uint64 (envs, 4); row i draws from rng_states[rows[i]].
         rows: int64 (N,).
     """
@@ -107,7 +105,7 @@ def exponentials(logits, mask, out):
 
 @compiled
 def fill_probabilities(logits, masks, out):
-    """Fill `out` with the softmax of each row's logits over its legal actions."""
+    """Fill `out` with the softmax of each row's logits over the legal actions."""
     for i in range(logits.shape[0]):
         _, total = exponentials(logits[i], masks[i], out[i])
         if total > 0:
@@ -117,7 +115,7 @@ def fill_probabilities(logits, masks, out):
 
 @compiled
 def sample_rows(logits, masks, rng_states, rows, actions, logs):
-    """Fill actions[i] with a legal action drawn by its probability, and logs[i] with the logarithm of that."""
+    """Fill actions[i] with a sampled legal action, and logs[i] with its log probability."""
     for i in range(logits.shape[0]):
         highest, total = _highest(logits[i], masks[i]), np.float32(0)
         for action in range(masks.shape[1]):

@@ -1,4 +1,4 @@
-"""Policy and value networks in NumPy: weights, forward pass, gradient. Playing with one needs no torch."""
+"""Policy and value networks in NumPy: weights, forward pass, gradient. Playing with one does not need torch."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ import numpy as np
 
 from garden_core.jit import compiled
 
+Inputs = tuple[np.ndarray, ...]
+"""Inputs of a network's first layers, float32 arrays (N, ...)."""
+
 
 class Multiply(Protocol):
-    """A product of matrices: NumPy's (`product`) or another library's."""
+    """A matrix product: NumPy's (`product`) or another library's."""
 
     def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-        """Return the product of `a` and `b`, in `out` or in new memory; or add it to `out` and return that."""
+        """Return the product of `a` and `b`, in `out` or in new memory; with `add`, add it to `out` and return `out`."""
         ...
 
 
 def product(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-    """Write NumPy's product of two matrices into `out`, or add it to `out`; return `out`."""
+    """Write NumPy's matrix product into `out`, or add it to `out`; return `out`."""
     if add:
         out += a @ b
         return out
@@ -38,7 +41,7 @@ class Network(ABC):
             and NAME.bias, (width,).
         num_actions: number of logits.
         num_values: number of raw values.
-        chunk: number of rows that go through all layers together, so that their activations stay in a core's cache.
+        chunk: number of rows per forward pass, small enough that their activations stay in a core's cache.
     """
 
     chunk = 128
@@ -50,10 +53,8 @@ class Network(ABC):
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the weights by name."""
-        found: dict[str, tuple[int, ...]] = {}
-        for name, shape in self.layers.items():
-            found |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-        return found
+        parts = ("weight", 2), ("bias", 1)
+        return {f"{name}.{part}": shape[:n] for name, shape in self.layers.items() for part, n in parts}
 
     @cached_property
     def parameters(self) -> np.ndarray:
@@ -67,18 +68,18 @@ class Network(ABC):
 
     def views(self, parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts of a vector like `parameters`, by name, without copying."""
-        found, start = {}, 0
+        parts, start = {}, 0
         for name, shape in self.shapes.items():
-            size = math.prod(shape)
-            found[name] = parameters[start : start + size].reshape(shape)
-            start += size
-        return found
+            end = start + math.prod(shape)
+            parts[name] = parameters[start:end].reshape(shape)
+            start = end
+        return parts
 
     def copy(self, weights: Mapping[str, np.ndarray] | None = None) -> Self:
-        """Return a network of the same architecture, with its own memory.
+        """Return a network of the same architecture with its own memory.
 
         Args:
-            weights: its weights by name; those of this network if None.
+            weights: the copy's weights by name; this network's weights if None.
         """
         other = copy.copy(self)
         for name in ("parameters", "weights"):
@@ -87,20 +88,20 @@ class Network(ABC):
         return other
 
     def set_weights(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Copy weights by name to those of this network."""
+        """Copy the given weights into this network, by name."""
         for name, array in weights.items():
             self.weights[name][:] = array
 
     def initialize(self, rng: np.random.Generator) -> None:
-        """Draw random weights; the first policy is close to uniform."""
+        """Draw random weights; the initial policy is close to uniform."""
         for name in self.layers:
             weight = self.weights[f"{name}.weight"]
             gain = 0.01 if "logits" in name else 1.0 if name == "values" else math.sqrt(2)
             weight[:] = orthogonal(rng, weight.shape, gain)
 
     @abstractmethod
-    def inputs(self, observation: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return what the first layers read, float32 arrays (N, ...), for observations int8 (N, ...)."""
+    def inputs(self, observation: np.ndarray) -> Inputs:
+        """Return the inputs of the first layers for observations int8 (N, ...)."""
 
     @abstractmethod
     def memory(self, rows: int) -> Any:
@@ -108,16 +109,11 @@ class Network(ABC):
 
     @abstractmethod
     def forward(
-        self,
-        memory: Any,
-        inputs: tuple[np.ndarray, ...],
-        logits: np.ndarray,
-        values: np.ndarray,
-        multiply: Multiply,
+        self, memory: Any, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
     ) -> None:
-        """Fill `logits`, float32 (n, num_actions), without regard to legality, and `values`, float32 (n, num_values).
+        """Fill `logits`, float32 (n, num_actions), of legal and illegal actions, and `values`, float32 (n, num_values).
 
-        Leaves in `memory` what `backward` needs.
+        Stores in `memory` the activations for `backward`.
         """
 
     @abstractmethod
@@ -125,13 +121,21 @@ class Network(ABC):
         self,
         memory: Any,
         scratch: Any,
-        inputs: tuple[np.ndarray, ...],
+        inputs: Inputs,
         d_logits: np.ndarray,
         d_values: np.ndarray,
         gradient: dict[str, np.ndarray],
         multiply: Multiply,
     ) -> None:
-        """Add to `gradient`, arrays by name as `weights`, that of a loss whose derivatives by the outputs are given."""
+        """Add the gradient of a loss to `gradient`, arrays by name like `weights`.
+
+        Args:
+            memory: the activations that `forward` stored.
+            scratch: another `memory`, overwritten.
+            inputs: the inputs of the pass.
+            d_logits, d_values: derivatives of the loss by the logits and the values.
+            gradient, multiply: the sums to add to, the matrix product.
+        """
 
     def evaluate(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values)."""
@@ -141,7 +145,7 @@ class Network(ABC):
         memory = self.memory(min(n, self.chunk))
         for start in range(0, n, self.chunk):
             part = slice(start, start + self.chunk)
-            with np.errstate(over="ignore", invalid="ignore"):  # who asks checks whether the answer is finite
+            with np.errstate(over="ignore", invalid="ignore"):  # callers check that the results are finite
                 self.forward(memory, self.inputs(observation[part]), logits[part], values[part], product)
         return logits, values
 
@@ -154,10 +158,10 @@ def dense(
     multiply: Multiply,
     relu: bool = False,
 ) -> np.ndarray:
-    """Fill `out`, float32 (n, width), with the layer `name` of `x`, float32 (n, m); return it.
+    """Fill `out`, float32 (n, width), with layer `name` applied to `x`, float32 (n, inputs); return it.
 
     Args:
-        x, weights, name, out, multiply: the input, all weights, the layer, its output, the product of matrices.
+        x, weights, name, out, multiply: the input, all weights, the layer, its output, the matrix product.
         relu: replace negative outputs by 0.
     """
     products = multiply(x, weights[f"{name}.weight"].T, out)
@@ -168,14 +172,14 @@ def dense(
 def dense_gradient(
     x: np.ndarray, d_out: np.ndarray, name: str, gradient: dict[str, np.ndarray], multiply: Multiply
 ) -> None:
-    """Add the gradient of the layer `name` with input `x` and the loss's derivative by its output."""
+    """Add the gradient of layer `name` with input `x`, given the derivative of the loss by its output."""
     multiply(d_out.T, x, gradient[f"{name}.weight"], add=True)
     add_rows(d_out, gradient[f"{name}.bias"])
 
 
 @compiled
 def add_bias(x, bias, lowest, out):
-    """Fill `out` with the rows of `x`, both float32 (n, m), plus `bias`, float32 (m,), or `lowest` where that is more."""
+    """Fill `out` with max(x + bias, lowest); `x` and `out` are float32 (n, m), `bias` is float32 (m,)."""
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):
             out[i, k] = max(x[i, k] + bias[k], lowest)
@@ -191,7 +195,7 @@ def add_rows(x, total):
 
 @compiled
 def relu_backward(d, x):
-    """Set the derivative `d` to 0 where `x`, what a relu left, is 0; both float32 (n, m)."""
+    """Set the derivative `d` to 0 where `x`, the output of a relu, is 0; both are float32 (n, m)."""
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):
             d[i, k] = d[i, k] if x[i, k] > 0 else np.float32(0)

@@ -1,11 +1,12 @@
 """Trained networks as agents, and their files.
 
-A network's file has the format safetensors, which holds no code: the weights, and as metadata a JSON description of
-the architecture, the game and the training that made it.
+A network's file is in the safetensors format, which holds no code. It has the weights, and as metadata a JSON
+description of the architecture, the game and the training.
 """
 
 from __future__ import annotations
 
+from os.path import isdir
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,14 +28,13 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.weights import check_weights
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import NETWORK_STREAM, Reseedable, Streams
-from garden_core.checks import as_seed, one_line, short
+from garden_core.checks import as_seed, check_choice, one_line, short
 from garden_core.files.array_files import read, write
-from garden_core.files.disk import is_folder
 from garden_core.game import Game
 from garden_core.registry import make
 
 NOT_COMPARED = ("reward", "max_decisions")
-"""Options that may differ from those of the training, as a network does not depend on them."""
+"""Options that may differ between training and play, as a network does not depend on them."""
 
 
 class _Description(msgspec.Struct):
@@ -58,23 +58,17 @@ class NetworkAgent(Reseedable):
     Args:
         network: the network.
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
-        sampled: draw actions by their probabilities; without it the most likely action is played.
-        seed: seed of these draws; row i draws from the generator of (seed, i).
+        sampled: sample actions; otherwise play the most likely action.
+        seed: seed of the sampling; row i samples from the generator of (seed, i).
     """
 
-    def __init__(
-        self,
-        network: Network,
-        value_target: str,
-        sampled: bool = False,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, network: Network, value_target: str, sampled: bool = False, seed: int = 0) -> None:
         self.network, self.value_target, self.sampled = network, value_target, sampled
         self.seed = int(as_seed(seed))
         self.config: dict[str, Any] = {}
-        """Metadata of the network's file; {} for a network that is being trained."""
+        """Metadata of the network's file; {} for a network in training."""
         self.path: Path | None = None
-        """The network's file; None for a network that is being trained."""
+        """The network's file; None for a network in training."""
         self._streams = Streams(NETWORK_STREAM, self.seed)
 
     @classmethod
@@ -85,27 +79,27 @@ class NetworkAgent(Reseedable):
 
         Args:
             path: the file or folder.
-            game: the game that the network is to play.
+            game: the game to play.
             seed, sampled: see the class.
             allow_other_options: accept a network that was trained with another number of players, other options or
-                other data, if its observations and actions have the same shapes. It may play badly, and its values are
-                those of its own number of seats.
+                other data, if its observations and actions have the same shapes. It may play badly, and it values as
+                many seats as it was trained with.
 
         Raises:
-            ValueError: if the file is missing, damaged or has weights that are not finite, or its network was made
-                for another game or another version of it, other observations or actions, other options or data, or for
-                the cooperative variant where this game is not (or the reverse).
+            ValueError: if the file is missing or damaged, the weights are not finite, or the network was trained for
+                another game or version, other observations or actions, other options or data, or for the cooperative
+                variant if this game is not (or the reverse).
         """
-        path = path / NETWORK if is_folder(path) else path
+        path = path / NETWORK if isdir(path) else path
         try:
             weights, made, config = read(path, "config", _Description)
             _check_widths(made.network, weights)
         except ValueError as error:
             raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        wanted = _interface(game)
-        found = {key: getattr(made, key) for key in wanted}
-        if found != wanted:
-            raise ValueError(f"{path} holds a network for {one_line(found)}, but {game} needs {wanted}")
+        needed = _interface(game)
+        given = {key: getattr(made, key) for key in needed}
+        if given != needed:
+            raise ValueError(f"{path} holds a network for {one_line(given)}, but {game} needs {needed}")
         if not allow_other_options:
             _check_options(path, made, game)
         try:
@@ -124,28 +118,28 @@ class NetworkAgent(Reseedable):
         Raises:
             ValueError: if the weights are so large that the logits are not finite.
         """
-        return self._chosen(self._outputs(batch.flat[rows])[0], batch, rows)
+        return self._choose(self._outputs(batch.flat[rows])[0], batch, rows)
 
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return actions as a call does, and the values of the same positions as `evaluate` does, asking the network once."""
+        """Return actions as a call does, and values as `evaluate` does, from one forward pass."""
         logits, raw = self._outputs(batch.flat[rows])
-        return self._chosen(logits, batch, rows), expected_values(raw, self.value_target)
+        return self._choose(logits, batch, rows), expected_values(raw, self.value_target)
 
-    def _chosen(self, logits: np.ndarray, batch: Batch, rows: np.ndarray) -> np.ndarray:
+    def _choose(self, logits: np.ndarray, batch: Batch, rows: np.ndarray) -> np.ndarray:
         masks = batch.action_mask[rows]
         if not self.sampled:
             return np.where(masks != 0, logits, -np.inf).argmax(1)
         return sample(logits, masks, self._streams.on(batch), np.asarray(rows, np.int64))[0]
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, float32 (N, num_actions), and values, -1 to 1, as `heads.expected_values` gives them.
+        """Return probabilities, float32 (N, num_actions), and values from -1 to 1: see `heads.expected_values`.
 
         Args:
             observation: int8 `(N, *observation_shape)`.
             mask: int8 (N, num_actions).
 
         Raises:
-            ValueError: if the weights are so large that the answer is not finite.
+            ValueError: if the weights are so large that the outputs are not finite.
         """
         logits, raw = self._outputs(observation)
         return probabilities(logits, mask), expected_values(raw, self.value_target)
@@ -157,16 +151,16 @@ class NetworkAgent(Reseedable):
         return logits, raw
 
     def estimate(self, batch: Batch, row: int) -> str:
-        """Return the network's value of the position in `row` and its three most likely actions, in words."""
+        """Describe the network's value of the position in `row` and its three most likely actions."""
         chances, values = self.evaluate(batch.observation[[row]], batch.action_mask[[row]])
         return best_actions(batch, row, values.ravel()[0], chances[0])  # the value for the player to move
 
 
 def _players(made: _Description, game: Game) -> int:
-    """Return the number of players that a network was made for, which is the number of seats that it values.
+    """Return the number of players that a network was trained with, and so of the seats that it values.
 
     Raises:
-        ValueError: if the game cannot have so many.
+        ValueError: if the game does not allow that number.
     """
     n = made.options.get("num_players", game.num_players)
     if type(n) is not int or not 1 <= n <= game.max_players:
@@ -177,14 +171,13 @@ def _players(made: _Description, game: Game) -> int:
 def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None:
     """Check that the widths in the description occur in the weights, as a false width could exhaust the memory."""
     sizes = {size for array in weights.values() for size in array.shape}
-    for name in ("hidden",) if network.kind == "flat" else ("hidden", "channels"):
-        width = getattr(network, name)
-        if width not in sizes and not (name == "channels" and network.kind == "auto"):
+    for name in ("hidden", "channels") if network.kind == "board" else ("hidden",):
+        if (width := getattr(network, name)) not in sizes:
             raise ValueError(f"none of its weights are as wide as its {name}, {width}")
 
 
 def _check_options(path: Path, made: _Description, game: Game) -> None:
-    """Raise ValueError for a network that was made for other options or data."""
+    """Raise ValueError for a network that was trained with other options or data."""
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
     # a network may be older than an option, which then had its default
@@ -211,7 +204,7 @@ def save_network(
     value_target: str,
     origin: dict[str, Any],
 ) -> None:
-    """Write a network's file, whole or not at all.
+    """Write a network's file atomically.
 
     Args:
         path: the file.
@@ -219,14 +212,13 @@ def save_network(
         network: the network.
         architecture: its architecture.
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
-        origin: the training that made it (command, seed, versions, ...).
+        origin: how it was trained (command, seed, versions, ...).
 
     Raises:
         ValueError: for an unknown `value_target`, or weights that are not finite.
         OSError: if the disk is full or the folder cannot be written.
     """
-    if value_target not in VALUE_TARGETS:
-        raise ValueError(f"value_target must be one of {', '.join(VALUE_TARGETS)}, not {value_target!r}")
+    check_choice(value_target, "value_target", VALUE_TARGETS)
     check_weights(network.weights, network.shapes)
     config = {
         **_interface(game),
@@ -240,7 +232,7 @@ def save_network(
 
 
 def _interface(game: Game) -> dict[str, Any]:
-    """Return what of a game must fit a network exactly."""
+    """Return the properties of a game that must match a network's exactly."""
     return {
         "game": game.name,
         "version": game.version,
@@ -251,18 +243,16 @@ def _interface(game: Game) -> dict[str, Any]:
 
 
 def start_from(path: Path, network: Network, game: Game, architecture: Architecture) -> None:
-    """Give a network that is to be trained the weights in a network's file.
+    """Initialize a network with the weights in a network's file.
 
-    Where the file's network is for another number of players, or its values mean something else, the layer of the values
-    keeps its random weights.
+    The value layer keeps its random weights if the file's network has another number of players or value target.
 
     Raises:
         ValueError: as `NetworkAgent.load`, and if the file's network has another architecture.
     """
     first = NetworkAgent.load(path, game, allow_other_options=True)
     values = {"values.weight", "values.bias"}
-    shapes, found = network.shapes, first.network.shapes
-    other = {name for name in shapes.keys() | found.keys() if shapes.get(name) != found.get(name)}
+    other = {name for name, _ in network.shapes.items() ^ first.network.shapes.items()}
     if not other <= values:
         raise ValueError(
             f"{path} has the architecture {first.config['network']}, where {msgspec.to_builtins(architecture)} is needed"
@@ -273,7 +263,7 @@ def start_from(path: Path, network: Network, game: Game, architecture: Architect
 
 
 def shipped(game: Game) -> dict[int, Path]:
-    """Return the network files that come with a game, by number of players."""
+    """Return the files of a game's pretrained networks by number of players."""
     folder = hints_of(game).folder
     return (
         {} if folder is None else {int(p.stem): p for p in sorted((folder / "networks").glob(f"*{SUFFIX}"))}
@@ -287,15 +277,15 @@ def load(
     sampled: bool = False,
     allow_other_options: bool = False,
 ) -> NetworkAgent:
-    """Return the trained agent that comes with a game.
+    """Return the pretrained agent of a game.
 
     Args:
         game: the game, or its name.
-        num_players: number of players where `game` is a name; the game's default if None.
+        num_players: number of players if `game` is a name; the game's default if None.
         seed, sampled, allow_other_options: see `NetworkAgent.load`.
 
     Raises:
-        ValueError: if no network comes with the game for this number of players, or it was trained with other options
+        ValueError: if there is no pretrained network for this number of players, or it was trained with other options
             or data.
     """
     if isinstance(game, str):
@@ -303,5 +293,7 @@ def load(
     files = shipped(game)
     if game.num_players not in files:
         known = ", ".join(map(str, files)) or "none"
-        raise ValueError(f"no network comes with {game.name} for {game.num_players} players; known: {known}")
+        raise ValueError(
+            f"{game.name} has no pretrained network for {game.num_players} players; known: {known}"
+        )
     return NetworkAgent.load(files[game.num_players], game, seed, sampled, allow_other_options)

@@ -1,4 +1,4 @@
-"""Checks of the weights that a file holds."""
+"""Checks of the weights in a file."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from garden_core.checks import one_line
 
-_MOST_NAMES = 5  # names of tensors that a message lists
+_MOST_NAMES = 5  # tensors that a message names
 
 
-def check_weights(found: Mapping[str, np.ndarray], needed: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that the arrays have the names and shapes of `needed`, are float32, and that all numbers are finite.
+def check_weights(weights: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that the weights have these names and shapes, are float32, and are finite.
 
     Raises:
-        ValueError: if not; it names some of the arrays at fault.
+        ValueError: if not; the message names some of the arrays at fault.
     """
-    other = sorted(found.keys() ^ needed.keys())
-    other += [n for n in needed if n in found and found[n].shape != needed[n]]
+    other = sorted(weights.keys() ^ shapes.keys())
+    other += [n for n in shapes if n in weights and weights[n].shape != shapes[n]]
     if other:
         raise ValueError(f"it does not fit its own description: {_some(other)}")
-    types = [f"{n} is {found[n].dtype}, not float32" for n in needed if found[n].dtype != np.float32]
+    types = [f"{n} is {w.dtype}, not float32" for n, w in weights.items() if w.dtype != np.float32]
     if types:
         raise ValueError(f"its weights are of another type: {_some(types)}")
-    broken = [name for name, array in found.items() if not np.isfinite(array).all()]
+    broken = [n for n, w in weights.items() if not np.isfinite(w).all()]
     if broken:
         raise ValueError(f"its weights are not finite: {_some(broken)}")
 

@@ -1,7 +1,6 @@
-"""A game in progress between agents and people, for the terminal and for a page.
+"""A game in progress between agents and people, for the terminal and the web page.
 
-It decides how much of others' moves a person may know: an action's label is public, its description is shown only if it
-depends on nothing that is hidden from this person.
+People see the label of every action. They see its description only if it depends on nothing that is hidden from them.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from garden_core.registry import game_class
 PERSON = "human"
 """The name of a person among the names of agents."""
 ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
-"""The agents that give hints; the second one where the first one cannot play the game."""
+"""The agents that give hints; the second one if the first one cannot play the game."""
 
 
 @dataclass
@@ -42,25 +41,25 @@ class Arguments:
     seats: list[str] = field(default_factory=lambda: [PERSON, "greedy"])
     """name of each seat's player: human, random, greedy, mcts:400, a run's folder, module:attribute, …"""
     num_players: int | None = None
-    """number of players; as many as there are names in --seats if not given"""
+    """number of players; the number of names in --seats if not given"""
     options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, name and value in turn, for example --options peaks 2"""
+    """other options of the game as names and values, for example --options peaks 2"""
     seed: int | None = None
-    """seed of the game and of the agents' choices; a random one if not given"""
+    """seed of the game and of the agents' choices; random if not given"""
     save: Path | None = None
-    """file for the replay, written when the game ends or you leave; none if not given; a page has a button for it"""
+    """file for the replay, written when the game ends or you leave; none if not given; the web page has a button instead"""
     resume: Path | None = None
-    """replay file of an unfinished game to continue, with its options; in the terminal it is saved there again"""
+    """replay file of an unfinished game to continue, with its options; the terminal saves to the same file"""
     show_estimate: bool = False
     """show the agents' evaluations of the position, which can reveal their hidden cards"""
     allow_other_options: bool = False
     """accept networks that were trained with other options or data"""
     web: bool = False
-    """play on a page in the browser, that this command serves until Ctrl-C"""
+    """play on a page in the browser, which this command serves until Ctrl-C"""
     host: str = "127.0.0.1"
-    """address that the page is served at; by default for this machine alone, with 0.0.0.0 for others in the network too"""
+    """address of the server; by default only this machine can reach it, with 0.0.0.0 other computers can too"""
     port: int = 0
-    """port that the page is served at; 0 for any free one"""
+    """port of the server; 0 for any free one"""
     open: bool = True
     """open the page in the browser"""
 
@@ -69,11 +68,11 @@ class Move(NamedTuple):
     """A decision.
 
     Attributes:
-        before: the state record in which it was taken.
-        seat: who took it.
+        before: state record before the decision.
+        seat: the seat that decided.
         action: the action.
-        estimate: what the agent thought of the position; "" if it says nothing.
-        descriptions: by seat (None: an onlooker) what the action does, filled on demand.
+        estimate: the agent's evaluation of the position; "" if there is none.
+        descriptions: the action's description by seat (None: an onlooker), filled on demand.
     """
 
     before: np.void
@@ -84,14 +83,13 @@ class Move(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """An adviser's opinion of a position.
+    """A strong agent's advice for a position.
 
     Attributes:
-        by: its name.
+        by: name of the agent.
         action: the action that it would choose.
-        shares: float32 (num_actions,), how good it takes each action to be, as probabilities.
-        value: -1 to 1, what it expects for the player to move; None where there was only one thing to do, so that it
-            did not search.
+        shares: float32 (num_actions,), its probability of each action.
+        value: expected result for the player to move, -1 to 1; None without a search, for a single legal action.
     """
 
     by: str
@@ -101,7 +99,7 @@ class Advice(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A seat's result: its place from 1 on, whether others share it, its score and the parts of that by name."""
+    """A seat's result: its place from 1 on, whether it is shared, its score, and the parts of the score by name."""
 
     seat: int
     place: int
@@ -115,17 +113,17 @@ class Match:
 
     Args:
         replay: the game so far.
-        names: of each seat's player, PERSON for a person.
-        agents: the policy on each seat, None for a person.
-        show_estimate: keep what agents that have a method `estimate(batch, row) -> str` say of the position, which is asked
+        names: name of each seat's player, PERSON for a person.
+        agents: policy of each seat, None for a person.
+        show_estimate: keep the agents' evaluations: their method `estimate(batch, row) -> str`, if they have one, is called
             after they chose an action and before it is carried out.
 
     Attributes:
         game: the game.
-        state: the present state record.
+        state: the current state record.
         moves: the decisions so far.
         people: the seats of people.
-        forfeited: the seat that has given the game up, -1 if none has.
+        forfeited: the seat that gave the game up, -1 if none did.
     """
 
     def __init__(
@@ -138,8 +136,9 @@ class Match:
         self.game, self.seed = replay.game, replay.seed
         self.agents, self.show_estimate = agents, show_estimate
         self.people = [seat for seat, agent in enumerate(agents) if agent is None]
-        called = ["you" if [seat] == self.people else name for seat, name in enumerate(names)]
-        self.names = [f"player_{seat} ({name})" for seat, name in enumerate(called)]
+        self.names = [
+            f"player_{seat} ({'you' if [seat] == self.people else name})" for seat, name in enumerate(names)
+        ]
         self.batch = Batch(self.game, 1, autoreset=False, history=bool(hints_of(self.game).private_fields))
         self.batch.reset(0)
         self.batch.states[0] = next(replay.states())
@@ -157,59 +156,52 @@ class Match:
 
     @property
     def seat(self) -> int:
-        """The seat that must move."""
+        """The seat of the player to move."""
         return int(self.state["current_player"])
 
     @property
     def legal(self) -> list[int]:
-        """The legal actions of the seat that must move; none when the game is over."""
+        """The legal actions of the player to move; none after the end."""
         return [] if self.over else np.flatnonzero(self.batch.action_mask[0]).tolist()
 
     def act(self, action: int, estimate: str = "") -> None:
-        """Carry out an action of the seat that must move.
+        """Carry out an action of the player to move, or FORFEIT.
 
         Raises:
             ValueError: if it is not legal; nothing has changed.
         """
         if self.over:
             raise ValueError("the game is over")
+        if action == FORFEIT:
+            self.forfeited = self.seat
+            return
         move = Move(self.state.copy(), self.seat, action, estimate, {})
         self.batch.step([action])
         self.moves.append(move)
 
     def choose(self) -> tuple[int, str]:
-        """Return the action and the estimate of the agent that must move; nothing changes.
+        """Return the action and the estimate of the agent to move; nothing changes.
 
         Raises:
-            ValueError: if its answer is no legal action.
+            ValueError: if the action is not legal.
         """
         agent = self.agents[self.seat]
         assert agent is not None
         action = int(ask(agent, self.batch, np.zeros(1, np.int64), may_forfeit=True)[0])
-        estimate = getattr(agent, "estimate", None) if self.show_estimate and action != FORFEIT else None
-        return action, "" if estimate is None else estimate(self.batch, 0)
-
-    def take(self, action: int, estimate: str = "") -> None:
-        """Carry out an agent's choice: an action of the seat that must move, or FORFEIT.
-
-        Raises:
-            ValueError: if it is not legal; nothing has changed.
-        """
-        if action == FORFEIT:
-            self.forfeited = self.seat
-        else:
-            self.act(action, estimate)
+        if self.show_estimate and action != FORFEIT and hasattr(agent, "estimate"):
+            return action, agent.estimate(self.batch, 0)
+        return action, ""
 
     @property
     def can_undo(self) -> bool:
-        """Whether a decision can be taken back: a person plays alone against agents, and has decided something."""
+        """Whether a decision can be taken back: one person plays against agents and has made a decision."""
         return len(self.people) == 1 and any(move.seat == self.people[0] for move in self.moves)
 
     def undo(self) -> None:
         """Go back to the position of the person's last decision.
 
         Raises:
-            ValueError: if that cannot be done.
+            ValueError: if there is none, or several people play.
         """
         if not self.can_undo:
             raise ValueError("there is no decision to take back, or several people play")
@@ -224,46 +216,40 @@ class Match:
             self.batch.history.lengths[0] = len(self.moves)
 
     def advise(self) -> Advice:
-        """Return a strong agent's advice for the position, from what the player to move may know.
-
-        Raises:
-            ValueError: if the game is over.
-        """
-        if self.over:
-            raise ValueError("the game is over")
+        """Return a strong agent's advice for a position before the end, from what the player to move may know."""
         name, agent = self._adviser
-        found = agent.search(self.batch, np.zeros(1, np.int64))
-        value = float(found.values[0, 0]) if len(self.legal) > 1 else None
-        return Advice(name, int(found.actions[0]), found.shares[0], value)
+        search = agent.search(self.batch, np.zeros(1, np.int64))
+        value = float(search.values[0, 0]) if len(self.legal) > 1 else None
+        return Advice(name, int(search.actions[0]), search.shares[0], value)
 
     @functools.cached_property
     def _adviser(self) -> tuple[str, Any]:
         """The name of the agent that gives hints, and the agent."""
         try:
             return ADVISER, load_agent(ADVISER, self.game)
-        except ValueError:  # no network is shipped with the game, or not with these options
+        except ValueError:  # no network is shipped for the game with these options
             return OTHER_ADVISER, load_agent(OTHER_ADVISER, self.game)
 
     def in_words(self, number: int, seats: Sequence[int | None]) -> str:
-        """Return move `number` in words: its label, and what it does if all of `seats` may know that (None: an onlooker)."""
+        """Return what move `number` did, if all of `seats` may know it (None: an onlooker), else its label."""
         move = self.moves[number]
-        label, viewers = self.game.labels[move.action], (*seats, None)
+        viewers = (*seats, None)
         for seat in viewers:
             if seat not in move.descriptions:
                 move.descriptions[seat] = self.game.describe_to(move.before, move.action, seat)
-        found = {move.descriptions[seat] for seat in viewers}
-        return label if label in found else sentence(label, found.pop())
+        descriptions = {move.descriptions[seat] for seat in viewers}
+        return descriptions.pop() if len(descriptions) == 1 else self.game.labels[move.action]
 
     def choices(self) -> list[tuple[int, str]]:
-        """Return the legal actions: their numbers and descriptions."""
+        """Return numbers and descriptions of the legal actions."""
         return [(action, self.game.describe(self.state, action)) for action in self.legal]
 
     def points(self) -> list[int]:
-        """Return every seat's points so far, by what all can see; its score when the game is over."""
+        """Return every seat's public points so far; its score after the end."""
         return self.game.scores(self.state, None if self.over else self.seat)
 
     def places(self) -> list[Place]:
-        """Return the seats' results so far, the first place first; a seat that has forfeited is last."""
+        """Return the seats' results so far, first place first; a seat that gave up is last."""
         ahead = matches.places(self.game, self.batch.states, np.array([self.forfeited]))[0].tolist()
         scores = self.game.scores(self.state)
         sheets = self.game.score_sheet(self.game.snapshot(self.state))
@@ -285,10 +271,10 @@ def sentence(label: str, description: str) -> str:
 def agents_of(
     names: Sequence[str], game: Game, seed: int, allow_other_options: bool = False
 ) -> list[Policy | None]:
-    """Return the policy for each seat, None for a person.
+    """Return the policy of each seat, None for a person.
 
     Raises:
-        ValueError: for not as many names as players, an unknown agent, or a program that does not start.
+        ValueError: for a wrong number of names, an unknown agent, or a program that does not start.
     """
     if len(names) != game.num_players:
         raise ValueError(f"{game.num_players} players need as many names in --seats, not {len(names)}")
@@ -301,7 +287,7 @@ def agents_of(
 
 
 def new_replay(game: Game, seed: int) -> Replay:
-    """Return a new game without decisions, game 0 of row 0 of `seed`."""
+    """Return a new game without decisions: game 0 of row 0 of `seed`."""
     return Replay.of(game, int(game_seed(as_seed(seed), 0, 0)), [])
 
 
@@ -323,9 +309,8 @@ def set_up(arguments: Arguments) -> Match:
             raise ValueError(f"{a.resume} holds no unfinished game of {a.game}")
         if a.web and a.save:
             raise ValueError("--save is for the terminal: the page has a button that saves the game")
-        path = a.save or a.resume
-        if path and path != a.resume and (path.exists() or not path.parent.is_dir()):
-            raise ValueError(f"--save {path} must name a new file in a folder that exists")
+        if a.save and a.save != a.resume and (a.save.exists() or not a.save.parent.is_dir()):
+            raise ValueError(f"--save {a.save} must name a new file in a folder that exists")
         agents = agents_of(names, game, seed, a.allow_other_options)
     except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
         raise SystemExit(str(error)) from error

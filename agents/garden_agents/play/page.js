@@ -1,9 +1,10 @@
 "use strict";
-// One page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
+// A page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
 
 const find = id => document.getElementById(id);
 const query = new URLSearchParams(location.search);
 const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-color-scheme: dark)");
+const BUTTONS = 12; // on a narrow screen, where the board can be longer than the screen, so many choices are buttons too
 let socket, game = null, now = null, playing = false, timer = null, waiting = 500, names = false;
 
 // --- the connection ---
@@ -19,8 +20,8 @@ function connect() {
     ({ welcome, position, hint, opened, error })[message.type](message);
   };
   socket.onclose = event => {
-    if (event.code === 4404) return say("This game is gone: nobody looked at it for long, or the server was started anew.");
-    say("The connection is lost; trying again …");
+    if (event.code === 4404) return say("This game was deleted: no page was open for an hour, or the server was restarted.");
+    say("Connection lost; trying again …");
     setTimeout(connect, waiting);
     waiting = Math.min(2 * waiting, 10000);
   };
@@ -47,6 +48,7 @@ function welcome(message) {
   find("links-button").hidden = message.links.length < 2;
   find("hint").hidden = find("undo").hidden = message.seat === null;
   fillForm();
+  if (message.seat !== null && !localStorage.getItem("guided")) guide(0);
   const list = find("links").querySelector("ul");
   list.replaceChildren(...message.links.map(({ seat, key }) => {
     const item = document.createElement("li"), link = document.createElement("a");
@@ -71,6 +73,7 @@ function position(message) {
   find("film").href = `/replay.html?seat=${query.get("seat")}&dark=${+dark.matches}`;
   find("save").hidden = find("film").hidden = !message.over && game.people.length > 1;
   if (inBoard && message.mine) (target(focused) ?? targets()[0])?.focus({ preventScroll: true });
+  if (message.mine && narrow.matches && message.legal.length > BUTTONS) targets()[0]?.scrollIntoView({ block: "nearest" });
   if (playing) next();
 }
 
@@ -90,7 +93,8 @@ function drawBoard(message) {
 
 function drawChoices(message) {
   const board = find("board");
-  find("choices").replaceChildren(...message.legal.filter(({ action }) => !board.querySelector(`[data-action="${action}"]`)).map(({ action, text }) => {
+  const all = narrow.matches && message.legal.length <= BUTTONS;
+  find("choices").replaceChildren(...message.legal.filter(({ action }) => all || !board.querySelector(`[data-action="${action}"]`)).map(({ action, text }) => {
     const button = document.createElement("button");
     button.dataset.action = action;
     button.textContent = text;
@@ -101,7 +105,7 @@ function drawChoices(message) {
 function drawPoints(message) {
   const rows = message.over ? message.places : message.points.map((score, seat) => ({ seat, score, sheet: {} }));
   const mover = message.over ? null : message.mover;
-  find("points").querySelector("caption").textContent = message.over ? "Result" : "Points that all can see";
+  find("points").querySelector("caption").textContent = message.over ? "Result" : "Public points";
   find("points").querySelector("tbody").replaceChildren(...rows.map(({ seat, place, tied, score, sheet }) => {
     const row = document.createElement("tr"), who = document.createElement("th"), points = document.createElement("td");
     who.scope = "row";
@@ -136,7 +140,7 @@ function choose(element) {
   if (now?.mine && element) send({ type: "act", at: now.at, action: +element.dataset.action });
 }
 
-/** Move the focus to the nearest target in a direction, as the eye would. */
+/** Move the focus to the nearest target in a direction. */
 function step(dx, dy) {
   const all = targets(), from = all.includes(document.activeElement) ? document.activeElement : null;
   if (!from) return all[0]?.focus();
@@ -157,7 +161,7 @@ function step(dx, dy) {
 function hint(message) {
   if (!now || message.at !== now.at) return;
   const words = action => now.legal.find(one => one.action === action)?.text ?? "";
-  const expected = message.value === null ? "; there is nothing else to do" : `; it expects ${message.value.toFixed(2)} (from -1, a loss, to 1)`;
+  const expected = message.value === null ? "; it is the only legal action" : `; it expects ${message.value.toFixed(2)} (from -1, a loss, to 1)`;
   find("advice").textContent = `${message.by} would choose ${words(message.action)}${expected}.`;
   find("board").querySelectorAll(".advice").forEach(each => each.remove());
   for (const [action, share] of Object.entries(message.shares)) {
@@ -189,6 +193,26 @@ function mark(element, percent, share, best) {
   group.append(draw("rect", { x: point.x - 1.7 * size, y: point.y - 0.8 * size, width: 3.4 * size, height: 1.6 * size, rx: 0.8 * size,
     fill: best ? "#7a2e8a" : "#333333", opacity: 0.6 + 0.4 * share, stroke: "#ffffff", "stroke-width": best ? 2 * scale : 0 }), words);
   svg.append(group);
+}
+
+// --- the guide through a first game ---
+
+const GUIDE = [
+  () => game.goal || game.title,
+  () => `You are ${game.names[game.seat]}. The line above the board says who must decide, and what.`,
+  () => "An orange edge marks what you can choose: click it, or a button below the board. Pointing at a thing explains it.",
+  () => "A dashed blue edge marks what the last move changed. The list of moves says what each move did.",
+  () => "Hint shows what a strong agent would choose, Undo takes your last decision back, Rules explains everything.",
+];
+let guided = 0;
+
+function guide(step) {
+  guided = step;
+  const over = step >= GUIDE.length;
+  find("guide").hidden = over;
+  if (over) return void localStorage.setItem("guided", "1");
+  find("guide").querySelector("p").textContent = `${step + 1} of ${GUIDE.length}: ${GUIDE[step]()}`;
+  find("guide-next").textContent = step === GUIDE.length - 1 ? "Play" : "Next";
 }
 
 // --- watching ---
@@ -280,6 +304,9 @@ find("table").addEventListener("click", event => choose(event.target.closest("[d
 find("hint").onclick = () => send({ type: "hint", at: now.at });
 find("undo").onclick = () => send({ type: "undo", at: now.at });
 find("names").onclick = () => { names = !names; find("names").setAttribute("aria-pressed", String(names)); look(); };
+find("guide-button").onclick = () => guide(0);
+find("guide-next").onclick = () => guide(guided + 1);
+find("guide-close").onclick = () => guide(GUIDE.length);
 find("rules-button").onclick = () => {
   const shown = find("rules").toggleAttribute("hidden");
   find("rules-button").setAttribute("aria-expanded", String(!shown));

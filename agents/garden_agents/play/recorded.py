@@ -1,7 +1,8 @@
-"""A recorded game: verified by playing it again, shown move by move or at one position, made a page or a film."""
+"""Verify a recorded game by replaying it; show its moves or a position, or make a page or a film of it."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,41 +20,41 @@ from garden_core.render.film import picture, save_film, save_page
 
 @dataclass
 class Arguments:
-    """Verify a recorded game and show its moves, or one position; make it a page or a film."""
+    """Verify a recorded game and show its moves or a position; make a page or a film of it."""
 
     file: tyro.conf.Positional[Path]
-    """replay file, as `garden play --save`, `garden train` and `garden_core.files.replay` write it, or a page made of one"""
+    """replay file of `garden play --save`, `garden train` or `garden_core.files.replay`, or a page made from one"""
     game: str | None = None
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
     data: Path | None = None
-    """data file of the game, in place of the data in the replay; that in the replay by default"""
+    """data file of the game; the data in the replay if not given"""
     position: int | None = None
-    """number of decisions before the position to show, negative counted from the end; all moves are shown by default"""
+    """number of decisions before the position to show, negative from the end; all moves are shown if not given"""
     seat: int | None = None
-    """seat that the position is shown to; all hidden information is shown by default"""
+    """show only what this seat may see; everything hidden is shown if not given"""
     picture: Path | None = None
-    """SVG or PNG file for a picture of the position, by default of the last one; no picture if not given"""
+    """SVG or PNG file for a picture of the position, or of the last one; none if not given"""
     page: Path | None = None
-    """HTML file for a page that shows the game in a browser, also offline; no page if not given"""
+    """HTML file for a page that shows the game in a browser, also offline; none if not given"""
     judge: str | None = None
-    """agent whose estimates for each seat are shown on the page: network, or a network's file or folder"""
+    """agent whose estimates for each seat the page shows: network, or a network's file or folder"""
     film: Path | None = None
-    """GIF or MP4 file (the latter needs the package av) for a film of the game; no film if not given"""
+    """GIF or MP4 file for a film of the game; MP4 needs the package av; none if not given"""
     width: int = 800
     """width of the film and of a PNG, pixels"""
     every: int = 1
-    """the film shows the last position and each that is a multiple of so many decisions before it"""
+    """show every so many decisions in the film, counted back from the last position"""
     dark: bool = False
-    """pictures light on dark"""
+    """use dark colours in pictures"""
     steps: bool = False
-    """show position after position, each after the Enter key"""
+    """show one position after the other, each after the Enter key"""
 
 
 def main(arguments: Arguments) -> None:
     """Show a replay.
 
     Raises:
-        SystemExit: for a file that is no valid replay, or arguments that are not valid.
+        SystemExit: for an invalid replay or invalid arguments.
     """
     a = arguments
     with one_line_errors("stopped", ImportError):
@@ -74,39 +75,39 @@ def main(arguments: Arguments) -> None:
     if a.steps:
         _step(replay, states, a.seat)
     elif a.position is None:
-        for number, (before, label) in enumerate(zip(states, replay.actions, strict=False), 1):
-            print(f"{number:>4} {_in_words(replay, before, label, a.seat)}")
+        for number, before in enumerate(states[:-1]):
+            print(_move(replay, number, before, a.seat))
     else:
         print(game.text(state, a.seat))
     print(f"scores: {', '.join(map(str, game.scores(states[-1], a.seat)))}")
 
 
-def _in_words(replay: Replay, before: Any, label: str, seat: int | None) -> str:
-    """Return a decision in words, as much as `seat` may know (None: all)."""
-    words = sentence(label, replay.game.describe_to(before, replay.game.labels.index(label), seat))
-    return f"player_{before['current_player']}: {words}"
+def _move(replay: Replay, number: int, before: Any, seat: int | None) -> str:
+    """Return decision `number` in words, as far as `seat` may know it (None: everything)."""
+    game, label = replay.game, replay.actions[number]
+    words = sentence(label, game.describe_to(before, game.labels.index(label), seat))
+    return f"{number + 1:>4} player_{before['current_player']}: {words}"
 
 
 def _step(replay: Replay, states: list[Any], seat: int | None) -> None:
-    """Show position after position, until the end or the end of the input."""
-    for number, state in enumerate(states):
-        if number:
-            print(f"\n{number:>4} {_in_words(replay, states[number - 1], replay.actions[number - 1], seat)}")
+    """Show one position after the other, until the end of the game or of the input."""
+    print(replay.game.text(states[0], seat))
+    for number, (before, state) in enumerate(itertools.pairwise(states)):
+        try:
+            input("Enter: on ")
+        except EOFError:
+            return
+        print(f"\n{_move(replay, number, before, seat)}")
         print(replay.game.text(state, seat))
-        if number < len(states) - 1:
-            try:
-                input("Enter: on ")
-            except EOFError:
-                return
 
 
-def _estimates(replay: Replay, judge: str) -> list[list[float]]:
-    """Return what the network `judge` expects in each position.
+def _estimates(replay: Replay, name: str) -> list[list[float]]:
+    """Return a network's estimates in each position.
 
     Raises:
-        ValueError: for an agent that is no network, or one that does not value seats.
+        ValueError: for an agent that is no network, or a network that does not value every seat.
     """
-    agent = load_agent(judge, replay.game)
+    agent = load_agent(name, replay.game)
     if not isinstance(agent, NetworkAgent) or agent.value_target != "seats":
-        raise ValueError(f"--judge must be a network that values every seat, not {judge}")
+        raise ValueError(f"--judge must be a network that values every seat, not {name}")
     return chances(agent, replay)

@@ -2,13 +2,14 @@
 
     garden play mars --seats human greedy --save game.json
 
-A person sees what their seat may see. With --show-estimate, agents that can report their evaluation of the position do
-so: an agent's method `estimate(batch, row) -> str` is called after it chose an action in that row and before the step.
+People see what their seat may see. With --show-estimate, agents report their evaluation of the position: their method
+`estimate(batch, row) -> str`, if they have one, is called after they chose an action in that row and before the step.
 """
 
 from __future__ import annotations
 
 import cmd
+import contextlib
 import importlib.util
 import pydoc
 import re
@@ -22,37 +23,37 @@ from pathlib import Path
 from garden_agents.errors import one_line_errors
 from garden_agents.play.match import Arguments, Match, sentence, set_up
 
-MANY = 40  # if more actions than this differ only in their last word, they are counted instead of listed
-COLUMNS = 100  # widest text; narrower in a narrow terminal
+MANY = 40  # more actions than this that differ only in their last word are counted instead of listed
+COLUMNS = 100  # largest width of the text
 HELP = """\
-Type an action's number, its name, or enough of its name to tell it from the others in the list; or
+Type an action's number, its name, or any part of its name that is unique in the list; or
   rules      the rules in short; rules all: the full rules
-  hint       what a strong agent would do
+  hint       the choice of a strong agent
   save FILE  save the game now, and again when it ends or you leave
-  quit       leave the game; so do Ctrl-D and Ctrl-C
+  quit       leave the game, like Ctrl-D and Ctrl-C
   help       this text"""
 
 
 def find(text: str, labels: Sequence[str]) -> int:
-    """Return the index of the one label that matches what somebody typed.
+    """Return the index of the label that matches typed text.
 
-    That is its number, counted from 1, the whole label, its beginning, or the beginning of one of its words.
+    The text is the label's number, counted from 1, the whole label, its beginning, or the beginning of one of its words.
 
     Raises:
-        ValueError: if no label matches, or several do; the message says what can be typed.
+        ValueError: if no label or several labels match; the message says what can be typed.
     """
     text = " ".join(text.lower().split())
     if text.isdecimal() and 1 <= int(text) <= len(labels):
         return int(text) - 1
     names = [f" {label.lower()}" for label in labels]  # a space begins every word
-    found: list[int] = []
+    matches: list[int] = []
     for fits in (str.__eq__, str.startswith, str.__contains__):
-        found = found or [i for i, name in enumerate(names) if text and fits(name, f" {text}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        some = "; ".join(labels[i] for i in found[:8]) + ("; …" if len(found) > 8 else "")
-        raise ValueError(f"{text!r} fits {len(found)} actions: {some}")
+        matches = matches or [i for i, name in enumerate(names) if text and fits(name, f" {text}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        some = "; ".join(labels[i] for i in matches[:8]) + ("; …" if len(matches) > 8 else "")
+        raise ValueError(f"{text!r} fits {len(matches)} actions: {some}")
     raise ValueError(f"{text!r} is not in the list: type a number from 1 to {len(labels)}, a name, or help")
 
 
@@ -61,8 +62,8 @@ class Table:
 
     Args:
         match: the game.
-        path: the file that it is saved in, if any.
-        again: the command that continues it, if it is saved.
+        path: file for the game, None for no file.
+        again: the command that continues the saved game.
     """
 
     def __init__(self, match: Match, path: Path | None, again: str) -> None:
@@ -72,7 +73,7 @@ class Table:
         self.seen = [len(match.moves)] * self.game.num_players  # how many moves each seat has seen
 
     def play(self) -> None:
-        """Play to the end, or until somebody leaves; print the result, and save the game if it has a file."""
+        """Play to the end, or until a person leaves; print the result, and save the game if it has a file."""
         try:
             while not self.match.over:
                 self._turn()
@@ -85,12 +86,12 @@ class Table:
                 self.save(self.path)
 
     def _turn(self) -> None:
-        """Have the player to move choose an action, and carry it out."""
+        """Ask the player to move for an action, and carry it out."""
         match, seat = self.match, self.match.seat
         if match.agents[seat] is None:
             match.act(self._choose(seat))
         else:
-            match.take(*match.choose())
+            match.act(*match.choose())
         if match.forfeited >= 0:
             print(f"{match.names[seat]} loses the game", flush=True)
             return
@@ -98,7 +99,7 @@ class Table:
         print(self._in_words(len(match.moves) - 1), flush=True)
 
     def _in_words(self, number: int) -> str:
-        """Return a move in words, as much as all people may know."""
+        """Return a move in words, as far as all people may know it."""
         move = self.match.moves[number]
         line = wrapped(
             f"{self.match.names[move.seat]}: {self.match.in_words(number, self.match.people)}", indent=4
@@ -106,41 +107,43 @@ class Table:
         return line + ("\n" + textwrap.indent(move.estimate, "    ") if move.estimate else "")
 
     def _choose(self, seat: int) -> int:
-        """Show the position to the person on `seat`; return the action that they choose."""
+        """Show the position to the person on `seat`; return the chosen action."""
         if self.secret and self.at_keyboard != seat:
             self._pass_keyboard(seat)
         match = self.match
-        actions, described = zip(*match.choices(), strict=True)
-        labels = [self.game.labels[action] for action in actions]
+        choices = dict(match.choices())
+        labels = [self.game.labels[action] for action in choices]
         text, _, _ = self.game.text(match.state, seat).partition("\n\nlegal: ")  # they are listed below
         points = ", ".join(f"{name} {own}" for name, own in zip(match.names, match.points(), strict=True))
         perfect = self.game.information == "perfect"
         what = "points so far" if perfect else "points on the table, which all can see"
         print("", "-" * 79, text, "", wrapped(f"{what}: {points}", indent=4), "", sep="\n")
         print(f"{match.names[seat]} can choose (or: help, rules, hint, save FILE, quit)")
-        list_actions(labels, described)
+        list_actions(labels, [*choices.values()])
         while True:
             line = typed(f"{match.names[seat]}> ").strip()
-            command, _, rest = line.partition(" ")
-            words = line.lower().split()
             try:
-                if words == ["help"]:
-                    print(self._help())
-                elif words == ["rules"]:
-                    print(self._rules())
-                elif words == ["rules", "all"]:
-                    pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
-                elif words == ["hint"]:
-                    advice = match.advise()
-                    move = sentence(self.game.labels[advice.action], described[actions.index(advice.action)])
-                    value = "" if advice.value is None else f"; it expects {advice.value:+.2f} (from -1 to 1)"
-                    print(wrapped(f"{advice.by} would choose {move}{value}", indent=4))
-                elif command.lower() == "save":
-                    self.save(Path(rest.strip()).expanduser() if rest else self.path)
-                elif words == ["quit"]:
-                    raise EOFError
-                else:
-                    return actions[find(line, labels)]
+                match line.lower().split():
+                    case ["help"]:
+                        print(self._help())
+                    case ["rules"]:
+                        print(self._rules())
+                    case ["rules", "all"]:
+                        pydoc.pager(full_rules(self.game.rules_text or self._rules()) + "\n")
+                    case ["hint"]:
+                        advice = match.advise()
+                        move = sentence(self.game.labels[advice.action], choices[advice.action])
+                        value = (
+                            "" if advice.value is None else f"; it expects {advice.value:+.2f} (from -1 to 1)"
+                        )
+                        print(wrapped(f"{advice.by} would choose {move}{value}", indent=4))
+                    case ["save", *_]:
+                        name = line[len("save") :].strip()
+                        self.save(Path(name).expanduser() if name else self.path)
+                    case ["quit"]:
+                        raise EOFError
+                    case _:
+                        return [*choices][find(line, labels)]
             except (ValueError, OSError) as error:
                 print(error)
 
@@ -155,7 +158,7 @@ class Table:
             print("since your last move:", *since, sep="\n")
 
     def _help(self) -> str:
-        """Return the help text: what can be typed, and what the game's actions mean."""
+        """Return the help text: the commands, and the meaning of the game's actions."""
         lines, first = [HELP, "The game's actions:"], 0
         for part in self.game.action_parts:
             name = self.game.labels[first] + (" …" if part.size > 1 else "")
@@ -164,7 +167,7 @@ class Table:
         return "\n".join(lines)
 
     def _rules(self) -> str:
-        """Return the rules in short, if the game has them, and where to find more."""
+        """Return the rules in short, if the game has them, and references to the full rules."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in self.game.summary.strip().split("\n\n")]
         if self.game.rules_text != self.game.summary:
             paragraphs.append('Type "rules all" for the full rules.')
@@ -176,10 +179,10 @@ class Table:
         return "\n\n".join(map(wrapped, paragraphs))
 
     def save(self, path: Path | None) -> None:
-        """Write the replay to `path`, which is the game's file from now on.
+        """Write the replay to `path`, which becomes the game's file.
 
         Raises:
-            ValueError: if `path` is None, or a file that is not this game's.
+            ValueError: if `path` is None, or another existing file.
             OSError: if the file cannot be written.
         """
         if path is None or (path.exists() and path != self.path):
@@ -205,7 +208,7 @@ class Table:
 
 
 def sum_in_words(sheet: dict[str, int]) -> str:
-    """Return the parts of a score as ` = planted 14 + special 4 - left over 4`; "" if the only part is "score"."""
+    """Return the parts of a score as ` = planted 14 + special 4 - left over 4`; "" if "score" is the only part."""
     if list(sheet) == ["score"]:
         return ""
     parts = [
@@ -221,12 +224,12 @@ def columns() -> int:
 
 
 def wrapped(text: str, indent: int = 0) -> str:
-    """Return one paragraph wrapped to the width, all lines but the first indented."""
+    """Return a paragraph wrapped to the width; all lines but the first are indented."""
     return textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def full_rules(text: str) -> str:
-    """Return the text of a game's rules, its paragraphs and list items wrapped to the width; tables are unchanged."""
+    """Return a game's rules with paragraphs and list items wrapped to the width; tables are unchanged."""
     lines = re.sub(r"(?<=\S)\n *(?![\n|#]|- )", " ", text.strip()).splitlines()
     return "\n".join(
         line if line.startswith("|") else wrapped(line, 2 if line.startswith("- ") else 0) for line in lines
@@ -255,17 +258,16 @@ def list_actions(labels: Sequence[str], described: Sequence[str]) -> None:
 
 
 def typing_of(number: int, labels: Sequence[str]) -> str:
-    """Return what to type for an action: its label, and its last word where that is enough."""
+    """Return what to type for an action: its label, and its last word if that is enough."""
     last = labels[number].split()[-1]
-    try:
-        alone = find(last, labels) == number
-    except ValueError:
-        alone = False
-    return f"{labels[number]} (or just {last})" if alone else labels[number]
+    with contextlib.suppress(ValueError):
+        if find(last, labels) == number:
+            return f"{labels[number]} (or just {last})"
+    return labels[number]
 
 
 def typed(prompt: str) -> str:
-    """Return a line of input; if it comes from a pipe, print it too, so that the output is readable.
+    """Return a line of input; print it if it comes from a pipe, so that the output is readable.
 
     Raises:
         EOFError: at the end of the input.
@@ -277,7 +279,7 @@ def typed(prompt: str) -> str:
 
 
 def table(arguments: Arguments) -> Table:
-    """Return the table with a new game, or with the one to continue.
+    """Return the table of a new game, or of the game to continue.
 
     Raises:
         SystemExit: for arguments that are not valid.
@@ -296,6 +298,6 @@ def main(arguments: Arguments) -> None:
     if sys.stdin.isatty() and importlib.util.find_spec("readline"):  # Windows has none
         import readline
 
-        readline.set_auto_history(False)  # so that nobody can recall another person's input
+        readline.set_auto_history(False)  # a person must not recall another person's input
     with one_line_errors():
         table(arguments).play()

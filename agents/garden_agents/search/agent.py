@@ -11,7 +11,7 @@ import numpy as np
 
 from garden_agents.networks.heads import best_actions
 from garden_agents.search.backup import back_up_rows
-from garden_agents.search.beliefs import Network, weighed_redraws
+from garden_agents.search.beliefs import Evaluator, weighted_redraws
 from garden_agents.search.halving import Roots, halve_rows, read_rows
 from garden_agents.search.selection import Selection, descend_rows
 from garden_agents.search.simulation import Rollouts, simulate
@@ -23,18 +23,18 @@ from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
 
-CLOCK = 8  # simulations between two looks at the clock, or at what sequential halving considers
-ROOTS = 64  # most searches that run in step; all their trees are in memory at once
+CLOCK = 8  # simulations without a network between two checks of the clock or of the considered actions
+ROOTS = 64  # largest number of searches that run in step; all their trees are in memory at once
 
 
 class Searched(NamedTuple):
-    """What searches of n positions found; values and actions are those of the player to move.
+    """Results of searching n positions; values and actions are for the player to move.
 
     Attributes:
         visits: int32 (n, num_actions), simulations that began with each action.
         values: float64 (n, num_players), -1 to 1, mean values of all seats, counted from the player to move.
-        shares: float32 (n, num_actions), how good the search takes each action to be, as probabilities: its share of the
-            visits; after sequential halving a softmax of priors and values.
+        shares: float32 (n, num_actions), an improved policy: each action's share of the visits, or after sequential
+            halving a softmax of priors and values.
         actions: int64 (n,), the best action.
     """
 
@@ -44,15 +44,14 @@ class Searched(NamedTuple):
     actions: np.ndarray
 
     @classmethod
-    def empty(cls, game: Game, rows: int) -> Searched:
-        """Return arrays of zeros for `rows` positions."""
-        shape = (rows, game.num_actions)
-        values = np.zeros((rows, game.num_players))
-        return cls(np.zeros(shape, np.int32), values, np.zeros(shape, np.float32), np.zeros(rows, np.int64))
+    def without_search(cls, game: Game, masks: np.ndarray) -> Searched:
+        """Return one visit of each legal action and values 0, for action masks (n, num_actions)."""
+        values = np.zeros((len(masks), game.num_players))
+        return cls(masks.astype(np.int32), values, masks.astype(np.float32), masks.argmax(1))
 
 
 class _Memory:
-    """The arrays that searches write to, for `rows` trees of `nodes` nodes each, and `group` leaves of each tree."""
+    """The arrays of searches: `rows` trees of `nodes` nodes each, and `group` leaves per tree."""
 
     def __init__(self, game: Game, rows: int, nodes: int, group: int) -> None:
         self.game, leaves = game, rows * group
@@ -62,8 +61,6 @@ class _Memory:
             np.zeros((leaves, nodes), np.int64),
             np.zeros((rows, game.num_actions), np.int8),
         )
-        self.noise = np.zeros((rows, game.num_actions), np.float32)
-        self.scores = np.zeros(game.num_actions)
         self.leaves = Leaves(
             records((rows, 0), game.state_dtype),
             np.zeros((rows, 0)),
@@ -75,6 +72,7 @@ class _Memory:
         policies = scratch(game)
         masks = np.concatenate([policies.masks, policies.masks[:1]])  # a third row, for the search itself
         self.scratch = policies._replace(masks=masks)
+        self.scores = np.zeros(game.num_actions)
         self.values = np.zeros(game.max_players, np.float32)
 
     @property
@@ -95,24 +93,23 @@ class MCTSAgent(Reseedable):
     """Tree search as a policy for a batch.
 
     Args:
-        simulations: simulations for each move.
-        seconds: seconds for each move, in place of `simulations`; the moves then depend on the machine's speed.
-        threads: searches that run at the same time, one for each row. Moves do not depend on it. Unused with a
-            network: its searches run in step, so that it evaluates the leaves of all rows in one pass.
-        exploration: PUCT exploration constant; 0.3 with a network and 1 without if None.
-        considered: number of actions at the root that sequential halving begins with: their number is halved again and
-            again, each stage having as many simulations. 0 for PUCT at the root too; 16 with a network and 0 without
-            if None.
-        scale: weight of values beside priors in sequential halving, see `garden_agents.search.halving`.
+        simulations: simulations per move.
+        seconds: seconds per move, instead of `simulations`; moves then depend on the machine's speed.
+        threads: searches that run in parallel, one per row. Moves do not depend on it. Unused with a network: its
+            searches run in step, so that it evaluates the leaves of all rows in one pass.
+        exploration: PUCT exploration constant; by default 0.3 with a network and 1 without.
+        considered: number of root actions that sequential halving starts with; it is halved repeatedly, each stage having
+            as many simulations. 0 for PUCT at the root; by default 16 with a network and 0 without.
+        scale: weight of values relative to priors in sequential halving, see `garden_agents.search.halving`.
         prior: prior of the actions: "greedy" (by greedy play's action values) or "equal"; unused with a network.
         rollout: policy of the rollouts, "random" or "greedy"; unused with a network.
         depth: length of a rollout, decisions; unused with a network.
-        network: network for priors and values, in place of rollouts.
+        network: network for priors and values, instead of rollouts.
         group: leaves of a search that the network evaluates in one pass.
-        seed: seed of all random choices; each row has a generator of its own.
+        seed: seed of all random choices; each row has its own generator.
 
     Raises:
-        ValueError: for arguments out of range; while searching, for an answer of the network of another shape.
+        ValueError: for arguments out of range; while searching, if the network returns arrays of the wrong shape.
     """
 
     def __init__(
@@ -126,7 +123,7 @@ class MCTSAgent(Reseedable):
         prior: str = "greedy",
         rollout: str = "greedy",
         depth: int = 12,
-        network: Network | None = None,
+        network: Evaluator | None = None,
         group: int = 4,
         seed: int = 0,
     ) -> None:
@@ -134,17 +131,13 @@ class MCTSAgent(Reseedable):
             exploration = 1.0 if network is None else 0.3
         if considered is None:
             considered = 0 if network is None else 16
-        for name, number, low in (
-            ("simulations", simulations, 1),
-            ("threads", threads, 1),
-            ("depth", depth, 0),
-            ("group", group, 1),
-            ("exploration", exploration, 0),
-            ("considered", considered, 0),
-            ("scale", scale, 0),
-        ):
-            if not number >= low:
-                raise ValueError(f"{name} must be at least {low}, not {number}")
+        self.simulations, self.seconds, self.threads, self.depth = simulations, seconds, threads, depth
+        self.exploration, self.considered, self.scale = exploration, considered, scale
+        self.network, self.group, self.seed = network, group, seed
+        lowest = {"simulations": 1, "threads": 1, "group": 1}
+        for name in (*lowest, "depth", "exploration", "considered", "scale"):
+            if not getattr(self, name) >= (low := lowest.get(name, 0)):
+                raise ValueError(f"{name} must be at least {low}, not {getattr(self, name)}")
         if considered == 1:
             raise ValueError("considered must be 0 or at least 2, not 1")
         if seconds is not None and not seconds > 0:
@@ -152,22 +145,19 @@ class MCTSAgent(Reseedable):
         for name, value, known in (("rollout", rollout, BUILT_IN), ("prior", prior, PRIORS)):
             if value not in known:
                 raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-        self.simulations, self.seconds, self.threads = simulations, seconds, threads
-        self.exploration, self.considered, self.scale = exploration, considered, scale
-        self.prior, self.rollout, self.depth = PRIORS.index(prior), BUILT_IN.index(rollout), depth
-        self.network, self.group, self.seed = network, group, seed
+        self.prior, self.rollout = PRIORS.index(prior), BUILT_IN.index(rollout)
         self.decisions = 0
         """Decisions simulated so far."""
-        self._streams = Streams(SEARCH_STREAM, self.seed)
+        self._streams = Streams(SEARCH_STREAM, seed)
         self._free: list[_Memory] = []
         self._last: dict[int, tuple[np.ndarray, float]] = {}
         """Shares and value of the last search, by row."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return the best action, int64 (len(rows),), for the player to move in each of `rows`."""
-        found = self.search(batch, rows)
-        self._last = {int(row): (found.shares[i], float(found.values[i, 0])) for i, row in enumerate(rows)}
-        return found.actions
+        result = self.search(batch, rows)
+        self._last = {int(row): (result.shares[i], float(result.values[i, 0])) for i, row in enumerate(rows)}
+        return result.actions
 
     def search(self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None = None) -> Searched:
         """Search for the player to move in each of `rows`.
@@ -175,8 +165,8 @@ class MCTSAgent(Reseedable):
         Args:
             batch: the games.
             rows: indexes of the rows, int (n,).
-            noise: float (n, num_actions) or None: noise that is added to the scores in sequential halving; where it is drawn
-                from Gumbel's distribution, the best action is drawn by `shares`.
+            noise: float (n, num_actions) or None: added to the scores in sequential halving. Gumbel noise samples the
+                best action by `shares`.
 
         Raises:
             ValueError: for noise without sequential halving, or rows named twice.
@@ -184,91 +174,60 @@ class MCTSAgent(Reseedable):
             RuntimeError: before the batch's first reset.
 
         Returns:
-            What was found. Where only one action is legal there is no search, but one visit and values 0.
+            The results. An only legal action is not searched: it has one visit and values 0.
         """
         if noise is not None and not self.considered:
             raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
-        found = Searched.empty(batch.game, len(rows))
-        found.visits[:], found.shares[:], found.actions[:] = masks, masks, masks.argmax(1)
-        open_rows = np.flatnonzero(masks.sum(1) > 1)  # more than one legal action
-        if noise is None:
-            noise = np.zeros(masks.shape, np.float32)
-        if self.network is None:
-            self._search_in_threads(batch, rows, open_rows, noise, found)
-        else:
-            for start in range(0, len(open_rows), ROOTS):
-                part = open_rows[start : start + ROOTS]
-                results = self._search_rows(batch, rows[part], noise[part])
-                for whole, these in zip(found, results, strict=True):
-                    whole[part] = these
-        return found
+        noise = np.zeros(masks.shape, np.float32) if noise is None else noise.astype(np.float32)
+        result = Searched.without_search(batch.game, masks)
+        choices = np.flatnonzero(masks.sum(1) > 1)
+        size = 1 if self.network is None else ROOTS
+        parts = [choices[start : start + size] for start in range(0, len(choices), size)]
 
-    def _search_in_threads(
-        self, batch: Batch, rows: np.ndarray, open_rows: np.ndarray, noise: np.ndarray, found: Searched
-    ) -> None:
-        """Search without a network in rows[open_rows], in `threads` threads; fill those rows of `found`."""
-
-        def search(i: int) -> int:
-            return self._search_row(
-                batch, rows[i : i + 1], noise[i : i + 1], Searched(*(part[i : i + 1] for part in found))
+        def search(part: np.ndarray) -> int:
+            searched, decisions = self._search(
+                batch, Roots(batch.states, rows[part], masks[part], noise[part])
             )
+            for whole, these in zip(result, searched, strict=True):
+                whole[part] = these
+            return decisions
 
-        if self.threads == 1 or len(open_rows) < 2:
-            self.decisions += sum(map(search, open_rows))
-        else:
+        if self.network is None and self.threads > 1 and len(parts) > 1:
             with ThreadPoolExecutor(self.threads) as executor:
-                self.decisions += sum(executor.map(search, open_rows))
+                self.decisions += sum(executor.map(search, parts))
+        else:
+            self.decisions += sum(map(search, parts))
+        return result
 
-    def _search_row(self, batch: Batch, row: np.ndarray, noise: np.ndarray, found: Searched) -> int:
-        """Search without a network in one row, int (1,); return the number of simulated decisions."""
-        memory = self._take_memory(batch.game, 1)
-        memory.noise[:1] = noise
-        at = int(row[0])
-        leaf, root = (memory.leaves.states, memory.values), batch.states[at : at + 1]
-        selection = Selection(int(batch.current_player[at]), self.prior, self.exploration)
-        settings, rng_state = (selection, Rollouts(self.rollout, self.depth)), self._streams.on(batch)[at]
-        start, done, decisions = time.perf_counter(), 0, 0
-        while not done or self._share(start, done, 1) < 1:
-            count = CLOCK if done else 1  # the first simulation gives the priors
-            if done:
-                self._halve(batch, row, memory, self._share(start, done, 1))
-            if self.seconds is None:
-                count = min(count, self.simulations - done) if self.considered else self.simulations
-            if memory.trees.used[0, 0] + count >= memory.shape[1]:
-                memory.grow()
-            tree = Tree(*(part[0] for part in memory.trees))
-            decisions += simulate(
-                tree, memory.scratch, leaf, root, batch.game.params, settings, count, rng_state
-            )
-            done += count
-        self._read(batch, row, memory, found)
-        self._free.append(memory)
-        return decisions
+    def _search(self, batch: Batch, roots: Roots) -> tuple[Searched, int]:
+        """Search from all roots in step, from one without a network; return the results and the number of decisions.
 
-    def _search_rows(self, batch: Batch, rows: np.ndarray, noise: np.ndarray) -> Searched:
-        """Search in all `rows` in step, guided by the network; the time limit is `seconds` for each row."""
-        n, game = len(rows), batch.game
+        The time limit is `seconds` for each root.
+        """
+        n, game, start = len(roots.rows), batch.game, time.perf_counter()
         memory = self._take_memory(game, n)
-        memory.noise[:n] = noise
-        start, done = time.perf_counter(), 0
-        assert self.network is not None
-        redraws, likelihoods = weighed_redraws(batch, rows, self.network, self._streams.on(batch))
-        memory.leaves = memory.leaves._replace(redraws=redraws, likelihoods=likelihoods)
-        self._simulate_rows(batch, rows, memory, 1)  # judges the roots
+        done, step = 0, self.group  # a network's first pass only evaluates the roots
+        if self.network is not None:
+            drawn = weighted_redraws(batch, roots.rows, self.network, self._streams.on(batch))
+            memory.leaves = Leaves(*drawn, *memory.leaves[2:])
+        else:
+            done, step = 1 if self.considered or self.seconds else self.simulations, CLOCK
+        decisions = self._simulate(batch, roots.rows, memory, max(1, done))
         while not done or self._share(start, done, n) < 1:
-            self._halve(batch, rows, memory, self._share(start, done, n))
-            group = self.group if self.seconds is not None else min(self.group, self.simulations - done)
-            if done + group + 1 >= memory.shape[1]:
+            if self.considered:
+                self._halve(roots, memory, self._share(start, done, n))
+            count = step if self.seconds is not None else min(step, self.simulations - done)
+            if done + count + 1 >= memory.shape[1]:
                 memory.grow()
-            self._simulate_rows(batch, rows, memory, group)
-            done += group
-        found = Searched.empty(game, n)
-        self._read(batch, rows, memory, found)
+            decisions += self._simulate(batch, roots.rows, memory, count)
+            done += count
+        result = Searched.without_search(game, roots.masks)
+        read_rows(memory.trees, roots, game.params, self.scale, memory.scores, result)
         self._free.append(memory)
-        return found
+        return result, decisions
 
     def _share(self, start: float, done: int, searches: int) -> float:
         """Return the share of the simulations, or of the time since `start`, that is used."""
@@ -276,52 +235,49 @@ class MCTSAgent(Reseedable):
             return done / self.simulations
         return (time.perf_counter() - start) / (self.seconds * searches)
 
-    def _halve(self, batch: Batch, rows: np.ndarray, memory: _Memory, share: float) -> None:
-        """Reduce the number of considered actions to what it is to be after `share` of the simulations."""
-        if self.considered:
-            roots = self._roots(batch, rows, memory)
-            first = np.minimum(self.considered, roots.masks.sum(1))
-            stages = np.ceil(np.log2(first))
-            counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
-            halve_rows(memory.trees, roots, counts, self.scale, memory.scores)
+    def _halve(self, roots: Roots, memory: _Memory, share: float) -> None:
+        """Reduce the considered actions to their number after `share` of the simulations."""
+        first = np.minimum(self.considered, roots.masks.sum(1))
+        stages = np.ceil(np.log2(first))
+        counts = np.maximum(2, first // 2 ** np.floor(share * stages).astype(np.int64))
+        halve_rows(memory.trees, roots, counts, self.scale, memory.scores)
 
-    def _roots(self, batch: Batch, rows: np.ndarray, memory: _Memory) -> Roots:
-        return Roots(batch.states, rows, batch.action_mask[rows], memory.noise)
-
-    def _simulate_rows(self, batch: Batch, rows: np.ndarray, memory: _Memory, group: int) -> None:
-        """Descend each tree `group` times, evaluate the leaves and back up their values."""
-        assert self.network is not None
-        n, params, trees = len(rows) * group, batch.game.params, memory.trees
+    def _simulate(self, batch: Batch, rows: np.ndarray, memory: _Memory, count: int) -> int:
+        """Add `count` simulations to each tree; return the number of simulated decisions."""
+        params, trees, rng_states = batch.game.params, memory.trees, self._streams.on(batch)
+        if self.network is None:
+            row = int(rows[0])
+            selection = Selection(int(batch.current_player[row]), self.prior, self.exploration)
+            settings = selection, Rollouts(self.rollout, self.depth)
+            tree, leaf = Tree(*(part[0] for part in trees)), (memory.leaves.states, memory.values)
+            root, rng_state = batch.states[row : row + 1], rng_states[row]
+            return simulate(tree, memory.scratch, leaf, root, params, settings, count, rng_state)
+        n = len(rows) * count
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
-        rng_states, masks = self._streams.on(batch), leaves.masks
         descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
-        probabilities, values = self.network.evaluate(leaves.observations, masks)
+        probabilities, values = self.network.evaluate(leaves.observations, leaves.masks)
         wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
-        if probabilities.shape != masks.shape or values.shape != wanted:
+        if probabilities.shape != leaves.masks.shape or values.shape != wanted:
             raise ValueError(
-                f"evaluate must return shapes {masks.shape} and {wanted}, not {probabilities.shape} and {values.shape}"
+                f"evaluate must return shapes {leaves.masks.shape} and {wanted}, not {probabilities.shape} and "
+                f"{values.shape}"
             )
-        judged = probabilities, values.reshape(n, -1)
-        back_up_rows(trees, leaves, group, params, judged, memory.values, memory.scratch.points)
-        self.decisions += int(leaves.lengths.sum())
-
-    def _read(self, batch: Batch, rows: np.ndarray, memory: _Memory, found: Searched) -> None:
-        """Fill `found` from the roots of the trees."""
-        roots = self._roots(batch, rows, memory)
-        read_rows(memory.trees, roots, batch.game.params, self.scale, memory.scores, found)
+        evaluation = probabilities, values.reshape(n, -1)
+        back_up_rows(trees, leaves, count, params, evaluation, memory.values, memory.scratch.points)
+        return int(leaves.lengths.sum())
 
     def _take_memory(self, game: Game, rows: int) -> _Memory:
-        """Return arrays that no other search writes to, with empty trees."""
+        """Return arrays that no other search uses, with empty trees."""
         nodes = max(self.simulations + 2, 4 * CLOCK)
         with contextlib.suppress(IndexError):
-            memory = self._free.pop()  # an atomic operation, so threads never get the same arrays
+            memory = self._free.pop()  # atomic, so threads never get the same arrays
             if memory.game is game and memory.shape[0] >= rows and memory.shape[1] >= nodes:
                 memory.trees.used[:], memory.trees.considered[:] = 0, 0
                 return memory
         return _Memory(game, rows, nodes, self.group)
 
     def estimate(self, batch: Batch, row: int) -> str:
-        """Return the value that the last search in `row` found and its three best actions, in words."""
+        """Describe the value by the last search in `row` and its three best actions."""
         if row not in self._last:
             self(batch, np.array([row]))
         shares, value = self._last[row]

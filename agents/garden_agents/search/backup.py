@@ -1,4 +1,4 @@
-"""Backup: a leaf's values are added to all nodes on the way to it."""
+"""Backup: adds a leaf's values to all nodes on its path."""
 
 from __future__ import annotations
 
@@ -20,36 +20,26 @@ def back_up(nodes, path, length, seats, values):
 
 
 @compiled
-def back_up_leaf(nodes, path, params, leaf, judged, values, points):
-    """Expand a leaf of the tree `nodes` and back up its values: the network's estimates, or those of a finished game.
+def _fill_leaf_values(state, params, estimates, values, points):
+    """Fill `values` for a leaf: the network's estimates, or the result if the game is over. Overwrites `points`.
 
-    `path` is the path of nodes and its length, `leaf` the state and the action mask there, `judged` the network's
-    probabilities and estimates.
-
-    `estimates`, float32 (seats,), holds the values of all seats, counted from the player to move at the leaf; in a
-    finished game the value of a seat is then its share of the first place, as `first_places` counts it. Or it is
-    (1,), the value for the player to move alone, the other n - 1 seats having its opposite / (n - 1) each. In
-    cooperative games it is (1,) too and holds `x / (1 + |x|)` for the score still to come, x times reward_divisor; the
-    team's score so far is added to that. `values` and `points` are overwritten.
+    `estimates`, float32 (seats,), has the values of all seats, counted from the player to move; the values of a finished
+    game are then as in `first_places`. Or it is (1,), the value v for the player to move, and -v / (n - 1) for each other
+    seat. In cooperative games it is (1,), `x / (1 + |x|)` for the score still to come, x times reward_divisor, to which
+    the team's score so far is added.
     """
-    (steps, length), (state, mask), (probabilities, estimates) = path, leaf, judged
-    n, alone, cooperative = params[0].num_players, estimates.shape[0] == 1, params[0].cooperative
+    n, alone = params.num_players, estimates.shape[0] == 1
     over = state.terminated or state.truncated
-    if not over:
-        node = nodes[steps[length]]
-        if not node.expanded:  # another leaf of the group may have been the same
-            expand(node, mask, probabilities)
-    if cooperative:
+    if params.cooperative:
         to_come = 0.0 if over else np.float64(estimates[0])
-        kernels.points(state, params[0], points)
-        score = rewards.team_score(points, n) / params[0].reward_divisor
+        kernels.points(state, params, points)
+        score = rewards.team_score(points, n) / params.reward_divisor
         score += to_come / max(1.0 - abs(to_come), 1e-6)
         values[:n] = score / (1.0 + abs(score))
+    elif over and alone:
+        seat_values(state, params, values, points)
     elif over:
-        if alone:
-            seat_values(state, params[0], values, points)
-        else:
-            first_places(state, params[0], values, points)
+        first_places(state, params, values, points)
     else:
         for p in range(n):
             offset = (p - np.int64(state.current_player) + n) % n
@@ -59,18 +49,25 @@ def back_up_leaf(nodes, path, params, leaf, judged, values, points):
                 values[p] = estimates[0]
             else:
                 values[p] = -estimates[0] / (n - 1)
-    back_up(nodes, steps, length, n, values)
 
 
 @compiled
-def back_up_rows(trees, leaves, group, params, judged, values, points):
-    """Expand each leaf, `group` for each tree, and back up its values: see `back_up_leaf`.
+def back_up_rows(trees, leaves, group, params, evaluation, values, points):
+    """Expand each leaf, `group` for each tree, and back up its values. Overwrites `values` and `points`.
 
-    `judged` is float32 (leaves, num_actions) and (leaves, seats or 1).
+    `evaluation` is the network's: probabilities, float32 (leaves, num_actions), and estimates, (leaves, seats or 1).
     """
-    probabilities, estimates = judged
+    probabilities, estimates = evaluation
     for i in range(leaves.lengths.shape[0]):
-        path, leaf = (trees.path[i], leaves.lengths[i]), (leaves.states[i], leaves.masks[i])
-        back_up_leaf(
-            trees.nodes[i // group], path, params, leaf, (probabilities[i], estimates[i]), values, points
+        nodes, path, length, state = (
+            trees.nodes[i // group],
+            trees.path[i],
+            leaves.lengths[i],
+            leaves.states[i],
         )
+        node = nodes[path[length]]
+        # another leaf of the group may be the same node
+        if not (state.terminated or state.truncated or node.expanded):
+            expand(node, leaves.masks[i], probabilities[i])
+        _fill_leaf_values(state, params[0], estimates[i], values, points)
+        back_up(nodes, path, length, params[0].num_players, values)

@@ -1,8 +1,8 @@
-"""What others' moves tell about the cards that they hold: redraws, weighed by how likely they make the moves seen.
+"""Likelihood-weighted determinizations: redraws of hidden cards, weighted by how well they explain the others' actions.
 
-A redraw gives the other seats cards at random. Where those stay the same from the deal on (`Hints.private_fields`), each earlier
-decision of another seat can be looked at as if it had held them: the probability with which the network would then have
-done what was done says how likely these cards are (Bayes' rule, as in particle filters).
+A redraw gives the other seats random cards. Where these stay the same from the deal on (`Hints.private_fields`), a network
+can be evaluated at each earlier decision of another seat as if it had held them. The probability of the action taken is
+the likelihood of these cards (Bayes' rule, as in particle filters).
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from typing import Protocol
 import numpy as np
 
 from garden_agents.games import hints_of
-from garden_agents.search.redraws import look_rows, redraw_rows
+from garden_agents.search.redraws import observe_rows, redraw_rows
 from garden_core.batch.batch import Batch
 from garden_core.game import Game
 from garden_core.jit import records
 
 REDRAWS = 64
-"""Redraws of a position."""
+"""Redraws per position."""
 DOUBT = 0.05
-"""Share of the moves that another seat is taken to choose at random, as it need not play as the network does."""
+"""Assumed share of random actions of the other seats, which need not play as the network does."""
 
 
-class Network(Protocol):
-    """What can guide a search: priors and values."""
+class Evaluator(Protocol):
+    """A network that can guide a search by priors and values."""
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions' probabilities, float32 (N, num_actions), and values, about -1 to 1.
 
-        The values are float32 (N,), for the player to move; or float32 (N, num_players), those of all seats counted from
-        the player to move, on the scale of `garden_agents.search.values.first_places`. In cooperative games they are
+        The values are float32 (N,), for the player to move; or float32 (N, num_players), for all seats, counted from the
+        player to move, on the scale of `garden_agents.search.values.first_places`. In cooperative games they are
         float32 (N,), `x / (1 + |x|)` for the score still to come, x times the game's reward_divisor.
         """
 
 
-def weighed_redraws(
-    batch: Batch, rows: np.ndarray, network: Network, rng_states: np.ndarray
+def weighted_redraws(
+    batch: Batch, rows: np.ndarray, network: Evaluator, rng_states: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return redraws of the positions in `rows`, records (n, number), and their probabilities, float64 (n, number).
 
-    There are none, so that each simulation may draw its own, where nothing is to be concluded: where nobody holds cards, or
-    the batch has no history.
+    The number is REDRAWS; it is 0 if the game has no private fields or the batch no history, so that each simulation draws
+    its own.
     """
     game, history = batch.game, batch.history
     number = REDRAWS if hints_of(game).private_fields and history is not None else 0
@@ -51,16 +51,16 @@ def weighed_redraws(
     redraw_rows(batch.states, game.params, rows, rng_states, redraws)
     for i, row in enumerate(rows):
         states, actions = history.of(row)
-        others = states["current_player"] != batch.current_player[row]
         player = int(batch.current_player[row])
+        others = states["current_player"] != player
         weights[i] = _probabilities(game, network, states[others], actions[others], redraws[i], player)
     return redraws, weights
 
 
 def _probabilities(
-    game: Game, network: Network, states: np.ndarray, actions: np.ndarray, redraws: np.ndarray, player: int
+    game: Game, network: Evaluator, states: np.ndarray, actions: np.ndarray, redraws: np.ndarray, player: int
 ) -> np.ndarray:
-    """Return the probability of each redraw, float64 (number,), after what others did in earlier states."""
+    """Return the probability of each redraw, float64 (number,), given the others' actions in earlier states."""
     private_fields = hints_of(game).private_fields
     held = np.concatenate([redraws[name] for name in private_fields], 1)
     _, first, same = np.unique(held, axis=0, return_index=True, return_inverse=True)
@@ -70,11 +70,11 @@ def _probabilities(
     supposed = np.repeat(states, hands)
     for name in private_fields:
         then, now = supposed[name], np.tile(redraws[first][name], (n, 1))
-        known = (now < 0) | (np.arange(then.shape[1]) == player)  # -1: shown since
+        known = (now < 0) | (np.arange(then.shape[1]) == player)  # -1: revealed since
         supposed[name] = np.where(known, then, now)
     observations = np.zeros((n * hands, game.observation_size), np.int8)
     masks = np.zeros((n * hands, game.num_actions), np.int8)
-    look_rows(supposed, game.params, observations, masks)
+    observe_rows(supposed, game.params, observations, masks)
     taken = np.arange(n * hands), np.repeat(actions, hands)
     likely = (1 - DOUBT) * network.evaluate(observations, masks)[0][taken] + DOUBT / masks.sum(1)
     logs = np.log(np.where(masks[taken], likely, 1e-9)).reshape(n, hands).sum(0)[same.ravel()]

@@ -1,4 +1,4 @@
-"""The root: which actions sequential halving still considers, and what a search has found."""
+"""The root of a search: the actions that sequential halving still considers, and the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from garden_core.jit import compiled
 
 CERTAINTY = 50
-"""In sequential halving a difference of values weighs as much as if its actions had this many visits more."""
+"""Number of visits that sequential halving adds to the most visits of an action when it weighs values."""
 
 
 class Roots(NamedTuple):
@@ -18,9 +18,9 @@ class Roots(NamedTuple):
 
     Attributes:
         states: state records of the batch.
-        rows: int64 (searches,), where the roots are among them.
+        rows: int64 (searches,), rows of the roots in `states`.
         masks: int8 (searches, num_actions), the legal actions.
-        noise: float32 (searches, num_actions), which is added to their scores.
+        noise: float32 (searches, num_actions), added to the scores.
     """
 
     states: np.ndarray
@@ -30,10 +30,11 @@ class Roots(NamedTuple):
 
 
 @compiled
-def _weigh(nodes, player, mask, scale, scores):
-    """Fill `scores`, float64 (num_actions,), for the legal actions at the root: log prior + scale x (CERTAINTY + most visits
-    of an action) x mean value for the player. An action without visits has the mean value of the others, weighted by
-    their priors.
+def _fill_scores(nodes, player, mask, scale, scores):
+    """Fill `scores`, float64 (num_actions,), for the legal actions at the root.
+
+    The score is log prior + scale x (CERTAINTY + most visits of an action) x mean value for the player. An action without
+    visits has the mean value of the others, weighted by their priors.
     """
     here = nodes[0]
     total, weight, most = 0.0, 0.0, 0
@@ -56,20 +57,17 @@ def _weigh(nodes, player, mask, scale, scores):
 
 @compiled
 def _halve(nodes, considered, state, mask, noise, count, scale, scores):
-    """Reduce the actions that are considered at the root to the `count` of the highest scores, noise included.
+    """Reduce the actions considered at the root to the `count` with the highest scores plus noise.
 
-    Where none is considered yet, all legal actions are. `scores`, float64 (num_actions,), is overwritten.
+    All legal actions are considered at first. Overwrites `scores`, float64 (num_actions,).
     """
-    number = 0
-    for action in range(mask.shape[0]):
-        number += considered[action]
-    if number == 0:
+    if not considered.any():
         for action in range(mask.shape[0]):
             considered[action] = mask[action]
-            number += mask[action]
+    number = considered.sum()
     if number <= count:
         return
-    _weigh(nodes, np.int64(state.current_player), mask, scale, scores)
+    _fill_scores(nodes, np.int64(state.current_player), mask, scale, scores)
     while number > count:
         worst = -1
         for action in range(mask.shape[0]):
@@ -83,30 +81,30 @@ def _halve(nodes, considered, state, mask, noise, count, scale, scores):
 
 @compiled
 def halve_rows(trees, roots, counts, scale, scores):
-    """Halve what is considered at the root of each search: see `_halve`."""
+    """Halve the actions considered at the root of each search: see `_halve`."""
     for i in range(counts.shape[0]):
         state, mask, noise = roots.states[roots.rows[i]], roots.masks[i], roots.noise[i]
         _halve(trees.nodes[i], trees.considered[i], state, mask, noise, counts[i], scale, scores)
 
 
 @compiled
-def _read(nodes, considered, player, n, choice, scale, scores, found):
-    """Read the result of a search of `player` from its root; return the best action.
+def _read(nodes, considered, player, n, choice, scale, scores, result):
+    """Read the result of a search by `player` of `n` from its root; return the best action.
 
-    `n` is the number of players, `choice` is the root's action mask and the noise. `found` is filled: as `Searched` describes them, `visits`, int32
-    (num_actions,), `values`, float64 (players,), and `shares`, float32 (num_actions,). `scores`, float64 (num_actions,), is
-    overwritten.
+    Args:
+        choice: the root's action mask and the noise.
+        scores: float64 (num_actions,), overwritten.
+        result: filled: visits, int32 (num_actions,), values, float64 (n,), and shares, float32 (num_actions,), as
+            described by `Searched`.
     """
-    (mask, noise), (visits, values, shares) = choice, found
-    here, halving, count = nodes[0], False, 0
+    (mask, noise), (visits, values, shares) = choice, result
+    here, halving = nodes[0], considered.any()
     for action in range(mask.shape[0]):
         child = here.children[action]
         visits[action] = nodes[child].visits if child >= 0 else 0
-        count += visits[action]
-        halving |= considered[action] != 0
     chosen, total = -1, 0.0
     if halving:
-        _weigh(nodes, player, mask, scale, scores)
+        _fill_scores(nodes, player, mask, scale, scores)
         highest = -np.inf
         for action in range(mask.shape[0]):
             if mask[action]:
@@ -122,33 +120,32 @@ def _read(nodes, considered, player, n, choice, scale, scores, found):
             if mask[action] and (chosen < 0 or visits[action] > visits[chosen]):
                 chosen = action
             shares[action] = visits[action]
-            total += visits[action]
+            total += shares[action]
+    tried = 0.0
     for action in range(mask.shape[0]):
         shares[action] /= total
-    tried = 0.0
-    for p in range(n):
-        values[p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
-    if not halving:
-        return chosen
-    for action in range(mask.shape[0]):
         if visits[action] > 0:
             tried += shares[action]
-    for action in range(mask.shape[0]):
-        if visits[action] > 0:
-            child = nodes[here.children[action]]
-            for p in range(n):
-                mean = child.totals[(player + p) % n] / child.visits
-                values[p] += shares[action] / tried * mean
+    for p in range(n):
+        values[p] = 0.0 if halving else here.totals[(player + p) % n] / here.visits
+    if halving:
+        for action in range(mask.shape[0]):
+            if visits[action] > 0:
+                child = nodes[here.children[action]]
+                for p in range(n):
+                    values[p] += shares[action] / tried * (child.totals[(player + p) % n] / child.visits)
     return chosen
 
 
 @compiled
-def read_rows(trees, roots, params, scale, scores, found):
-    """Read the results of searches: see `_read`. Also fills `found.actions` with the best ones."""
-    for i in range(found.actions.shape[0]):
-        player = np.int64(roots.states[roots.rows[i]].current_player)
-        choice = roots.masks[i], roots.noise[i]
-        result = found.visits[i], found.values[i], found.shares[i]
-        found.actions[i] = _read(
-            trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, result
+def read_rows(trees, roots, params, scale, scores, result):
+    """Read the results of searches into `result`, a `Searched`: see `_read`."""
+    for i in range(result.actions.shape[0]):
+        player, choice = (
+            np.int64(roots.states[roots.rows[i]].current_player),
+            (roots.masks[i], roots.noise[i]),
+        )
+        row = result.visits[i], result.values[i], result.shares[i]
+        result.actions[i] = _read(
+            trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, row
         )

@@ -1,27 +1,27 @@
-"""Redraws of what is hidden from the players to move, and what they see in them."""
+"""Redraws of the information hidden from the players to move, and their observations."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.search.selection import look_row
+from garden_agents.search.selection import observe_row
 from garden_core.jit import compiled, kernels
 from garden_core.jit.rng import next_uint64
 
 
 @compiled
 def redraw_rows(states, params, rows, rng_states, redraws):
-    """Fill `redraws`, records (N, number), with the states of `rows`, redrawn for the players to move."""
+    """Fill `redraws`, records (n, number), with states[rows], redrawn for the players to move."""
     for i in range(rows.shape[0]):
         row = rows[i]
+        player = np.int64(states[row].current_player)
         for k in range(redraws.shape[1]):
             redraws[i, k] = states[row]
-            player = np.int64(states[row].current_player)
             kernels.resample(redraws[i, k], params[0], player, next_uint64(rng_states[row]))
 
 
 @compiled
-def look_rows(states, params, observations, masks):
-    """Fill `observations` and `masks` with what the player to move sees and may do in each state."""
+def observe_rows(states, params, observations, masks):
+    """Fill the observation and the action mask of the player to move in each state."""
     for i in range(states.shape[0]):
-        look_row(states[i], params, observations[i], masks[i])
+        observe_row(states[i], params, observations[i], masks[i])

@@ -1,4 +1,4 @@
-"""Selection: how a simulation goes down a tree, by PUCT or at the root by sequential halving, to a leaf."""
+"""Selection: the descent of a simulation to a leaf, by PUCT, or by sequential halving at the root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garden_agents.search.expansion import fill_priors
-from garden_agents.search.tree import NETWORK, Tree, open_node
+from garden_agents.search.tree import NETWORK, Tree, reset_node
 from garden_core.jit import compiled, kernels
 from garden_core.jit.rng import next_float, next_uint64
 
@@ -18,7 +18,7 @@ class Selection(NamedTuple):
 
     Attributes:
         player: seat that searches.
-        prior: where priors come from, EQUAL, GREEDY or NETWORK of `tree`.
+        prior: source of the priors, EQUAL, GREEDY or NETWORK of `tree`.
         exploration: weight of the priors in PUCT.
     """
 
@@ -29,7 +29,7 @@ class Selection(NamedTuple):
 
 @compiled
 def _select(nodes, node, player, mask, exploration):
-    """Return the legal action of the highest PUCT score: its mean value for the player plus an exploration bonus."""
+    """Return the legal action with the highest PUCT score: its mean value for the player plus an exploration bonus."""
     here = nodes[node]
     mean = here.totals[player] / max(here.visits - here.pending, 1)
     total = 0.0
@@ -56,8 +56,9 @@ def _select(nodes, node, player, mask, exploration):
 
 @compiled
 def _least_visited(nodes, considered):
-    """Return the action with the fewest visits of those considered at the root, of equals that of the highest prior; -1 if
-    none is considered.
+    """Return the considered action with the fewest visits at the root, of equals the one with the highest prior.
+
+    Returns -1 if none is considered.
     """
     here = nodes[0]
     fewest, chosen = 0, -1
@@ -75,21 +76,21 @@ def _least_visited(nodes, considered):
 def descend(state, params, tree, selection, scratch, rng_state):
     """Descend the tree by one simulation and add a node; return the number of actions taken.
 
-    `state` is a redraw of the root's state; it is the new node's state in the end. `tree.path` holds one node more. All
-    of these nodes have a visit more, pending until `back_up` adds its values.
+    `state`, a redraw of the root's state, becomes the state of the new node. `tree.path` is filled with the nodes from the
+    root to the new one. Each of them gets a visit, pending until `back_up` adds its values.
     """
     nodes, used, path, considered = tree
     if used[0] == 0:
-        open_node(nodes[0])
+        reset_node(nodes[0])
         used[0] = 1
     mask = scratch.masks[2]
     path[0] = 0
     node, length, added = path[0], 0, False
-    while not added and not (state.terminated or state.truncated):
+    while not (added or state.terminated or state.truncated):
         legal = kernels.legal_actions(state, params, mask)
         if not nodes[node].expanded:
-            # wait for the network to evaluate this node: the root, or one where the game had ended in every
-            # earlier determinization
+            # the network must first evaluate this node: the root, or one where the game was over in every earlier
+            # determinization
             if selection.prior == NETWORK:
                 break
             fill_priors(nodes[node], selection.prior, state, params, legal, scratch, rng_state)
@@ -101,7 +102,7 @@ def descend(state, params, tree, selection, scratch, rng_state):
             child = np.int64(used[0])
             used[0] += 1
             nodes[node].children[action] = child
-            open_node(nodes[child])
+            reset_node(nodes[child])
             nodes[child].available = nodes[node].visits + 1  # as if its action had always been legal
             added = True
         kernels.apply_action(state, params, action)
@@ -115,8 +116,8 @@ def descend(state, params, tree, selection, scratch, rng_state):
 
 
 @compiled
-def _drawn(probabilities, rng_state):
-    """Return an index drawn by probabilities that sum to 1."""
+def _draw(probabilities, rng_state):
+    """Sample an index by probabilities that sum to 1."""
     rest = next_float(rng_state)
     for k in range(probabilities.shape[0] - 1):
         rest -= probabilities[k]
@@ -126,22 +127,22 @@ def _drawn(probabilities, rng_state):
 
 
 @compiled
-def look_row(state, params, observation, mask):
-    """Fill `observation` and `mask` with what the player to move sees and may do."""
+def observe_row(state, params, observation, mask):
+    """Fill the observation and the action mask of the player to move."""
     kernels.legal_actions(state, params[0], mask)
     kernels.observe(state, params[0], np.int64(state.current_player), observation)
 
 
 @compiled
 def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_states):
-    """Descend the tree of each of `rows`, the same number of times, to the leaves that the network must evaluate."""
+    """Descend each tree, equally often, to the leaves that the network must evaluate."""
     group = leaves.lengths.shape[0] // rows.shape[0]
     for i in range(leaves.lengths.shape[0]):
         search = i // group
-        row, player = rows[search], np.int64(states[rows[search]].current_player)
-        rng_state = rng_states[row]
+        row, rng_state = rows[search], rng_states[rows[search]]
+        player = np.int64(states[row].current_player)
         if leaves.redraws.shape[1] > 0:
-            drawn = _drawn(leaves.likelihoods[search], rng_state)
+            drawn = _draw(leaves.likelihoods[search], rng_state)
             kernels.copy_record(leaves.states, i, leaves.redraws[search, drawn])
         else:
             kernels.copy_record(leaves.states, i, states[row])
@@ -150,4 +151,4 @@ def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_
         # np.int64, so that `descend` is compiled once
         selection = Selection(player, np.int64(NETWORK), exploration)
         leaves.lengths[i] = descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
-        look_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
+        observe_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])

@@ -1,4 +1,4 @@
-"""Simulations without a network: down to a leaf, a rollout, and back up."""
+"""Simulations without a network: descent to a leaf, rollout, backup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from garden_core.jit.rng import next_uint64
 
 
 class Rollouts(NamedTuple):
-    """How new nodes are valued: the built-in policy `policy` plays at most `depth` decisions from them."""
+    """Rollouts from new nodes: the built-in policy `policy` plays at most `depth` decisions."""
 
     policy: int
     depth: int
@@ -23,7 +23,7 @@ class Rollouts(NamedTuple):
 def simulate(tree, scratch, leaf, root, params, settings, simulations, rng_state):
     """Add `simulations` simulations to the search from `root[0]`; return the number of simulated decisions.
 
-    `settings` are a `Selection` and `Rollouts`. `leaf`, a record (1,) and float32 (max players,), is overwritten.
+    `settings` are a `Selection` and `Rollouts`. Overwrites `leaf`, records (1 or more,) and float32 (max players,).
     """
     (states, values), (selection, rollouts) = leaf, settings
     state, mask = states[0], scratch.masks[2]

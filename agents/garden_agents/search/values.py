@@ -1,4 +1,4 @@
-"""What a position is worth to every seat: by the points, and at the end by the places."""
+"""Values of a position for every seat: by points during the game, by places at the end."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from garden_core.jit import compiled, kernels, rewards
 
 @compiled
 def seat_values(state, params, values, points):
-    """Fill `values`, float32 (max players,), with the value of every seat, -1 to 1; `points` is overwritten.
+    """Fill `values`, float32 (max players,), with the value of every seat, -1 to 1. Overwrites `points`.
 
-    The value is the outcome where the game is over, otherwise `x / (1 + |x|)` where x is the margin / reward_divisor.
-    In cooperative games x is the team's score / reward_divisor, also when the game is over.
+    The value is the outcome if the game is over, otherwise `x / (1 + |x|)` with x = margin / reward_divisor. In
+    cooperative games it is always `x / (1 + |x|)` with x = team score / reward_divisor.
     """
     n = params.num_players
     if params.cooperative or not (state.terminated or state.truncated):
         kernels.points(state, params, points)
-        everybody, team = rewards.total(points, n), rewards.team_score(points, n)
+        total, team = rewards.total(points, n), rewards.team_score(points, n)
         for p in range(n):
             own = np.float64(team)
             if not params.cooperative:
-                own = rewards.seat_margin(np.int64(points[p]), everybody, n)
+                own = rewards.seat_margin(np.int64(points[p]), total, n)
             own /= params.reward_divisor
             values[p] = own / (1.0 + abs(own))
     else:
@@ -31,8 +31,9 @@ def seat_values(state, params, values, points):
 
 @compiled
 def first_places(state, params, values, points):
-    """Fill `values`, float32 (max players,), for a game that is over: n times a seat's share of the first place, less 1,
-    all divided by n - 1. A sole winner has 1, and all seats together 0. `points` is overwritten.
+    """Fill `values`, float32 (max players,), with (n x share of the first place - 1) / (n - 1) per seat of a finished game.
+
+    A sole winner has 1; the values sum to 0. Overwrites `points`.
     """
     n = params.num_players
     kernels.standings(state, params, points)

@@ -1,1 +1,1 @@
-"""Methods of training a network, and what they share: arguments, run folder, opponent pool, checkpoints."""
+"""Training methods and their common parts: arguments, run folder, opponent pool, checkpoints."""

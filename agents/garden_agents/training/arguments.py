@@ -1,4 +1,4 @@
-"""Arguments that all training methods share, and the config.toml that records them with a run."""
+"""Arguments of all training methods, and the config.toml that keeps them in a run's folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
-from garden_core.checks import one_line, short
+from garden_core.checks import check_choice, one_line, short
 from garden_core.files.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
@@ -31,29 +31,28 @@ METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
 DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`
 LIMITS = ("steps", "minutes")
-"""Arguments that a resumed run can have anew."""
-PLACES = ("ray", "workers")
-"""Arguments that say where a run is played, which can be others when it is resumed."""
+RESUME_OVERRIDES = (*LIMITS, "ray", "workers")
+"""Arguments that can change when a run is resumed."""
 T = TypeVar("T", bound="TrainingArguments")
 
 
 @dataclass
 class TrainingArguments:
-    """Arguments that all training methods share."""
+    """Arguments of every training method."""
 
     trainer: ClassVar[str]
-    """Name of the section with its arguments in a game's `training.toml`."""
+    """Name of the method's section in a game's `training.toml`."""
     command: ClassVar[str] = "garden train"
     """The command, with the options that choose the method and trainer."""
     agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
-    """Arguments that are names of agents, which may be code."""
+    """Arguments that are names of agents; such a name may be a path to code."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
     num_players: int | None = None
     """number of players; the game's default if not given"""
     options: dict[str, str] = field(default_factory=dict)
-    """other options of the game, name and value in turn, for example: --options peaks 2 gardeners 2"""
+    """other options of the game, as names and values, for example: --options peaks 2 gardeners 2"""
     minutes: float | None = None
     """training time in minutes, summed over resumes, evaluations excluded"""
     seed: int = 0
@@ -61,25 +60,25 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue, with other limits (minutes, steps) or places (ray, workers); code is named again"""
+    """folder of a run to continue; only minutes, steps, ray and workers can change; names of code must be repeated"""
 
     network: Kind = "auto"
-    """architecture of the network: board, flat, or auto for board where the game has a board"""
+    """architecture of the network: board, flat, or auto (board if the game has a board, else flat)"""
     channels: int = 32
     """number of channels of the board network"""
     hidden: int = 128
     """width of the hidden layers"""
     separate_values: bool = False
-    """in the flat network, read the values from hidden layers of their own: twice the work, better values"""
+    """flat network only: use separate hidden layers for the values; twice the work, better values"""
     threads: int = 2
-    """number of threads of torch and of search; 1 is safer on a busy machine"""
+    """number of threads of torch and of the search; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """agents that evaluations during the training play against; the network with the highest mean win rate is kept"""
+    """opponents in the evaluations during training; the network with the highest mean win rate is kept"""
     evaluations: int | None = None
-    """number of evenly spaced evaluations; if not given one per five minutes, at least two (four if only steps are limited)"""
+    """number of evenly spaced evaluations; default: one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32
-    """games against each agent of the panel in an evaluation"""
+    """games per evaluation against each agent of the panel"""
     eval_games: int = 600
     """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
@@ -88,41 +87,32 @@ class TrainingArguments:
         self._within(1, 1024, "threads")
         self._within(1, 10**9, "panel_games")
         self._within(0, 10**9, "evaluations", "eval_games")
-        self._within(0, math.inf, "seed")
-        self._within(None, 10**9, "minutes")
+        self._within(0, 2**63 - 1, "seed")  # other seeds are counted from it
+        self._within(0, 10**9, "minutes")
+        if self.minutes == 0:
+            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, not {value}")
-        if self.network not in get_args(Kind):
-            raise ValueError(f"network must be {', '.join(get_args(Kind))}, not {short(self.network)}")
-        if self.seed >= 2**63:  # others are counted from it
-            raise ValueError(f"seed must be less than 2**63, not {short(self.seed)}")
-        if self.minutes is not None and not self.minutes > 0:
-            raise ValueError(f"minutes must be more than 0, not {self.minutes}")
+        check_choice(self.network, "network", get_args(Kind))
 
-    def _within(self, low: float | None, high: float, *names: str) -> None:
-        """Raise ValueError for an argument below `low`, if that is not None, or above `high`."""
+    def _within(self, low: float, high: float, *names: str) -> None:
+        """Raise ValueError for an argument below `low` or above `high`."""
         for name in names:
             value = getattr(self, name)
             if value is None:
                 continue
-            if low is not None and not value >= low:
+            if not value >= low:
                 raise ValueError(f"{name} must be at least {low}, not {short(value)}")
             if not value <= high:
                 raise ValueError(f"{name} must be at most {high:,}, not {short(value)}")
 
-    def evaluation_count(self, minutes: float | None) -> int:
-        """Return the number of evaluations in a training of `minutes` (None: limited by steps only)."""
-        if self.evaluations is not None:
-            return self.evaluations
-        return 4 if minutes is None else max(2, round(minutes / 5))
-
     @classmethod
     def for_game(cls, game: str, **given: Any) -> Self:
-        """Return the arguments given, and for all others the game's own defaults (`training.toml` in the folder of its `Hints`).
+        """Return arguments with the game's own defaults (`training.toml` in the folder of its `Hints`) for those not given.
 
         Raises:
-            ValueError: if there is no such game, or its file has an argument that this trainer does not have.
+            ValueError: if there is no such game, or its file has an argument that the trainer does not have.
         """
         folder = hints_of(game_class(game)).folder
         path = None if folder is None else folder / DEFAULTS
@@ -141,77 +131,86 @@ class TrainingArguments:
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
-    A resumed run has the arguments in its config.toml, except for LIMITS if one is given, and for PLACES.
+    A resumed run has the arguments of its config.toml. A limit that is given replaces both limits; `ray` is always replaced
+    and `workers` if it is given.
 
     Raises:
-        SystemExit: if no game is named, the folder of a new run holds a run already, or that of a resumed run none; for
-            the game's option "reward".
+        SystemExit: if no game is named, the folder of a new run already contains a run, or the folder to resume contains
+            none; for the game's option "reward".
         ValueError: for a config that is damaged, or names code or networks that the command line does not name; for
             arguments that a resumed run cannot change.
     """
     data_files = None
-    if arguments.resume is None and not arguments.game:
-        raise SystemExit(f"name a game to train on; installed are {', '.join(list_games())}")
-    if arguments.resume is None:
-        name = arguments.game.rpartition(":")[2].lower()
-        folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        if (folder / CHECKPOINT).exists():
-            raise SystemExit(
-                f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
-            )
-    else:
+    if arguments.resume is not None:
         folder = arguments.resume
         missing = [name for name in (CONFIG, CHECKPOINT) if not (folder / name).is_file()]
         if missing:
             raise SystemExit(f"{folder} holds no run to resume: {' and '.join(missing)} missing")
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
-        given = vars(arguments)
-        limits = {name: given[name] for name in LIMITS if name in given}
-        if not any(value is not None for value in limits.values()):
-            limits = {}
-        places = {name: given[name] for name in PLACES if name in given}
-        if places.get("workers", 0) is None:
-            del places["workers"]
         _check_kept(stored, arguments)
-        arguments = dataclasses.replace(stored, **limits, **places, resume=folder)
+        given = {name: value for name, value in vars(arguments).items() if name in RESUME_OVERRIDES}
+        limited = any(given.get(name) is not None for name in LIMITS)
+        changes = {
+            name: value
+            for name, value in given.items()
+            if value is not None or name == "ray" or (name in LIMITS and limited)
+        }
+        arguments = dataclasses.replace(stored, **changes, resume=folder)
+    elif not arguments.game:
+        raise SystemExit(f"name a game to train on; installed are {', '.join(list_games())}")
+    else:
+        name = arguments.game.rpartition(":")[2].lower()
+        folder = arguments.run or Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        if (folder / CHECKPOINT).exists():
+            raise SystemExit(
+                f"{folder} holds a run already: continue it with --resume {folder}, or choose another --run"
+            )
     if "reward" in arguments.options:
         raise SystemExit(
-            "training sets the option reward itself: what it maximises are arguments of the training"
+            "training sets the option reward itself: its objective follows from the arguments of the training"
         )
     game = make_game(arguments.game, arguments.num_players, arguments.options, data_files)
+    return folder, arguments, game.with_options(reward="margin"), _command(arguments)
+
+
+def _command(arguments: TrainingArguments) -> str:
+    """Return the command that repeats a run."""
+    words = arguments.command.split()
+    words.insert(2, arguments.game)
     defaults = type(arguments).for_game(arguments.game)
-    game = game.with_options(reward="margin")
-    garden, train, *choices = arguments.command.split()
-    words = [garden, train, arguments.game, *choices]
     for name, value in plain(arguments).items():
-        if name != "game" and value != getattr(defaults, name):
-            option = name.replace("_", "-")
-            if isinstance(value, bool):
-                words += [f"--{option}" if value else f"--no-{option}"]
-                continue
-            values = itertools.chain(*value.items()) if isinstance(value, dict) else value
-            words += [f"--{option}"]
-            words += map(str, values) if isinstance(value, dict | tuple | list) else [str(value)]
-    if getattr(arguments, "ray", None) is not None:  # not its address; a local cluster does as well
+        option = name.replace("_", "-")
+        if value == getattr(defaults, name):
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+            continue
+        if isinstance(value, dict):
+            value = [*itertools.chain(*value.items())]
+        words += [f"--{option}", *map(str, value if isinstance(value, tuple | list) else [value])]
+    if getattr(arguments, "ray", None) is not None:  # a local cluster in place of its address
         words += ["--ray", LOCAL]
-    return folder, arguments, game, shlex.join(words)
+    return shlex.join(words)
 
 
 def in_words(game: Game) -> str:
     """Return a game's title, its number of players, and the options that are not at their default.
 
-    The reward is left out, as each trainer makes what it maximises from the margin.
+    The reward is not included: it is always the margin, from which each trainer makes its objective.
     """
-    values = {option.name: game.shown_options[option.name] for option in game.options}
-    defaults = game.defaults | {"num_players": game.num_players}
-    chosen = [f"{name} {value}" for name, value in values.items() if value != defaults[name]]
+    shown = game.shown_options
+    chosen = [
+        f"{option.name} {shown[option.name]}"
+        for option in game.options
+        if option.name != "num_players" and shown[option.name] != option.default
+    ]
     return ", ".join([game.title, f"{game.num_players} player{'s' * (game.num_players > 1)}", *chosen])
 
 
 def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:
     """Raise ValueError if an argument is given that a resumed run cannot change."""
-    free = {"game", "run", "resume", *LIMITS, *PLACES, *given.agent_arguments}
+    free = {"game", "run", "resume", *RESUME_OVERRIDES, *given.agent_arguments}
     for name, default in vars(type(given)()).items():
         value = getattr(given, name)
         if name not in free and value not in (default, getattr(stored, name)):
@@ -220,7 +219,7 @@ def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:
 
 
 def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
-    """Return a run's arguments, and its data files by option."""
+    """Return the arguments in a run's config, and its data files by option."""
     config = read_config(path)
     try:
         unknown = set(config.arguments) - {field.name for field in dataclasses.fields(kind)}
@@ -234,7 +233,7 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
 
 
 def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path) -> None:
-    """Raise ValueError for code and files that a config names and the command line does not."""
+    """Raise ValueError if a config names code or files that the command line does not name."""
     if ":" in stored.game and stored.game != given.game:
         raise ValueError(
             f"{path} names code as its game: to run it, give {short(stored.game)} on the command line too"
@@ -251,10 +250,10 @@ def _check_named(stored: TrainingArguments, given: TrainingArguments, path: Path
 
 
 def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], words: Sequence[str]) -> None:
-    """Run `train` with the arguments on a command line.
+    """Run `train` with the arguments of a command line.
 
     Raises:
-        SystemExit: with a message of one line, for wrong arguments, damaged files and after Ctrl-C.
+        SystemExit: with a one-line message, for wrong arguments, damaged files and after Ctrl-C.
     """
     with one_line_errors("stopped; to continue, give the same command with --resume and the run's folder"):
         arguments = tyro.cli(kind, args=words, prog=kind.command)
@@ -264,7 +263,9 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments as config.toml holds them: without those that are None, the run's folder and the cluster."""
-    values = dataclasses.asdict(arguments)
-    kept = {key: v for key, v in values.items() if v is not None and key not in ("run", "resume", "ray")}
-    return {key: str(v) if isinstance(v, Path) else v for key, v in kept.items()}
+    """Return arguments for config.toml: without the run's folder, the cluster and arguments that are None."""
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in dataclasses.asdict(arguments).items()
+        if value is not None and name not in ("run", "resume", "ray")
+    }

@@ -1,6 +1,6 @@
 """Checkpoints of a training: network, optimizer, past selves and progress in one safetensors file.
 
-Loading one runs no code, whoever wrote it: the file holds arrays and JSON, and both are checked.
+A checkpoint from an untrusted source is safe to load: it contains only arrays and JSON, and both are validated.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Progress(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
-    """What a checkpoint holds beside its arrays."""
+    """Metadata of a checkpoint."""
 
     game: str
     version: int  # of the game
@@ -61,7 +61,7 @@ def save(
     progress: Progress,
     past: Sequence[Weights] = (),
 ) -> None:
-    """Write a checkpoint; an older one is replaced once the new one is complete.
+    """Write a checkpoint; it replaces an older one once it is complete.
 
     Args:
         path: the file.
@@ -73,7 +73,7 @@ def save(
 
     Raises:
         OSError: if the disk is full or the folder cannot be written.
-        ValueError: if a number is not finite, as after rates that are too high, or the file would be larger than 2 GB.
+        ValueError: if a number is not finite, as after too high learning rates, or the file would be larger than 2 GB.
     """
     arrays = {f"network.{name}": array for name, array in weights.items()}
     for number, state in optimizer.state_dict()["state"].items():
@@ -87,7 +87,7 @@ def save(
 
 @contextlib.contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Context manager that names a checkpoint in the messages of ValueErrors about it."""
+    """Context manager that adds a checkpoint's path to the message of a ValueError."""
     try:
         yield
     except ValueError as error:
@@ -95,11 +95,11 @@ def named(path: Path) -> Iterator[None]:
 
 
 def check(path: Path, game: Game, shapes: Shapes) -> None:
-    """Check that a checkpoint is of this game, and its network has weights of these names and shapes.
+    """Check that a checkpoint is of this game, and that its network's weights have these names and shapes.
 
     Raises:
-        ValueError: if the file cannot be read or is damaged, is of another game or another version, options or data of it,
-            or its network is another one.
+        ValueError: if the file cannot be read or is damaged, or its game (also its version, options or data) or its network
+            differs.
     """
     with named(path):
         arrays, _ = _read(path, game)
@@ -124,24 +124,25 @@ def _read(path: Path, game: Game) -> tuple[dict[str, np.ndarray], Progress]:
 def load(
     path: Path, game: Game, shapes: Shapes, optimizer: torch.optim.Optimizer
 ) -> tuple[Progress, dict[str, np.ndarray], list[dict[str, np.ndarray]]]:
-    """Restore the optimizer from a checkpoint; return progress, the network's weights, the weights of past selves.
+    """Restore the optimizer from a checkpoint; return the progress, the network's weights and the past selves' weights.
 
     Args:
         path: the file.
         game: the game that the network learns.
-        shapes: shapes of the network's weights by name, and of a past self's.
+        shapes: shapes by name of the network's and each past self's weights.
         optimizer: the network's optimizer.
 
     Raises:
-        ValueError: as `check`; nothing has changed then.
+        ValueError: as `check`; the optimizer is then unchanged.
     """
     with named(path):
         arrays, progress = _read(path, game)
         weights, moments = _part(arrays, "network"), _part(arrays, "optimizer")
         check_weights(weights, shapes)
-        past = [_part(arrays, f"past.{i}") for i in range(_num_past(arrays))]
-        for other in past:
+        past: list[dict[str, np.ndarray]] = []
+        while other := _part(arrays, f"past.{len(past)}"):
             check_weights(other, shapes)
+            past.append(other)
         state = _optimizer_state(moments, optimizer)
         if sum(map(len, (weights, moments, *past))) != len(arrays):
             raise ValueError("it holds arrays that belong to nothing")
@@ -154,23 +155,10 @@ def _part(arrays: Weights, name: str) -> dict[str, np.ndarray]:
     return {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
 
 
-def _num_past(arrays: Weights) -> int:
-    numbers = {key.split(".")[0] for key in _part(arrays, "past")}
-    if numbers != {str(number) for number in range(len(numbers))}:
-        raise ValueError("its past selves are not numbered from 0 on")
-    return len(numbers)
-
-
 def _optimizer_state(arrays: Weights, optimizer: torch.optim.Optimizer) -> dict[int, dict[str, torch.Tensor]]:
-    """Return Adam's state, for each parameter that was updated: the step and two moments."""
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    updated = [number for number in range(len(parameters)) if f"{number}.step" in arrays]
-    needed: dict[str, tuple[int, ...]] = {}
-    for number in updated:
-        shape = tuple(parameters[number].shape)
-        needed |= {f"{number}.step": (), f"{number}.exp_avg": shape, f"{number}.exp_avg_sq": shape}
-    check_weights(arrays, needed)
-    return {
-        number: {name: torch.from_numpy(array.copy()) for name, array in _part(arrays, str(number)).items()}
-        for number in updated
-    }
+    """Return Adam's state for its one parameter: the step and two moments; {} before the first step."""
+    if not arrays:
+        return {}
+    shape = tuple(optimizer.param_groups[0]["params"][0].shape)
+    check_weights(arrays, {"0.step": (), "0.exp_avg": shape, "0.exp_avg_sq": shape})
+    return {0: {name: torch.from_numpy(array.copy()) for name, array in _part(arrays, "0").items()}}

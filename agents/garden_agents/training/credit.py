@@ -1,4 +1,4 @@
-"""Decisions to learn from, and which reward belongs to which: compiled bookkeeping of trajectories of many seats."""
+"""Decisions to learn from and their rewards: compiled credit assignment for trajectories of many seats."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from garden_core.game import Game
 from garden_core.jit import compiled
 
 OVER, OPEN, TARGET_FINAL = -1, -2, -3
-"""In place of the index of a later decision: the game ended before one; there is none yet; it is not needed any more."""
+"""In place of the index of the next decision: the game ended first; it is not taken yet; it is not needed (target final)."""
 
 
 class Decisions(NamedTuple):
-    """Decisions of the current network's seats, arrays or tensors, in the order in which they were taken.
+    """Decisions of the current network's seats in chronological order, arrays or tensors.
 
-    The columns of `values` and `rewards` are each seat's chance to finish first, then each seat's margin, counted from
-    the seat that decides; in cooperative games one column, the team's score.
+    The columns of values, rewards and targets are each seat's chance to finish first, then each seat's margin, counted from
+    the seat that decides; in cooperative games there is one column, the team's score.
 
     Attributes:
         masks: int8 (size, num_actions).
         actions: int64 (size,).
-        log_probabilities: float32 (size,), of the actions when they were chosen.
-        values: float32 (size, columns), what the network expected.
-        rewards: float32 (size, columns), what was paid until the seat's next decision.
-        next: int64 (size,), index of that decision, or `OVER` or `OPEN`.
-        paid: float32 (size, columns), what was paid until the next decision in the game, whoever took it.
-        after: int64 (size,), index of that decision, or `OVER`, `OPEN` or `TARGET_FINAL`.
+        log_probabilities: float32 (size,), log probabilities of the actions when they were sampled.
+        values: float32 (size, columns), the network's estimates.
+        rewards: float32 (size, columns), rewards until the seat's next decision.
+        next: int64 (size,), index of the seat's next decision, `OVER` or `OPEN`.
+        paid: float32 (size, columns), rewards until the game's next decision by any seat.
+        after: int64 (size,), index of the game's next decision, `OVER`, `OPEN` or `TARGET_FINAL`.
         deciders: int64 (size,), the seat that decided.
-        targets: float32 (size, columns), what the values learn.
-        greedy: int64 (size,), what greedy play would have chosen.
-        counted: float32 (size,), 1 where the values learn, else 0: in games of the network against itself, and if all games
-            are played against the pool, in these.
+        targets: float32 (size, columns), value targets.
+        greedy: int64 (size,), greedy play's actions.
+        counted: float32 (size,), 1 where the values are trained, else 0: in games of the network against itself, or in all
+            games if all are played against the pool.
     """
 
     masks: Any
@@ -51,7 +51,7 @@ class Decisions(NamedTuple):
 
     @classmethod
     def empty(cls, game: Game, size: int) -> Decisions:
-        """Return room for `size` decisions, in arrays."""
+        """Return arrays for `size` decisions."""
         columns = size, num_values(target_of(game), game.num_players)
         return cls(
             masks=np.zeros((size, game.num_actions), np.int8),
@@ -70,12 +70,12 @@ class Decisions(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """What there is to learn from after some decisions in each game, arrays or tensors.
+    """Decisions to learn from, arrays or tensors.
 
     Attributes:
         decisions: the decisions.
-        inputs: what the network reads at each decision.
-        chosen: int64 (n,), indexes of the decisions whose outcome until the seat's next decision is known.
+        inputs: network inputs of each decision.
+        chosen: int64 (n,), indexes of the decisions whose rewards until the seat's next decision are complete.
         advantages: float32 (size, columns), of all decisions.
     """
 
@@ -87,14 +87,14 @@ class Rollout(NamedTuple):
 
 @compiled
 def link(latest, last, following, after, rows, seats, first):
-    """Make decision number first + i that of seat seats[i] in row rows[i], after the seat's last one and the game's.
+    """Link each new decision to its seat's and its game's previous one.
 
     Args:
-        latest: int64 (N, seats), the last decision of each seat, or -1.
-        last: int64 (N,), the last decision in each game, or -1.
-        following: int64 (decisions,), the next decision of the same seat, OVER or OPEN.
-        after: int64 (decisions,), the next decision in the game, OVER, OPEN or TARGET_FINAL.
-        rows, seats: int64 (n,).
+        latest: int64 (N, seats), last decision of each seat, or -1.
+        last: int64 (N,), last decision in each game, or -1.
+        following: int64 (decisions,), next decision of the same seat, OVER or OPEN.
+        after: int64 (decisions,), next decision in the game, OVER, OPEN or TARGET_FINAL.
+        rows, seats: int64 (n,), row and seat of each new decision.
         first: number of the first new decision.
     """
     for i in range(rows.shape[0]):
@@ -109,18 +109,14 @@ def link(latest, last, following, after, rows, seats, first):
 
 @compiled
 def pay(latest, last, following, after, deciders, rewards, paid, steps, over, standings):
-    """Add a step's rewards to the open decisions, and close those of games that are over.
+    """Add a step's rewards to the open decisions, and close the decisions of finished games.
 
     Args:
         latest, last, following, after: see `link`.
-        deciders: int64 (decisions,), the seat of each decision.
-        rewards: float32 (decisions, columns), what is paid until the seat's next decision: for each seat, counted from
-            the one that decided, its share of the first place, then for each seat its margin; or one column, what the
-            seat itself is paid.
-        paid: float32 (decisions, columns), the same until the next decision in the game.
-        steps: float32 (N, seats), what each seat was paid in the step.
+        deciders, rewards, paid: see `Decisions`.
+        steps: float32 (N, seats), each seat's reward in the step.
         over: bool (N,), whether the step ended the game.
-        standings: int32 (N, at least seats), final standings where it did.
+        standings: int32 (N, at least seats), final standings of the games that are over.
     """
     n = steps.shape[1]
     for row in range(latest.shape[0]):
@@ -147,7 +143,7 @@ def pay(latest, last, following, after, deciders, rewards, paid, steps, over, st
 
 @compiled
 def _add(total, seat, steps, standings, best, share):
-    """Add to `total` a step's rewards, counted from `seat`, and its share of the first place to whoever is best."""
+    """Add to `total` a step's rewards, counted from `seat`, and `share` for each seat with the standing `best`."""
     n = steps.shape[0]
     if total.shape[0] == 1:
         total[0] += steps[seat]
@@ -161,12 +157,12 @@ def _add(total, seat, steps, standings, best, share):
 
 @compiled
 def advantages(following, values, rewards, lambda_, out):
-    """Fill `out` with generalised advantages without discount, column by column; those of open decisions are 0.
+    """Fill `out` with generalised advantages without discount, column by column; 0 for open decisions.
 
     Args:
         following: see `link`; later decisions have higher numbers.
         values, rewards, out: float32 (decisions, columns).
-        lambda_: weight of the later ones of the estimates, 0 to 1.
+        lambda_: GAE's lambda, 0 to 1.
     """
     for i in range(following.shape[0] - 1, -1, -1):
         next_one = following[i]
@@ -181,15 +177,14 @@ def advantages(following, values, rewards, lambda_, out):
 
 @compiled
 def value_targets(after, deciders, values, paid, lambda_, targets):
-    """Fill `targets` with lambda-returns along the decisions of each game; those of settled decisions stay.
+    """Fill `targets` with lambda-returns along all decisions of each game; final targets (TARGET_FINAL) stay.
 
-    Decisions follow each other whoever takes them: what one seat expects for all is corrected by what the next one
-    expects for the same seats. So a value that is too high for whoever decides does not confirm itself.
+    Bootstrapping from the next decider's estimates of the same seats cancels any bias towards the player to move.
 
     Args:
         after, deciders, paid: see `pay`; later decisions have higher numbers.
         values, targets: float32 (decisions, columns).
-        lambda_: weight of the later ones of the estimates, 0 to 1.
+        lambda_: lambda of the lambda-returns, 0 to 1.
     """
     columns = values.shape[1]
     n = columns // 2

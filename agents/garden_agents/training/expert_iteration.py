@@ -1,12 +1,12 @@
 """Train a network by expert iteration: `garden train mars --method expert-iteration --minutes 30`.
 
-Tree search plays games against itself. The network learns to predict what search finds (policy) and the result of
-the games (value), and then guides the search (T. Anthony et al., "Thinking fast and slow with deep learning and tree
+Tree search plays games against itself. The network learns to predict the policy of the search and the result of the games
+(value), and then guides the search (T. Anthony et al., "Thinking fast and slow with deep learning and tree
 search", 2017; D. Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
-self-play", 2018). The search redraws chance and hidden cards (`garden_agents.search`). In a first part of the training,
+self-play", 2018). The search redraws chance and hidden cards (`garden_agents.search`). In the first part of the training,
 the warm-up, the search uses greedy rollouts in place of the untrained network.
 
-Most moves are searched a little, only to be played; a share of them, which the policy learns from, thoroughly (D. Wu,
+Most moves get a fast search and are only played; a share of them gets a full search, which the policy learns from (D. Wu,
 "Accelerating self-play learning in Go", 2019).
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -21,10 +22,9 @@ import torch
 from garden_agents.cluster import connected
 from garden_agents.training import expert_arguments
 from garden_agents.training.arguments import open_run
-from garden_agents.training.loop import Loop, carry_out
+from garden_agents.training.loop import Loop
 from garden_agents.training.loss import search_loss, seat_loss, team_loss
-from garden_agents.training.run_folder import Run
-from garden_agents.training.search_games import Games, Positions, Source, room
+from garden_agents.training.search_games import Positions, PositionSource, SearchGames, zeros
 from garden_agents.training.torch_network import Loss, clip
 from garden_core.game import Game
 
@@ -32,7 +32,7 @@ Arguments = expert_arguments.Arguments
 SAVE_EVERY = 60.0  # seconds of training between two checkpoints
 
 
-class _Replay:
+class _ReplayBuffer:
     """Replay buffer of positions.
 
     Attributes:
@@ -41,7 +41,7 @@ class _Replay:
     """
 
     def __init__(self, game: Game, size: int) -> None:
-        self.held = room(game, size)
+        self.held = zeros(game, size)
         self.added = 0
 
     def add(self, positions: Positions) -> None:
@@ -53,9 +53,9 @@ class _Replay:
         self.added += n
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, Loss]:
-        """Return observations of `n` random positions, and the loss of policy and value over them.
+        """Return observations of `n` random positions, and their loss.
 
-        The loss logs the sums of the policy's, of the value's, and the number of positions that the policy learns from.
+        The loss logs the sums of the policy loss and the value loss, and the number of positions with a policy target.
         """
         chosen = rng.integers(min(self.added, len(self.held.values)), size=n)
         observation, mask, shares, values = (column[chosen] for column in self.held)
@@ -82,21 +82,19 @@ class Training(Loop):
     """The training loop: games, updates, evaluations, checkpoints."""
 
     title = "expert iteration on"
+    bar_settings: ClassVar = {"unit": "s"}
     arguments: Arguments
 
-    def __init__(self, arguments: Arguments, run: Run, game: Game) -> None:
-        super().__init__(arguments, run, game)
-        self.rng = np.random.default_rng(arguments.seed)
+    def __init__(self, folder: Path, arguments: Arguments, game: Game, command: str = "") -> None:
+        super().__init__(folder, arguments, game, command)
         parameters = [self.torch_network.parameters]
         self.optimizer = torch.optim.AdamW(parameters, arguments.learning_rate, weight_decay=1e-4, fused=True)
-        self.positions = _Replay(game, arguments.positions)
+        self.positions = _ReplayBuffer(game, arguments.positions)
         self.used = 0
         """Positions used in updates so far, with repeats."""
         self.warmup_share = 0.0 if arguments.start is not None else arguments.warmup_share
         self.limit = (30.0 if arguments.minutes is None else arguments.minutes) * 60
         """Seconds of training in all."""
-
-        self.bar_settings = {"total": round(self.limit), "unit": "s"}
 
     @property
     def done(self) -> float:
@@ -105,21 +103,22 @@ class Training(Loop):
     def cluster(self) -> contextlib.AbstractContextManager[None]:
         return super().cluster() if self.arguments.ray is None else connected(self.arguments.ray)
 
-    def source(self) -> Source:
+    def source(self) -> PositionSource:
         a, seed = self.arguments, self.arguments.seed + self.decisions
         if a.ray is None:
-            games = Games(self.game, a, self.network, a.threads, seed)
+            games = SearchGames(self.game, a, self.network, a.threads, seed)
             games.compile()
             return games
         from garden_agents.training import ray_workers  # loads Ray
 
         return ray_workers.SearchWorkers(self.game, self.network, a, seed)
 
-    def learn_from(self, source: Source) -> None:
+    def learn_from(self, source: PositionSource) -> None:
         limit = self.limit
-        self.run.begin(self.done, self.arguments.evaluation_count(limit / 60))
+        self.run.begin(self.done, limit / 60)
         next_log = self.run.seconds
         next_save = self.run.seconds + SAVE_EVERY
+        self.bar.reset(round(limit))
         self.bar.update(round(min(self.run.seconds, limit)))
         self.run.report("training")
         while (now := self.run.seconds) < limit:
@@ -143,8 +142,7 @@ class Training(Loop):
                     }
                 )
             if self.run.is_due(now / limit):
-                self.run.evaluate(self.network, self.decisions, self.target)
-                self.run.report("training")
+                self.evaluate()
                 next_save = now
             if now >= next_save:
                 next_save = now + SAVE_EVERY
@@ -154,7 +152,8 @@ class Training(Loop):
     def _learn(self, done: float) -> tuple[float, float] | None:
         """Update the network until every position is used `reuse` times on average.
 
-        Returns the last losses of policy and value, or None if there was no update.
+        Returns:
+            The last losses of policy and value, or None if there was no update.
         """
         a = self.arguments
         for group in self.optimizer.param_groups:
@@ -178,6 +177,4 @@ def train(arguments: Arguments) -> Path:
     Raises:
         SystemExit: after Ctrl-C (a checkpoint is saved), or for a folder that cannot be resumed.
     """
-    folder, arguments, game, command = open_run(arguments)
-    carry_out(Training, folder, arguments, game, command)
-    return folder
+    return Training(*open_run(arguments)).train()

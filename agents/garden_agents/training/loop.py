@@ -1,10 +1,10 @@
-"""The course of a training by this project's own methods: preparation, games and updates, evaluations, checkpoints."""
+"""Training loops: preparation, games and updates, evaluations, checkpoints."""
 
 from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,48 +15,62 @@ from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.progress import progress_bar
-from garden_agents.training.arguments import in_words
+from garden_agents.training.arguments import TrainingArguments, in_words
 from garden_agents.training.checkpoint import CHECKPOINT, check
-from garden_agents.training.expert_arguments import Arguments as SearchArguments
 from garden_agents.training.pool import OpponentPool
-from garden_agents.training.ppo_arguments import Arguments
+from garden_agents.training.ppo_arguments import PPOArguments
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
 
 
 class Loop(ABC):
-    """A training, new or as its checkpoint left it.
+    """A new or resumed training.
 
     Args:
-        arguments: the training's arguments.
-        run: the run's folder.
-        game: the game with the reward "margin".
-        device: where the network learns.
+        folder, arguments, game, command: see `open_run`.
+        device: device on which the network learns.
+        target: value target of the network, one of `heads.VALUE_TARGETS`; default: `heads.target_of(game)`.
 
     Attributes:
         title: first words of the training's description.
         bar_settings: arguments of the progress bar.
-        optimizer, rng: the network's optimizer, and the generator of what is learned from; subclasses make them.
-        pool: the opponent pool, if there is one.
+        network, torch_network: the network and its torch parameters.
+        optimizer: the network's optimizer; subclasses make it.
+        rng: generator for minibatches.
+        pool: the opponent pool, or None.
         decisions: number of decisions so far.
+
+    Raises:
+        ValueError: for a checkpoint or an initial network that is damaged or does not fit, and for unknown agents; before the
+            folder is made.
     """
 
     title: ClassVar[str]
-    bar_settings: dict[str, Any]
+    bar_settings: ClassVar[dict[str, Any]]
     optimizer: torch.optim.Optimizer
-    rng: np.random.Generator
     pool: OpponentPool | None = None
 
     def __init__(
-        self, arguments: Arguments | SearchArguments, run: Run, game: Game, device: str = "cpu"
+        self,
+        folder: Path,
+        arguments: TrainingArguments,
+        game: Game,
+        command: str = "",
+        device: str = "cpu",
+        target: str | None = None,
     ) -> None:
-        self.arguments, self.run, self.game = arguments, run, game
-        self.target = target_of(game)
-        self.network = new_network(game, run.architecture, self.target, arguments.seed)
-        if arguments.start is not None and arguments.resume is None:
-            start_from(arguments.start, self.network, game, run.architecture)
+        torch.set_num_threads(1)  # `TorchNetwork` has its own threads
+        self.arguments, self.game, self.target = arguments, game, target or target_of(game)
+        architecture, start = arguments.architecture, getattr(arguments, "start", None)
+        if arguments.resume is not None:  # before memory is allocated for the widths in the config
+            check(folder / CHECKPOINT, game, empty_network(game, architecture, self.target).shapes)
+        self.network = new_network(game, architecture, self.target, arguments.seed)
+        if start is not None and arguments.resume is None:
+            start_from(start, self.network, game, architecture)
+        self.run = Run(folder, arguments, game, command)
         self.torch_network = TorchNetwork(self.network, device, arguments.threads)
+        self.rng = np.random.default_rng(arguments.seed)
         self.decisions = 0
 
     @property
@@ -66,7 +80,7 @@ class Loop(ABC):
 
     @abstractmethod
     def source(self) -> Any:
-        """Return the games, with what they need compiled."""
+        """Return the games, after compiling everything that the training needs."""
 
     @abstractmethod
     def learn_from(self, source: Any) -> None:
@@ -76,22 +90,32 @@ class Loop(ABC):
         """Return the context in which `source` is used; subclasses connect to a cluster in it."""
         return contextlib.nullcontext()
 
-    def go(self) -> None:
-        """Train until the end or until Ctrl-C is pressed, and save a checkpoint.
+    def train(self) -> Path:
+        """Train and evaluate; write the run's folder and return its path.
 
         Raises:
-            SystemExit: after Ctrl-C.
+            SystemExit: after Ctrl-C, once a checkpoint is saved.
+            ValueError: for a checkpoint that is damaged or does not fit.
         """
-        with progress_bar(**self.bar_settings, desc="compiling") as self.bar:
-            self.run.report = self.bar.set_description
-            with self.cluster():
+        if self.arguments.resume is None:
+            self.run.rewind(0, 0.0)
+        else:
+            self.load()
+        self.run.write_config()
+        self.save()
+        print(f"{self.title} {in_words(self.game)}, in {self.run.folder}", flush=True)
+        if self.done < 1:
+            with progress_bar(**self.bar_settings, desc="compiling") as self.bar, self.cluster():
+                self.run.report = self.bar.set_description
                 source = self.source()
                 self.run.warm_up(self.network, self.target)
-                with self.run.interruptible(self.save, self.arguments.command):
+                with self.run.interruptible(self.save):
                     self.learn_from(source)
+        self.run.finish(self.network, self.decisions, self.target)
+        return self.run.folder
 
     def save(self) -> int:
-        """Write the checkpoint, but for a replay buffer, which new games fill again; return the number of decisions."""
+        """Write the checkpoint, without the replay buffer, and return the number of decisions."""
         self.torch_network.synchronise()
         return self.run.save(self.network, self.optimizer, self.decisions, self.pool)
 
@@ -99,48 +123,67 @@ class Loop(ABC):
         """Restore the training and the run from the checkpoint.
 
         Raises:
-            ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
+            ValueError: if the checkpoint cannot be read, is damaged, or its network or pool does not fit.
         """
         self.decisions = self.run.load(self.network, self.optimizer, self.pool)
         self.torch_network.take_weights()
         self.rng = np.random.default_rng((self.arguments.seed, self.decisions))
 
+    def evaluate(self) -> None:
+        """Evaluate the network against the panel."""
+        self.run.evaluate(self.network, self.decisions, self.target)
+        self.run.report("training")
 
-def carry_out(
-    kind: Callable[..., Loop],
-    folder: Path,
-    arguments: Arguments | SearchArguments,
-    game: Game,
-    command: str,
-    *more: Any,
-) -> None:
-    """Train and evaluate, and write the run's folder.
 
-    Args:
-        kind: makes the training of its arguments, run, game and `more`.
-        folder, arguments, game, command: see `open_run`.
+class PPOLoop(Loop):
+    """A training by PPO, limited by decisions or by time."""
 
-    Raises:
-        SystemExit: after Ctrl-C, once a checkpoint is saved.
-        ValueError: for a checkpoint or an initial network that is damaged or does not fit, and unknown agents.
-    """
-    torch.set_num_threads(1)  # passes of the network have threads of their own
-    empty = empty_network(game, arguments.architecture, target_of(game))  # raises before the folder is made
-    if arguments.resume is not None:  # before memory is allocated for the widths in the config
-        check(folder / CHECKPOINT, game, empty.shapes)
-    elif arguments.start is not None:
-        start_from(
-            arguments.start, empty, game, arguments.architecture
-        )  # raises before the folder is made, too
-    run = Run.of(folder, game, arguments, command)
-    training = kind(arguments, run, game, *more)
-    if arguments.resume is None:
-        run.rewind(0, 0.0)
-    else:
-        training.load()
-    run.write_config(arguments)
-    training.save()
-    print(f"{training.title} {in_words(game)}, in {folder}", flush=True)
-    if training.done < 1:
-        training.go()
-    run.finish(arguments.eval_games, training.network, training.decisions, training.target)
+    title = "training on"
+    bar_settings: ClassVar = {"unit": "decision", "unit_scale": True, "smoothing": 0.1}
+    arguments: PPOArguments
+    pool: OpponentPool
+
+    @property
+    def done(self) -> float:
+        a = self.arguments
+        steps = self.decisions / a.max_steps if a.max_steps else 1.0
+        return min(1.0, max(steps, self.run.seconds / a.max_seconds))
+
+    def interpolated(self, first: float, last: float) -> float:
+        """Interpolate linearly from `first` to `last` over the training."""
+        return first + (last - first) * self.done
+
+    def begin(self) -> None:
+        """Start the clock and the progress bar."""
+        a = self.arguments
+        self.run.begin(self.done, a.minutes)
+        self._previous = self.decisions
+        self.bar.reset(None if a.minutes else a.max_steps)
+        self.bar.update(self.decisions)
+        self.run.report("training")
+
+    def _passed(self, interval: int) -> bool:
+        """Return whether the last update completed another `interval` decisions."""
+        return self.decisions // interval > self._previous // interval
+
+    def freeze(self) -> None:
+        """Add a past self to the pool if one is due."""
+        if self._passed(max(1, self.arguments.checkpoint_every // 4)):
+            self.pool.freeze(self.network)
+
+    def conclude(self, metrics: Mapping[str, float]) -> None:
+        """Log an update's metrics, show the progress, and save and evaluate if due."""
+        a = self.arguments
+        if self._passed(a.checkpoint_every):
+            self.save()
+        self._previous = self.decisions
+        seconds = self.run.seconds
+        rate = self.decisions / seconds
+        if a.minutes is not None:  # the number of decisions at the present speed
+            self.bar.total = max(self.decisions, min(a.max_steps, int(rate * a.max_seconds)))
+        self.bar.update(self.decisions - self.bar.n)
+        progress = {"decisions": self.decisions, "seconds": seconds, "decisions_per_second": rate}
+        self.run.log(progress | dict(metrics))
+        if self.run.is_due(self.done):
+            self.evaluate()
+            self.save()

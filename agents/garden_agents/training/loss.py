@@ -1,5 +1,5 @@
-"""Losses and their derivatives by a network's outputs in one pass, compiled: torch's operations on rows so short cost
-more than what they compute. `garden_agents.training.ppo_update.torch_loss` is PPO's loss in torch.
+"""Compiled losses with their derivatives by a network's outputs, for rows too short for torch's overhead per operation.
+`garden_agents.training.ppo_update.torch_loss` is PPO's loss in torch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from garden_agents.networks.heads import exponentials
 from garden_core.jit import compiled
 
 NAMES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
-"""What the losses add up in `sums`, float64 (at least 5,), over the rows; in expert iteration `search_loss` is the first."""
+"""Entries of `sums`, float64 (at least 5,), to which losses add; in expert iteration the first is `search_loss`."""
 
 
 @compiled
@@ -29,17 +29,17 @@ def policy_loss(
     d_logits,
     sums,
 ):
-    """Fill `d_logits` with the derivatives of the policy's part of the loss, a mean over `size` decisions.
+    """Fill `d_logits` with the derivatives of the policy loss, a mean over `size` decisions.
 
-    That is 1 - imitation of (PPO's clipped loss less entropy_weight x entropy), and imitation of the cross-entropy with the
-    greedy action. Adds to all entries of `sums` but the second.
+    The loss is (1 - imitation) x (PPO's clipped loss - entropy_weight x entropy) + imitation x the cross-entropy with the greedy
+    action. Adds to all entries of `sums` but the second.
 
     Args:
         logits, d_logits: float32 (n, actions), of some of the decisions.
-        rows: int64 (n,), where these stand in the arrays that follow.
+        rows: int64 (n,), indexes of these decisions in the following arrays.
         masks: int8 (N, actions).
         actions, greedy: int64 (N,).
-        before, advantages: float32 (N,); `before` are the log probabilities of the actions when they were chosen.
+        before, advantages: float32 (N,); `before` are log probabilities of the actions when they were sampled.
         clip, entropy_weight, imitation: float.
         size: number of decisions in the mean.
         sums: see `NAMES`.
@@ -73,9 +73,9 @@ def policy_loss(
 
 @compiled
 def search_loss(logits, rows, masks, shares, size, d_logits, sums):
-    """Fill `d_logits` with the derivatives of the cross-entropy with what search found, a mean over `size` positions.
+    """Fill `d_logits` with the derivatives of the cross-entropy with the search's policy, a mean over `size` positions.
 
-    Adds to sums[0]. Rows without shares have no part in it.
+    Adds to sums[0]. Rows without shares do not count.
 
     Args:
         logits, rows, masks, size, d_logits, sums: see `policy_loss`.
@@ -98,7 +98,7 @@ def search_loss(logits, rows, masks, shares, size, d_logits, sums):
 def seat_loss(raw, rows, targets, counted, weight, size, d_raw, sums):
     """Fill `d_raw` with the derivatives of weight x the mean value loss of all seats; add the loss to sums[1].
 
-    That is the cross-entropy of the chances to finish first plus the mean squared error of the margins, as
+    The loss is the cross-entropy of the chances to finish first plus the mean squared error of the margins, as
     `heads.chances_and_margins` reads them.
 
     Args:

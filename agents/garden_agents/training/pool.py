@@ -1,4 +1,4 @@
-"""Self-play: the opponent pool, and the environment in which the learner plays against it."""
+"""Self-play: the opponent pool, and Stable-Baselines3's environment for games against it."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from garden_core.batch.learner import Opponent
 from garden_core.batch.policies import NETWORK_STREAM, GreedyPolicy, Policy, RandomPolicy, Streams
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
-from garden_core.jit import loops, rewards
+from garden_core.jit import loops
+from garden_core.jit.rewards import outcome
 
-MEMORY = 0.98  # decay of the moving average of win rates, for each game
+MEMORY = 0.98  # decay per game of the moving average of win rates
 
 
 class PastSelf:
     """A frozen copy of a network as an opponent.
 
-    Attributes:
-        network: the copy; None until there is one.
+    Args:
         seed: seed of the sampled actions.
+
+    Attributes:
+        network: the copy; `OpponentPool.freeze` sets it.
     """
 
+    network: Network
+
     def __init__(self, seed: int = 0) -> None:
-        self.network: Network | None = None
-        self.seed = seed
         self._streams = Streams(NETWORK_STREAM, seed)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Return a sampled action for each of `rows`, int64 (len(rows),), from one pass of the network."""
-        assert self.network is not None
+        """Return a sampled action for each of `rows`, int64 (len(rows),)."""
         logits, _ = self.network.evaluate(batch.flat[rows])
         return sample(logits, batch.action_mask[rows], self._streams.on(batch), rows)[0]
 
@@ -45,17 +47,16 @@ class PastSelf:
 class OpponentPool:
     """Opponents for self-play: random, greedy, other agents, and up to `size` past selves.
 
-    Harder agents and past selves are drawn more often: the weight of one is (1 - w)² + 0.05, where w is the rate of games
-    in which the learner finishes ahead of it. When the pool is full, a new past self replaces the one with the highest w.
-    This is prioritised fictitious self-play (O. Vinyals et al., "Grandmaster level in StarCraft II using multi-agent
-    reinforcement learning", 2019).
+    Harder agents and past selves are drawn more often, by prioritised fictitious self-play (O. Vinyals et al., "Grandmaster
+    level in StarCraft II using multi-agent reinforcement learning", 2019): an opponent's weight is (1 - w)² + 0.05, where w is
+    the rate of games in which the learner finishes ahead of it. When the pool is full, a new past self replaces the one with
+    the highest w.
 
     Args:
-        shares: shares of the draws that go to random, to greedy and to past selves. Until there is a past self, the
-            share of past selves goes to random.
+        shares: weights of random, greedy and past selves in the draws. Until there is a past self, random has its weight too.
         size: largest number of past selves.
         agents: the other agents.
-        agents_share: share of the draws that goes to them.
+        agents_share: weight of the other agents together.
     """
 
     def __init__(
@@ -63,13 +64,13 @@ class OpponentPool:
         shares: tuple[float, float, float],
         size: int,
         agents: Sequence[Policy] = (),
-        agents_share: float = 0.0,
+        agents_share: float = 1.0,
     ) -> None:
         self.shares, self.agents_share = shares, agents_share
         self.selves = [PastSelf(seed) for seed in range(size)]
         self.opponents: list[Opponent] = ["random", "greedy", *agents, *self.selves]
         self.policies: list[Policy] = [RandomPolicy(), GreedyPolicy(), *agents, *self.selves]
-        """The same as policies for a batch."""
+        """The opponents as policies for a batch."""
         self.first_self = 2 + len(agents)
         """Index of the first past self."""
         self.frozen = 0
@@ -88,10 +89,10 @@ class OpponentPool:
             self.frozen += 1
         self.selves[place].network = network.copy()
         index = self.first_self + place
-        self.ahead[index], self.met[index] = 0.5, False  # unfinished games go on against the new one
+        self.ahead[index], self.met[index] = 0.5, False  # unfinished games continue against the new one
 
     def count(self, opponent: int, result: float) -> None:
-        """Record a game in which the learner finished ahead of an opponent (1), level with it (½) or behind it (0)."""
+        """Record a game in which the learner finished ahead of an opponent (1), level with it (0.5) or behind it (0)."""
         self.met[opponent] = True
         self.ahead[opponent] = MEMORY * self.ahead[opponent] + (1 - MEMORY) * result
 
@@ -109,7 +110,7 @@ class OpponentPool:
 
     @property
     def weights(self) -> np.ndarray:
-        """Share of the draws of each opponent, float (opponents,)."""
+        """Weight of each opponent in the draws, float (opponents,)."""
         random, greedy, own = self.shares
         weights = np.zeros(len(self.policies))
         weights[:2] = random, greedy
@@ -129,8 +130,8 @@ class OpponentPool:
         return slice(self.first_self, self.first_self + self.frozen)
 
     def rates(self) -> dict[str, float]:
-        """Recent rate of games in which the learner finished ahead of each kind of opponent, if it met one: "random",
-        "greedy", "agents", "self".
+        """Return recent rates of games in which the learner finished ahead of the opponents, by kind: "random", "greedy",
+        "agents", "self"; only kinds that it met.
         """
         groups = {"random": slice(0, 1), "greedy": slice(1, 2), "agents": self._agents, "self": self._frozen}
         return {
@@ -140,7 +141,7 @@ class OpponentPool:
         }
 
     def report(self, bar: tqdm, names: Sequence[str]) -> dict[str, float]:
-        """Show the rates on a progress bar; return those of the kinds `names` as columns of a log, NaN if not met."""
+        """Show the rates on a progress bar; return the rates of the kinds `names` as metrics, NaN for kinds not met."""
         rates = self.rates()
         bar.set_postfix_str(", ".join(f"{name} {rate:.0%}" for name, rate in rates.items()))
         return {f"ahead_of_{name}": rates.get(name, math.nan) for name in names}
@@ -148,7 +149,7 @@ class OpponentPool:
     @property
     def networks(self) -> list[Network]:
         """The networks of the past selves."""
-        return [past.network for past in self.selves[: self.frozen] if past.network is not None]
+        return [past.network for past in self.selves[: self.frozen]]
 
     def restore(
         self,
@@ -165,7 +166,7 @@ class OpponentPool:
             network: a network of the same architecture.
 
         Raises:
-            ValueError: if they belong to a pool of another size.
+            ValueError: if the checkpoint's pool has another size.
         """
         if not len(ahead) == len(met) == len(self.ahead) or len(weights) > len(self.selves):
             raise ValueError(
@@ -178,12 +179,12 @@ class OpponentPool:
 
 
 class SelfPlayVecEnv(GardenVecEnv):
-    """Games against an opponent pool; the reward is a mix of margin and outcome.
+    """Games against an opponent pool, with a mix of margin and outcome as reward.
 
     Args:
-        game: the game with the reward "margin"; the outcome is added here.
+        game: the game with the reward "margin"; the environment adds the outcome.
         num_envs: number of games.
-        pool: the opponent pool, which records the result of every game.
+        pool: the opponent pool; it records every result.
     """
 
     def __init__(self, game: Game, num_envs: int, pool: OpponentPool) -> None:
@@ -195,12 +196,12 @@ class SelfPlayVecEnv(GardenVecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the actions; return observations, rewards, dones and infos."""
-        observation, paid, dones, infos = super().step_wait()
-        paid *= 1 - self.outcome_share
+        observation, rewards, dones, infos = super().step_wait()
+        rewards *= 1 - self.outcome_share
         rows = np.flatnonzero(dones)
         if len(rows):
-            paid[rows] += self.outcome_share * self._finish(rows)
-        return observation, paid, dones, infos
+            rewards[rows] += self.outcome_share * self._finish(rows)
+        return observation, rewards, dones, infos
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Record the finished games of `rows` in the pool; return the learner's outcome in each, float32."""
@@ -212,7 +213,7 @@ class SelfPlayVecEnv(GardenVecEnv):
         outcomes = np.zeros(len(rows), np.float32)
         for i, row in enumerate(rows):
             seat = learner.final_seats[row]
-            rewards.outcome(standings[i], game.num_players, self._outcome)
+            outcome(standings[i], game.num_players, self._outcome)
             outcomes[i] = self._outcome[seat]
             drawn = learner.final_drawn[row, : game.num_players].copy()
             drawn[seat] = -1

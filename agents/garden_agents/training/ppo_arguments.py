@@ -1,4 +1,4 @@
-"""The settings of PPO by self-play: what can be chosen, and what was found not to matter."""
+"""Arguments of PPO by self-play, and constants that need no tuning."""
 
 from __future__ import annotations
 
@@ -6,101 +6,125 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from garden_agents.training.arguments import TrainingArguments
 from garden_agents.training.pool import OpponentPool
 from garden_core.batch.policies import Policy
-from garden_core.checks import short
+from garden_core.checks import check_choice
 
 CLIP = 0.2
-"""Largest change of an action's probability that an update is rewarded for, as a factor less 1."""
+"""PPO's clip range: probability ratios beyond 1 ± CLIP get no further reward."""
 FINAL_ENTROPY = 0.002
-"""Weight of the entropy bonus at the end."""
+"""Final weight of the entropy bonus."""
 VALUE_LAMBDA = 0.98
-"""Lambda of the targets of the values, from one decision in the game to the next."""
+"""Lambda of the value targets, from one decision of a game to the next."""
 VALUE_WEIGHT = 0.5
 """Weight of each of the two value losses."""
 MAX_GRADIENT = 0.5
 """Largest norm of the gradient."""
 IMITATION_DECISIONS = 300_000
-"""Largest number of decisions in the part of the training in which greedy play is imitated."""
-POOL_SHARES = (0.1, 0.3, 0.6)
-"""Shares of the pool's opponents that play at random, greedily, and as past selves do."""
+"""Largest number of decisions during which greedy play is imitated."""
 PAST_SELVES = 6
-"""Largest number of past selves; a new one then replaces the one that is beaten most often."""
+"""Largest number of past selves; when they are complete, a new one replaces the one that is beaten most often."""
 
 
 @dataclass
-class Arguments(TrainingArguments):
-    """Train a network by PPO in self-play, evaluate it, and keep everything in a folder."""
+class PPOArguments(TrainingArguments):
+    """Arguments of PPO with either trainer.
 
-    trainer = "ppo"
-    agent_arguments = ("panel", "pool_agents")
+    Attributes:
+        pool_shares: shares of the pool's random, greedy and past-self opponents.
+    """
+
+    pool_shares: ClassVar[tuple[float, float, float]]
 
     steps: int | None = None
-    """training length, decisions learned from; not limited with --minutes and otherwise 2,000,000 if not given"""
-    threads: int = 1
-    """number of threads that share a minibatch; two help where waking one takes less than 0.1 ms, see docs"""
+    """training length in decisions of the learner; default: no limit with --minutes, otherwise 2,000,000"""
 
     outcome: float = 0.0
-    """initial share of the first place in what is maximised, 0 to 1; the rest is the margin of points; rises linearly to 1"""
-    imitation: float = 0.3
-    """share of the training in which greedy play is imitated; its weight in the loss falls linearly from 1 to 0"""
+    """initial weight of the result in the objective, 0 to 1, rising linearly to 1; the rest is the margin of points"""
 
     envs: int = 128
     """number of games played at once"""
     rollout: int = 32
-    """length of a rollout: decisions in each game between two updates"""
+    """number of decisions per game between two updates"""
     epochs: int = 3
-    """number of passes over a rollout in an update"""
-    minibatch: int = 256
-    """number of decisions in a minibatch"""
-    learning_rate: float | None = None
-    """initial learning rate (Adam), which falls linearly to a twentieth; if not given 2e-3, or 5e-4 with initial weights,
-    which the higher one would undo, and then to a tenth"""
+    """number of passes over a rollout per update"""
     gae_lambda: float = 0.95
     """lambda of generalised advantage estimation"""
     entropy: float = 0.01
-    """initial weight of the entropy bonus, which falls linearly to 0.002"""
-    values_only: bool = False
-    """learn the values alone, of a policy that stays as it is; for initial weights with separate values"""
+    """initial weight of the entropy bonus, falling linearly to 0.002"""
 
-    start: Path | None = None
-    """file of a network with the initial weights, which may be of another number of players; random ones if not given"""
-
-    pool_share: float = 0.0
-    """share of the games that are played against the opponent pool: random and greedy play and past selves of the network,
-    harder ones more often; the others are played against the network itself"""
-    pool_agents: tuple[str, ...] = ()
-    """further agents in the pool, named as in the arena, which get half of its games; harder ones are drawn more often"""
     checkpoint_every: int = 400_000
-    """decisions learned from between two checkpoints; a past self joins the pool four times as often"""
-    device: str = "cpu"
-    """where games are played and the network learns: cpu, or cuda for a GPU, which wants thousands of envs"""
+    """decisions of the learner between two checkpoints; past selves join the pool four times as often"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._within(1, 65_536, "envs", "rollout", "minibatch")
+        self._within(1, 65_536, "envs", "rollout")
         self._within(1, math.inf, "epochs", "checkpoint_every")
-        self._within(0, 1, "imitation", "pool_share", "outcome", "gae_lambda")
-        self._within(0, math.inf, "entropy", "learning_rate")
+        self._within(0, 1, "outcome", "gae_lambda")
+        self._within(0, math.inf, "entropy")
         self._within(0, 10**15, "steps")
-        if self.device not in ("cpu", "cuda"):
-            raise ValueError(f"device must be cpu or cuda, not {short(self.device)}")
+
+    @property
+    def max_steps(self) -> int:
+        """Largest number of decisions."""
+        if self.steps is None:
+            return 2_000_000 if self.minutes is None else 10**12
+        return self.steps
+
+    @property
+    def max_seconds(self) -> float:
+        """Largest number of seconds."""
+        return math.inf if self.minutes is None else self.minutes * 60
+
+    def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
+        """Return an opponent pool that includes `agents`."""
+        return OpponentPool(self.pool_shares, PAST_SELVES, agents)
+
+
+@dataclass
+class Arguments(PPOArguments):
+    """Train a network by PPO in self-play and evaluate it; write a folder with all results."""
+
+    trainer = "ppo"
+    agent_arguments = ("panel", "pool_agents")
+    pool_shares = (0.1, 0.3, 0.6)
+
+    threads: int = 1
+    """number of threads per minibatch; 2 are faster if an idle thread wakes within 0.1 ms, see docs"""
+    imitation: float = 0.3
+    """share of the training during which greedy play is imitated; the weight in the loss falls linearly from 1 to 0"""
+    minibatch: int = 256
+    """number of decisions in a minibatch"""
+    learning_rate: float | None = None
+    """initial learning rate (Adam), falling linearly to a twentieth; default: 2e-3, or with --start 5e-4, falling to a tenth"""
+    start: Path | None = None
+    """file of a network with the initial weights, possibly for another number of players; default: random weights"""
+
+    pool_share: float = 0.0
+    """share of the games played against the opponent pool: random, greedy and past selves of the network, harder ones more
+    often; in the other games the network plays all seats"""
+    pool_agents: tuple[str, ...] = ()
+    """further agents in the pool, named as in the arena; they get half of its games, harder ones more often"""
+    device: str = "cpu"
+    """device of the games and the network: cpu, or cuda for a GPU, which needs thousands of envs"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._within(1, 65_536, "minibatch")
+        self._within(0, 1, "imitation", "pool_share")
+        self._within(0, math.inf, "learning_rate")
+        check_choice(self.device, "device", ("cpu", "cuda"))
         if self.device == "cuda" and self.pool_agents:
             raise ValueError("on a GPU the pool has no further agents: leave out pool_agents")
         if self.resume is None and self.pool_agents and not self.pool_share:
             raise ValueError("pool_agents are not drawn unless pool_share is more than 0")
-        if self.values_only and not (self.separate_values and self.start):
-            raise ValueError("values_only needs initial weights (start) with separate_values")
 
     @property
     def learning_rates(self) -> tuple[float, float]:
         """The initial and the final learning rate, as given or by default."""
-        default, falls = (2e-3, 20) if self.start is None else (5e-4, 10)
+        default, factor = (2e-3, 20) if self.start is None else (5e-4, 10)
         first = default if self.learning_rate is None else self.learning_rate
-        return first, first / falls
-
-    def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
-        """Return an opponent pool, with the further agents `pool_agents`."""
-        return OpponentPool(POOL_SHARES, PAST_SELVES, agents, sum(POOL_SHARES) if agents else 0.0)
+        return first, first / factor

@@ -11,56 +11,56 @@ from typing import Any
 
 import numpy as np
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayActorError
 
 from garden_agents.networks.architecture import empty_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network import Network
 from garden_agents.training.expert_arguments import Arguments
-from garden_agents.training.search_games import Games, Played
+from garden_agents.training.search_games import Played, SearchGames
 from garden_core.game import Game
 
 SEED_STEP = 1_000_003  # between the seeds of two workers
-REPLACED_AT_ONCE = 3  # times that a worker is replaced for one answer, before the training gives up
-MOVES = 8  # decisions in each game of a worker of expert iteration, before it is sent new weights
+MAX_DEATHS = 3  # deaths of a worker in one call before the training gives up
+MOVES = 8  # decisions per game of a worker between two updates of its weights
 
 
 class SearchWorker:
-    """Games that search plays against itself, in a process of their own.
+    """Games that search plays against itself, in their own process.
 
     Args:
         game: the game with the reward "margin".
         arguments: the training's arguments.
-        weights: the network's parameters at first.
+        weights: the network's initial parameters.
         seed: seed of the games.
     """
 
     def __init__(self, game: Game, arguments: Arguments, weights: np.ndarray, seed: int) -> None:
         self.network = empty_network(game, arguments.architecture, target_of(game))
         self.network.parameters[:] = weights
-        self.games = Games(game, arguments, self.network, 1, seed)
+        self.games = SearchGames(game, arguments, self.network, 1, seed)
         self.games.compile()
 
     def play(self, weights: np.ndarray, guided: bool) -> list[Played]:
-        """Play on with the network that has these parameters, for `MOVES` decisions in each game."""
+        """Play `MOVES` decisions in each game with these parameters of the network."""
         self.network.parameters[:] = weights
         return [self.games.play(guided) for _ in range(MOVES)]
 
 
 class SearchWorkers:
-    """Workers on the cluster, as a source of positions from search; each plays on while others are learned from.
+    """Workers on the cluster as a source of positions; each plays on while the learner uses the others' positions.
 
-    Those that die, or whose node leaves, are replaced.
+    A worker that dies, or whose node leaves the cluster, is replaced.
 
     Args:
         game: the game with the reward "margin".
-        network: the network; a worker plays with its weights as they are when it is asked.
+        network: the network; each call sends a worker its present weights.
         arguments: the training's arguments.
-        seed: seed of the first worker's games; the others' follow from it.
+        seed: seed of the first worker's games, from which the other workers' seeds follow.
 
     Attributes:
         actors: the workers, in processes of the cluster.
-        replaced: number of those that were replaced so far.
+        replaced: number of workers replaced so far.
     """
 
     def __init__(self, game: Game, network: Network, arguments: Arguments, seed: int) -> None:
@@ -78,10 +78,10 @@ class SearchWorkers:
         return ray.remote(num_cpus=1)(SearchWorker).remote(*self._made_of, seed)
 
     def play(self, guided: bool) -> Played:
-        """Return what some worker has played meanwhile, and let it play on with the network as it is now.
+        """Return the games of the next worker that is ready, and let it play on with the present network.
 
         Raises:
-            RuntimeError: if workers die again and again.
+            RuntimeError: if a worker dies more than `MAX_DEATHS` times in a row.
         """
         if not self._received:
             if not self._asked:
@@ -101,11 +101,9 @@ class SearchWorkers:
         while True:
             try:
                 return ray.get(reference)
-            except RayTaskError:  # an error of the worker's code, which would come again
-                raise
-            except RayActorError as error:
+            except RayActorError as error:  # errors of the worker's code pass, as they would occur again
                 deaths += 1
-                if deaths > REPLACED_AT_ONCE:
+                if deaths > MAX_DEATHS:
                     raise RuntimeError(f"worker {i} died {deaths} times in a row: {error}") from error
             warnings.warn(f"worker {i} died and is replaced; its games in flight are lost", stacklevel=2)
             self.replaced += 1

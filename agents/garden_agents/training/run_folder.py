@@ -11,10 +11,9 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import tomli_w
@@ -35,7 +34,6 @@ from garden_agents.evaluation.run_files import (
 )
 from garden_agents.identity import identity_of
 from garden_agents.networks import NETWORK
-from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network import Network
 from garden_agents.networks.network_agent import NetworkAgent, save_network
 from garden_agents.progress import progress_bar
@@ -53,89 +51,73 @@ PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed, and the training has reached a point where it can be saved."""
+    """Raised after Ctrl-C at the next point where the training can be saved."""
 
 
 class Run:
     """A training run and the files in its folder.
 
-    These are config.toml (everything that is needed to repeat the run), metrics.csv and TensorBoard's event files,
+    The files are config.toml (everything needed to repeat the run), metrics.csv and TensorBoard's event files,
     evaluations.csv (win rates against the panel during the training), network.safetensors (the network with the best
     evaluation), and at the end curve.png, evaluation.json and game.json (a replay of one game).
 
     Args:
-        folder: folder of the run.
-        game: the game.
-        architecture: the network's architecture.
-        panel: names of the agents that evaluations play against.
-        panel_games: games against each agent of the panel.
-        seed: seed of the evaluations.
-        command: the command that repeats the run.
-        threads: threads of the searches in the panel; their moves do not depend on it.
+        folder, arguments, game, command: see `open_run`.
 
     Attributes:
-        report: called with a description of what the run is doing; does nothing by default.
-        check: called often during an evaluation; what it raises ends the evaluation.
+        report: called with a description of the run's current work; does nothing by default.
+        check: called often during an evaluation; an exception that it raises ends the evaluation.
+        past: rows of evaluations.csv.
+        seconds_before: seconds of training before the run was resumed.
 
     Raises:
         ValueError: for an unknown agent in the panel, before the folder is made.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        game: Game,
-        architecture: Architecture,
-        panel: Sequence[str],
-        panel_games: int,
-        seed: int,
-        command: str = "",
-        threads: int = 1,
-    ) -> None:
-        self.folder, self.game, self.architecture, self.command = folder, game, architecture, command
-        self.panel = (TEAM,) if game.cooperative else tuple(panel)
-        self.panel_games, self.seed, self.threads = panel_games, seed, threads
+    def __init__(self, folder: Path, arguments: TrainingArguments, game: Game, command: str = "") -> None:
+        self.folder, self.arguments, self.game, self.command = folder, arguments, game, command
+        self.panel = (TEAM,) if game.cooperative else arguments.panel
         self.report: Callable[[str], object] = lambda text: None
         self.check: Callable[[], None] = lambda: None
-        # Made here, so that an unknown name is an error now and not at the first evaluation.
-        self._digests = {name: identity_of(name, game).digest for name in panel if not game.cooperative}
+        # made here, so that an unknown name is an error now and not at the first evaluation
+        opponents = () if game.cooperative else arguments.panel
+        self._digests = {name: identity_of(name, game).digest for name in opponents}
         folder.mkdir(parents=True, exist_ok=True)
         self.past: list[dict[str, float]] = []
-        """The rows of evaluations.csv."""
-        self._comparable = 0  # how many of them are of the panel as it was before an agent in it changed
+        self._comparable = 0  # number of rows before the panel changed
         self.seconds_before = 0.0
-        """Seconds of training before the run was resumed."""
         self._start: float | None = None
         self._idle = 0.0
         self._board = SummaryWriter(str(folder))
 
-    @classmethod
-    def of(cls, folder: Path, game: Game, arguments: TrainingArguments, command: str) -> Self:
-        """Return the run with these arguments; raises as the constructor does."""
-        a = arguments
-        return cls(folder, game, a.architecture, a.panel, a.panel_games, a.seed, command, a.threads)
-
     def warm_up(self, network: Network, value_target: str) -> None:
-        """Compile what evaluations need, before the clock starts."""
-        agent: Policy = NetworkAgent(network, value_target)
-        others = () if self.game.cooperative else self.panel
-        for other in (agent, *(load_agent(name, self.game) for name in others)):
+        """Compile the code of evaluations, before the clock starts."""
+        agents: list[Policy] = [NetworkAgent(network, value_target)]
+        agents += [load_agent(name, self.game) for name in self._digests]
+        for agent in agents:
             batch = Batch(self.game, 1, autoreset=False)
-            batch.reset(self.seed)
-            batch.step(ask(other, batch, batch.all_rows))
+            batch.reset(self.arguments.seed)
+            batch.step(ask(agent, batch, batch.all_rows))
         places(self.game, batch.states)
         scores(self.game, batch.states)
 
-    def begin(self, done: float = 0.0, evaluations: int = 0) -> None:
-        """Start the clock of a training of which the share `done` is completed, with so many evaluations in all."""
+    def begin(self, done: float = 0.0, minutes: float | None = None) -> None:
+        """Start the clock.
+
+        Args:
+            done: completed share of the training.
+            minutes: length of the whole training; None if it is limited by steps only.
+        """
         self._start = time.monotonic()
-        self._evaluations = evaluations
-        self._evaluated = min(int(done * evaluations), len(self.past))  # one that was interrupted is made up
+        default = 4 if minutes is None else max(2, round(minutes / 5))
+        given = self.arguments.evaluations
+        self._evaluations = default if given is None else given
+        self._evaluated = min(int(done * self._evaluations), len(self.past))  # repeats an interrupted one
 
     def is_due(self, done: float) -> bool:
-        """Return whether the next evaluation is due when the share `done` of the training is completed, and count it.
+        """Return whether the next evaluation is due at the completed share `done` of the training, and count it.
 
-        The last evaluation is part of `finish`.
+        `finish` makes the last evaluation.
         """
         due = int(done * self._evaluations)
         if not self._evaluated < due < self._evaluations:
@@ -144,10 +126,10 @@ class Run:
         return True
 
     @contextlib.contextmanager
-    def interruptible(self, save: Callable[[], int], command: str) -> Iterator[None]:
-        """Context manager of a training: in the end or after Ctrl-C, `save` writes the checkpoint and returns the decisions.
+    def interruptible(self, save: Callable[[], int]) -> Iterator[None]:
+        """Context manager of a training: at the end or after Ctrl-C, call `save`, which returns the number of decisions.
 
-        Ctrl-C takes effect at the next `check`, where the training can be saved. A second Ctrl-C stops at once.
+        Ctrl-C takes effect at the next `check`, when the training can be saved. A second Ctrl-C stops at once.
 
         Raises:
             SystemExit: after Ctrl-C.
@@ -166,17 +148,16 @@ class Run:
                 raise Interrupted
 
         self.check = check
-        before = signal.signal(signal.SIGINT, note)
+        previous = signal.signal(signal.SIGINT, note)
         try:
             with contextlib.suppress(Interrupted):
                 yield
             decisions = save()
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, previous)
         if requested:
-            raise SystemExit(
-                f"stopped at {decisions:,} decisions; continue with: {command} --resume {self.folder}"
-            )
+            again = f"{self.arguments.command} --resume {self.folder}"
+            raise SystemExit(f"stopped at {decisions:,} decisions; continue with: {again}")
 
     def save(
         self,
@@ -200,13 +181,10 @@ class Run:
     def load(
         self, network: Network, optimizer: torch.optim.Optimizer, pool: OpponentPool | None = None
     ) -> int:
-        """Restore network, optimizer and pool from the checkpoint, and remove what follows it in the run's files.
+        """Restore network, optimizer and pool from the checkpoint, remove later metrics and return the number of decisions.
 
         Raises:
-            ValueError: if the checkpoint cannot be read or is damaged, or its network or pool is another one.
-
-        Returns:
-            The number of decisions.
+            ValueError: if the checkpoint cannot be read, is damaged, or its network or pool does not fit.
         """
         path = self.folder / CHECKPOINT
         progress, weights, past = load(path, self.game, network.shapes, optimizer)
@@ -235,23 +213,23 @@ class Run:
             rows = [
                 row for row in read_rows(self.folder / name, needed) if float(row["decisions"]) <= decisions
             ]
-            if rows:
-                text = io.StringIO()
-                writer = csv.DictWriter(text, rows[0])
-                writer.writeheader()
-                writer.writerows(rows)
-                write_atomically(self.folder / name, text.getvalue().encode())
-                if name == EVALUATIONS:
-                    self.past = [{key: float(value) for key, value in row.items()} for row in rows]
-            else:
+            if name == EVALUATIONS:
+                self.past = [{key: float(value) for key, value in row.items()} for row in rows]
+            if not rows:
                 (self.folder / name).unlink(missing_ok=True)
+                continue
+            text = io.StringIO()
+            writer = csv.DictWriter(text, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+            write_atomically(self.folder / name, text.getvalue().encode())
         self.seconds_before = seconds
 
-    def write_config(self, arguments: TrainingArguments) -> None:
+    def write_config(self) -> None:
         """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
 
-        If an agent of a resumed run's panel has changed, say so; which network is the best then depends on evaluations from
-        now on alone.
+        If an agent of a resumed run's panel has changed, print a message; only later evaluations then decide which network is
+        the best.
         """
         if self.past:
             before = read_config(self.folder / CONFIG).panel
@@ -265,8 +243,8 @@ class Run:
                 )
         config = {
             "command": self.command,
-            "trainer": arguments.trainer,
-            "arguments": plain(arguments),
+            "trainer": self.arguments.trainer,
+            "arguments": plain(self.arguments),
             "game": {
                 "name": self.game.name,
                 "version": self.game.version,
@@ -275,7 +253,7 @@ class Run:
             },
             "panel": self._digests,
             "data_files": {name: file.content for name, file in self.game.data.items()},
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+            "versions": {"python": platform.python_version(), **_versions()},
         }
         write_atomically(self.folder / CONFIG, tomli_w.dumps(config).encode())
 
@@ -284,36 +262,34 @@ class Run:
         self._add(METRICS, "train", row)
 
     def _add(self, name: str, group: str, row: dict[str, float]) -> None:
+        """Add a row to the file `name`, and to the group `group` of TensorBoard."""
         for key, value in row.items():
             if key != "decisions":
                 self._board.add_scalar(f"{group}/{key}", value, int(row["decisions"]))
-        path = self.folder / name
-        new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as file:
+        with (self.folder / name).open("a", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, row)
-            if new:
+            if not file.tell():
                 writer.writeheader()
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
 
-        The best network has the highest mean of the win rates; of equal ones the latest is kept. The time does not
-        count as training, in an evaluation that `check` ends neither, which writes nothing.
+        The best network has the highest mean win rate; of equal ones the latest is kept. Training time excludes evaluations.
+        An interrupted evaluation writes nothing.
 
         Args:
             network: the network.
             decisions: decisions of the learner so far.
-            value_target: what the value head predicts, one of `heads.VALUE_TARGETS`.
+            value_target: value target of the network, one of `heads.VALUE_TARGETS`.
         """
         start, seconds = time.monotonic(), self.seconds
         agent = NetworkAgent(network, value_target)
         try:
             rates = {name: self._rate(agent, name) for name in self.panel}
             row = {"decisions": float(decisions), "seconds": seconds, **rates}
-            if not rates or self._mean(row) >= max(
-                map(self._mean, self.past[self._comparable :]), default=-math.inf
-            ):
+            best = max(map(self._mean, self.past[self._comparable :]), default=-math.inf)
+            if self._mean(row) >= best:
                 self.keep(network, decisions, seconds, value_target)
             self.past.append(row)
             self._add(EVALUATIONS, "evaluation", row)
@@ -322,9 +298,7 @@ class Run:
 
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""
-        game, n = self.game, self.game.num_players
-        games = self.panel_games if game.cooperative else -(-self.panel_games // n) * n
-        finished = 0
+        game, a, games, finished = self.game, self.arguments, self._games, 0
 
         def report(ended: int) -> None:
             nonlocal finished
@@ -335,52 +309,56 @@ class Run:
 
         self.report(f"evaluating against {name}, 0 of {games}")
         if game.cooperative:
-            states = play(game, [agent], np.zeros((games, n), np.int64), self.seed, report).states
+            states = play(game, [agent], np.zeros((games, game.num_players), np.int64), a.seed, report).states
             return float(scores(game, states).min(1).mean() / game.reward_divisor)
-        opponent = load_agent(name, game, self.seed + 1, threads=self.threads)
-        return meet(game, ("network", name), (agent, opponent), games, self.seed, report).win_rate
+        opponent = load_agent(name, game, a.seed + 1, threads=a.threads)
+        return meet(game, ("network", name), (agent, opponent), games, a.seed, report).win_rate
+
+    @property
+    def _games(self) -> int:
+        """Number of games against each agent of the panel, the same in every seat."""
+        games, n = self.arguments.panel_games, self.game.num_players
+        return games if self.game.cooperative else -(-games // n) * n
 
     def _mean(self, row: dict[str, float]) -> float:
-        return sum(row[name] for name in self.panel) / len(self.panel)
+        return sum(row[name] for name in self.panel) / max(1, len(self.panel))
 
     def keep(self, network: Network, decisions: int, seconds: float, value_target: str) -> None:
-        """Write network.safetensors, with the command and the versions that made it."""
+        """Write network.safetensors, with its command and the versions of the packages."""
         origin = {
             "command": self.command,
-            "seed": self.seed,
+            "seed": self.arguments.seed,
             "decisions": decisions,
             "seconds": round(seconds),
-            "versions": {name: version(name) for name in PACKAGES},
+            "versions": _versions(),
         }
-        save_network(self.folder / NETWORK, self.game, network, self.architecture, value_target, origin)
+        save_network(
+            self.folder / NETWORK, self.game, network, self.arguments.architecture, value_target, origin
+        )
 
-    def finish(self, games: int, network: Network, decisions: int, value_target: str) -> None:
+    def finish(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the last network, draw the curves, and play the final evaluation and a replay with the best network.
 
         Args:
-            games: games against random and against greedy in the final evaluation; 0 for none.
-            network: the last network.
-            decisions: decisions of the learner.
-            value_target: what the value head predicts.
+            network, decisions, value_target: see `evaluate`.
         """
+        game, games, seed = self.game, self.arguments.eval_games, self.arguments.seed
         if not self.past or self.past[-1]["decisions"] < decisions:
             self.evaluate(network, decisions, value_target)
         self._board.close()
         self._plot()
-        agent = NetworkAgent.load(self.folder, self.game, self.seed)
+        agent = NetworkAgent.load(self.folder, game, seed)
         results = []
-        if games > 0 and not self.game.cooperative:
+        if games > 0 and not game.cooperative:
             with progress_bar(total=2 * games, unit="game", desc="evaluation") as bar:
                 for number, name in enumerate(("random", "greedy")):
-                    opponent = load_agent(name, self.game, self.seed + number)
-                    seed = self.seed + 1_000_000 + number
-                    results.append(
-                        meet(self.game, ("network", name), (agent, opponent), games, seed, bar.update)
-                    )
+                    agents = agent, load_agent(name, game, seed + number)
+                    start = seed + 1_000_000 + number
+                    results.append(meet(game, ("network", name), agents, games, start, bar.update))
         report = {"decisions": decisions, "results": [dataclasses.asdict(result) for result in results]}
         write_json(self.folder / RESULTS, report)
-        seats = [agent if s == 0 else GreedyPolicy(self.seed) for s in range(self.game.num_players)]
-        record(self.game, seats, self.seed + 2_000_000).save(self.folder / "game.json")
+        seats: list[Policy] = [agent, *(GreedyPolicy(seed) for _ in range(1, game.num_players))]
+        record(game, seats, seed + 2_000_000).save(self.folder / "game.json")
         if results:
             print(table(results))
         names = sorted(path.name for path in self.folder.iterdir() if "tfevents" not in path.name)
@@ -388,10 +366,13 @@ class Run:
 
     def _plot(self) -> None:
         """Plot the win rates against the panel over decisions and over time."""
-        columns = {
-            name: np.array([row[name] for row in self.past]) for name in ("decisions", "seconds", *self.panel)
-        }
-        n, team = self.game.num_players, self.game.cooperative
-        games = None if team else -(-self.panel_games // n) * n
+        names = ("decisions", "seconds", *self.panel)
+        columns = {name: np.array([row[name] for row in self.past]) for name in names}
+        team = self.game.cooperative
         with plot(self.folder / "curve.png", 2, (9, 4), sharey=True) as (left, right):
-            learning_curves(left, right, columns, games, None if team else 1 / n)
+            games, fair = (None, None) if team else (self._games, 1 / self.game.num_players)
+            learning_curves(left, right, columns, games, fair)
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in PACKAGES}

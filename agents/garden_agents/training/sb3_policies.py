@@ -20,10 +20,10 @@ class NetworkPolicy(MaskableActorCriticPolicy):
     """A policy that is a network of this project; masks are applied once, where sb3-contrib does it three times.
 
     Args:
-        network: the architecture, and the initial weights, which are copied. Its one value predicts what the reward pays.
+        network: the network to train; its one value predicts the reward.
 
     Attributes:
-        weights: all weights in one vector, float32, as `Network.parameters`.
+        weights: all weights in one vector, float32, which shares the memory of `Network.parameters`.
     """
 
     def __init__(self, *args: Any, network: Network, **kwargs: Any) -> None:
@@ -32,22 +32,11 @@ class NetworkPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Any) -> None:
         self.read = TensorInputs(self.network)
-        self.weights = nn.Parameter(torch.from_numpy(self.network.parameters.copy()))
+        self.weights = nn.Parameter(torch.from_numpy(self.network.parameters))
         self.optimizer = self.optimizer_class([self.weights], lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"network": self.network}
-
-    def exported(self) -> Network:
-        """Return a copy of the network with the present weights."""
-        network = self.network.copy()
-        network.parameters[:] = self.weights.detach().cpu().numpy()
-        return network
-
-    def set_weights(self, network: Network) -> None:
-        """Set the weights to those of a network of the same architecture."""
-        with torch.no_grad():
-            self.weights.copy_(torch.from_numpy(network.parameters))
 
     def logits_and_values(
         self, observation: torch.Tensor, mask: np.ndarray | torch.Tensor | None

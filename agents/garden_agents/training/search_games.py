@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,9 +25,9 @@ class Positions(NamedTuple):
     Attributes:
         observation: int8 `(n, *observation_shape)`, the observation of the player to move.
         mask: int8 (n, num_actions), its action mask.
-        shares: float16 (n, num_actions), what the search found, see `Searched.shares`; zeros where the policy does not
-            learn from the position.
-        values: float32 (n, columns), the value targets, as `heads.num_values` counts them.
+        shares: float16 (n, num_actions), policy targets, see `Searched.shares`; zeros in positions that the policy does not
+            learn from.
+        values: float32 (n, columns), value targets; `heads.num_values` columns.
     """
 
     observation: np.ndarray
@@ -35,7 +36,7 @@ class Positions(NamedTuple):
     values: np.ndarray
 
 
-def room(game: Game, n: int) -> Positions:
+def zeros(game: Game, n: int) -> Positions:
     """Return zeroed positions."""
     return Positions(
         np.zeros((n, *game.observation_shape), np.int8),
@@ -46,12 +47,12 @@ def room(game: Game, n: int) -> Positions:
 
 
 class _Decision(NamedTuple):
-    """A decision of an unfinished game: what a position needs, except for the result.
+    """A decision of an unfinished game: a position without its result.
 
     Attributes:
-        shares: what the search found, see `Searched.shares`; zeros where the search was short.
-        values: the search's values of all seats, counted from `player`; None where no network guided it.
-        paid: what every seat was paid in the game before, by seat.
+        shares: policy of the search, see `Searched.shares`; zeros after a fast search.
+        values: the search's values of all seats, counted from `player`; None without a network.
+        paid: rewards of every seat earlier in the game, by seat.
     """
 
     observation: np.ndarray
@@ -63,21 +64,21 @@ class _Decision(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What games have given: the number of decisions, and the positions of the games that ended."""
+    """Number of decisions played, and the positions of the games that ended."""
 
     decisions: int
     positions: Positions
 
 
-class Source(Protocol):
-    """Where positions come from: games of this process (`Games`), or of workers."""
+class PositionSource(Protocol):
+    """A source of positions: games in this process (`SearchGames`), or in workers."""
 
     def play(self, guided: bool) -> Played:
-        """Play on, the search being guided by the network as it is now, or by greedy rollouts."""
+        """Play on; the present network guides the search, or greedy rollouts do."""
         ...
 
 
-class Games:
+class SearchGames:
     """Games that search plays against itself.
 
     Args:
@@ -91,21 +92,18 @@ class Games:
     def __init__(self, game: Game, arguments: Arguments, network: Network, threads: int, seed: int) -> None:
         a = arguments
         self.game, self.arguments, self.rng = game, arguments, np.random.default_rng((seed, 1))
-        own: dict[str, Any] = {
-            "exploration": a.exploration,
-            "considered": a.considered,
-            "scale": a.scale,
-            "seed": seed,
-        }
-        counts, agent = (a.simulations, a.fast_simulations), NetworkAgent(network, target_of(game))
-        self.rollout_searches = tuple(MCTSAgent(count, threads=threads, **own) for count in counts)
-        self.network_searches = tuple(MCTSAgent(count, network=agent, **own) for count in counts)
+        search = partial(
+            MCTSAgent, exploration=a.exploration, considered=a.considered, scale=a.scale, seed=seed
+        )
+        agent, counts = NetworkAgent(network, target_of(game)), (a.simulations, a.fast_simulations)
+        self.rollout_searches = [search(count, threads=threads) for count in counts]
+        self.network_searches = [search(count, network=agent) for count in counts]
         self.batch = Batch(game, arguments.envs, history=bool(hints_of(game).private_fields))
         self.batch.reset(seed)
         self.trajectories: list[list[_Decision]] = [[] for _ in range(arguments.envs)]
         """The decisions of the unfinished game in each row, without those that had only one legal action."""
         self.paid = np.zeros((arguments.envs, game.num_players))
-        """What every seat was paid in the unfinished game of each row, margins."""
+        """Rewards of every seat so far in the unfinished game of each row, margins."""
         seats = game.max_players
         self.final, self.points = np.zeros(seats, np.float32), np.zeros(seats, np.int32)
 
@@ -126,26 +124,31 @@ class Games:
         values = np.zeros((a.envs, self.game.num_players))
         for search, rows in ((full, np.flatnonzero(thorough)), (fast, np.flatnonzero(~thorough))):
             noise = self.rng.gumbel(size=masks[rows].shape)
-            found = search.search(batch, rows, noise)
-            actions[rows], values[rows] = found.actions, found.values
+            searched = search.search(batch, rows, noise)
+            actions[rows], values[rows] = searched.actions, searched.values
             if search is full:
-                shares[rows] = found.shares
+                shares[rows] = searched.shares
         for row in np.flatnonzero(masks.sum(1) > 1):
-            judged = values[row] if guided else None
-            player, seen = int(players[row]), batch.observation[row].copy()
-            decision = _Decision(seen, masks[row], shares[row], player, judged, self.paid[row].copy())
+            decision = _Decision(
+                batch.observation[row].copy(),
+                masks[row],
+                shares[row],
+                int(players[row]),
+                values[row] if guided else None,
+                self.paid[row].copy(),
+            )
             self.trajectories[row].append(decision)
         batch.step(actions)
         self.paid += batch.rewards
         ended = np.flatnonzero(batch.over)
-        return Played(a.envs, joined([room(self.game, 0), *(self._finish(int(row)) for row in ended)]))
+        return Played(a.envs, joined([zeros(self.game, 0), *(self._finish(int(row)) for row in ended)]))
 
     def _finish(self, row: int) -> Positions:
         """Return the positions of the finished game in `row`."""
         game, n, decisions = self.game, self.game.num_players, self.trajectories[row]
         if not game.cooperative:
             first_places(self.batch.last_states[row], game.params[0], self.final, self.points)
-        found = room(game, len(decisions))
+        positions = zeros(game, len(decisions))
         for i, decision in enumerate(decisions):
             to_come = np.roll(self.paid[row] - decision.paid, -decision.player)
             if game.cooperative:
@@ -155,12 +158,10 @@ class Games:
                 if decision.values is not None:
                     values = values + self.arguments.search_value_share * (decision.values - values)
                 target = np.concatenate([((n - 1) * values + 1) / n, to_come])  # chances, margins
-            for column, value in zip(
-                found, (decision.observation, decision.mask, decision.shares, target), strict=True
-            ):
+            for column, value in zip(positions, (*decision[:3], target), strict=True):
                 column[i] = value
         self.trajectories[row], self.paid[row] = [], 0
-        return found
+        return positions
 
 
 def joined(positions: Sequence[Positions]) -> Positions:

@@ -30,14 +30,13 @@ class SelfPlay:
     Args:
         game: the game with the reward "margin".
         network: the network.
-        pool: the opponent pool, which records the results against it.
+        pool: the opponent pool; it records results.
         arguments: the training's arguments.
         seed: seed of the games and of the sampled actions.
 
     Attributes:
-        decisions: the decisions; the first `count` are filled. Those that were open at the end of the last rollout come
-            first.
-        inputs: what the network reads at each decision.
+        decisions: the decisions; the first `count` are filled, beginning with the open decisions of the last rollout.
+        inputs: network inputs of each decision.
     """
 
     def __init__(
@@ -55,11 +54,11 @@ class SelfPlay:
         self.inputs = tuple(np.zeros((size, *shape), np.float32) for shape in shapes)
         self.count = 0
         self.latest = np.full((envs, n), -1)
-        """The last decision of each seat in each game, an index into `decisions`; -1 for none."""
+        """Last decision of each seat in each game, an index into `decisions`; -1 for none."""
         self.last = np.full(envs, -1)
-        """The last decision in each game."""
+        """Last decision in each game."""
         self.opponents = np.full((envs, n), -1)
-        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        """Opponent in each seat, an index into the pool; -1 for the current network."""
         self._standings = np.zeros((envs, n), np.int32)
         self._rng_states = self.rng.integers(2**63, size=(envs, 4), dtype=np.uint64)
         self._seat_opponents(np.arange(envs))
@@ -67,15 +66,19 @@ class SelfPlay:
     def rollout(self, with_greedy: bool) -> Rollout:
         """Play `rollout` decisions in each game; return them, as views of memory that the next call overwrites."""
         self.play(with_greedy)
-        chosen, found = self.advantages()
-        decisions = Decisions(*(part[: self.count] for part in self.decisions))
-        return Rollout(decisions, tuple(part[: self.count] for part in self.inputs), chosen, found)
+        chosen, advantages = self.advantages()
+        inputs = tuple(part[: self.count] for part in self.inputs)
+        return Rollout(self._filled, inputs, chosen, advantages)
+
+    @property
+    def _filled(self) -> Decisions:
+        return Decisions(*(part[: self.count] for part in self.decisions))
 
     def play(self, with_greedy: bool) -> None:
         """Play `rollout` decisions in each game; fill `decisions` and `inputs`.
 
         Args:
-            with_greedy: also note what greedy play would have chosen.
+            with_greedy: also fill `decisions.greedy`.
         """
         self._keep_open_decisions()
         batch = self.batch
@@ -97,11 +100,11 @@ class SelfPlay:
 
         Fills `decisions.targets` too.
         """
-        d, a = Decisions(*(part[: self.count] for part in self.decisions)), self.arguments
+        d = self._filled
         value_targets(d.after, d.deciders, d.values, d.paid, VALUE_LAMBDA, d.targets)
-        found = np.zeros_like(d.values)
-        advantages(d.next, d.values, d.rewards, a.gae_lambda, found)
-        return np.flatnonzero(d.next != OPEN), found
+        out = np.zeros_like(d.values)
+        advantages(d.next, d.values, d.rewards, self.arguments.gae_lambda, out)
+        return np.flatnonzero(d.next != OPEN), out
 
     def _decide(self, rows: np.ndarray, with_greedy: bool) -> np.ndarray:
         """Choose the network's actions in `rows`, and add the decisions."""
@@ -123,7 +126,7 @@ class SelfPlay:
         return d.actions[new]
 
     def _pay(self) -> None:
-        """Pay the open decisions for the last step; seat opponents anew where a game ended."""
+        """Add the last step's rewards to the open decisions; draw new opponents where a game ended."""
         batch, d = self.batch, self.decisions
         over = batch.over
         ended = np.flatnonzero(over)
@@ -136,7 +139,7 @@ class SelfPlay:
             self._seat_opponents(ended)
 
     def _seat_opponents(self, rows: np.ndarray) -> None:
-        """Draw who plays the new games of `rows`."""
+        """Draw the opponents of the new games in `rows`."""
         n, a = self.game.num_players, self.arguments
         self.opponents[rows] = -1
         rows = rows[self.rng.random(len(rows)) < a.pool_share]
@@ -152,7 +155,7 @@ class SelfPlay:
             self.pool.count_game(self._standings[row], seat, self.opponents[row])
 
     def _keep_open_decisions(self) -> None:
-        """Drop all decisions but the open ones; where the game has gone on, the values' targets are as they are."""
+        """Drop all decisions but the open ones; value targets are final except at the last decision of each game."""
         rows, seats = np.nonzero(self.latest >= 0)
         order = np.argsort(self.latest[rows, seats])
         rows, seats = rows[order], seats[order]

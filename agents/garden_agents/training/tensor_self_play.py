@@ -1,7 +1,7 @@
-"""Self-play whose games and decisions are tensors, so that nothing leaves a GPU: `self_play.SelfPlay` for `--device cuda`.
+"""Self-play with games and decisions in tensors, all on a GPU: `self_play.SelfPlay` for `--device cuda`.
 
-Each step has a place for a decision in every game, whether or not the network decides there; `valid` says where it did. The
-operations are torch's, over all games at once, and run on any device.
+Each step has a place for a decision in every game; `valid` marks the places where the network decided. The operations are
+torch's, over all games at once, and run on any device.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class TensorSelfPlay:
     Args:
         game: the game with the reward "margin".
         network: the network; games are played and learned from on its device.
-        pool: the opponent pool without further agents, which records the results against it.
+        pool: the opponent pool without further agents; it records results.
         arguments: the training's arguments.
         seed: seed of the games and of the sampled actions.
 
     Attributes:
-        decisions: tensors (places + 1, ...); the last place is for what is not kept.
-        inputs: what the network reads at each place.
-        valid: bool (places + 1,), whether the network has decided there.
+        decisions: tensors (places + 1, ...); the last place receives discarded writes.
+        inputs: network inputs at each place.
+        valid: bool (places + 1,), whether the network decided there.
     """
 
     def __init__(
@@ -60,12 +60,13 @@ class TensorSelfPlay:
         self.greedy = GreedyPolicy(seed)
         self.generator = torch.Generator(device).manual_seed(seed)
         self.observation, self.mask, self.mover, self.paid, self.terminated, self.truncated = map(
-            as_tensor, (self.batch.flat, self.batch.action_mask, self.batch.current_player, *self.batch.paid)
+            as_tensor,
+            (self.batch.flat, self.batch.action_mask, self.batch.current_player, *self.batch.result),
         )
         self.carried = n * envs
-        """Places of decisions that were open at the end of the last rollout, one for each seat of each game."""
+        """Number of places for open decisions of the last rollout, one for each seat of each game."""
         self.nowhere = self.carried + arguments.rollout * envs
-        """The place for what is not kept."""
+        """Index of the last place."""
         places = self.nowhere + 1
         self.decisions = Decisions(
             *(torch.from_numpy(part).to(device) for part in Decisions.empty(game, places))
@@ -74,11 +75,11 @@ class TensorSelfPlay:
         self.inputs = tuple(part.new_zeros(places, *part.shape[1:]) for part in read)
         self.valid = torch.zeros(places, dtype=torch.bool, device=device)
         self.latest = torch.full((envs, n), -1, device=device)
-        """The place of each seat's last decision in each game; -1 for none."""
+        """Place of each seat's last decision in each game; -1 for none."""
         self.last = self.latest[:, 0].clone()
-        """The place of the last decision in each game."""
+        """Place of the last decision in each game."""
         self.opponents = self.latest.clone()
-        """The opponent in each seat, an index into the pool; -1 for the current network."""
+        """Opponent in each seat, an index into the pool; -1 for the current network."""
         self._standings = self.batch.target.zeros((envs, game.max_players), np.int32)
         self.standings = as_tensor(self._standings)
         self.rows, self.seats = (torch.arange(k, device=device) for k in (envs, n))
@@ -93,14 +94,17 @@ class TensorSelfPlay:
         self._keep_open_decisions()
         for step in range(self.arguments.rollout):
             self._play(self.carried + step * self.envs, with_greedy)
-        self._count_results()
-        found = self._advantages()
-        d = self.decisions
-        chosen = torch.nonzero(self.valid & (d.next != OPEN))[:, 0]
-        return Rollout(d, self.inputs, chosen, found)
+        if self._results:
+            opponents, results = (torch.cat(parts).flatten() for parts in zip(*self._results, strict=True))
+            met = opponents >= 0
+            for index, result in zip(opponents[met].tolist(), results[met].tolist(), strict=True):
+                self.pool.count(index, result)
+            self._results = []
+        chosen = torch.nonzero(self.valid & (self.decisions.next != OPEN))[:, 0]
+        return Rollout(self.decisions, self.inputs, chosen, self._advantages())
 
     def _play(self, first: int, with_greedy: bool) -> None:
-        """Take a decision in every game; those of the network are at the places from `first` on."""
+        """Take a decision in every game; the network's decisions are at the places from `first` on."""
         batch, d, mover = self.batch, self.decisions, self.mover.clone()
         new = slice(first, first + self.envs)
         deciding = self.mask.sum(1) > 1
@@ -132,19 +136,19 @@ class TensorSelfPlay:
         self._pay()
 
     def _ask(self, policy: Policy, rows: torch.Tensor, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        """Return what an opponent does in some games, int64 (len(rows),)."""
-        if not isinstance(policy, PastSelf) or policy.network is None:
+        """Return an opponent's actions in the games `rows`, int64 (len(rows),)."""
+        if not isinstance(policy, PastSelf):
             return as_tensor(policy(self.batch, self.batch.all_rows))[rows]
-        held = self._parameters.get(policy)
-        if held is None or held[0] is not policy.network:
+        cached = self._parameters.get(policy)
+        if cached is None or cached[0] is not policy.network:
             parameters = torch.from_numpy(policy.network.parameters).to(self.device)
-            held = self._parameters[policy] = policy.network, parameters
-        logits, _ = forward(*held, tuple(part[rows] for part in inputs))
+            cached = self._parameters[policy] = policy.network, parameters
+        logits, _ = forward(*cached, tuple(part[rows] for part in inputs))
         shares = logits.masked_fill(self.mask[rows] == 0, ILLEGAL).softmax(1)
         return torch.multinomial(shares, 1, generator=self.generator)[:, 0]
 
     def _link(self, own: torch.Tensor, mover: torch.Tensor, first: int) -> None:
-        """Make the decisions from place `first` on the ones after the seats' last and the games': see `credit.link`."""
+        """Link the decisions from place `first` on to the previous ones: see `credit.link`."""
         d, places = self.decisions, first + self.rows
         before = self.latest.gather(1, mover[:, None])[:, 0]
         d.next[self._or_nowhere(before, own)] = places
@@ -156,7 +160,7 @@ class TensorSelfPlay:
         return torch.where((places >= 0) & where, places, self.nowhere)
 
     def _pay(self) -> None:
-        """Add a step's rewards to the open decisions, and close those of games that are over: see `credit.pay`."""
+        """Add a step's rewards to the open decisions, and close the decisions of finished games: see `credit.pay`."""
         d, n, over = self.decisions, self.num_players, self.terminated | self.truncated
         self.batch.target.standings(self.batch.last_states, self._standings)
         standings = self.standings[:, :n]
@@ -176,45 +180,25 @@ class TensorSelfPlay:
         self.latest = torch.where(over[:, None], -1, self.latest)
         self.last = torch.where(over, -1, self.last)
         if self.arguments.pool_share:
-            self._note_results(over)
+            own = (self.opponents < 0).long().argmax(1, keepdim=True)
+            results = (torch.sign(standings.gather(1, own) - standings) + 1) / 2
+            self._results.append((torch.where(over[:, None], self.opponents, -1), results))
             self._seat_opponents(over)
 
-    def _note_results(self, over: torch.Tensor) -> None:
-        """Keep how games against the pool have ended."""
-        own = (self.opponents < 0).long().argmax(1, keepdim=True)
-        standings = self.standings[:, : self.num_players]
-        results = (torch.sign(standings.gather(1, own) - standings) + 1) / 2
-        self._results.append((torch.where(over[:, None], self.opponents, -1), results))
-
-    def _count_results(self) -> None:
-        """Record the finished games in the pool."""
-        if not self._results:
-            return
-        opponents, results = (torch.cat(parts).flatten() for parts in zip(*self._results, strict=True))
-        met = opponents >= 0
-        for index, result in zip(opponents[met].tolist(), results[met].tolist(), strict=True):
-            self.pool.count(index, result)
-        self._results = []
-
     def _seat_opponents(self, over: torch.Tensor) -> None:
-        """Draw who plays the new games where one is over."""
-        n, shape = self.num_players, (self.envs, self.num_players)
-        if not self.arguments.pool_share or n == 1 or self.game.cooperative:
+        """Draw the opponents of the new games where one is over."""
+        n, share, generator = self.num_players, self.arguments.pool_share, self.generator
+        if not share or n == 1 or self.game.cooperative:
             return
         weights = torch.from_numpy(self.pool.weights).to(self.device)
-        drawn = torch.multinomial(weights, self.envs * n, replacement=True, generator=self.generator).view(
-            shape
-        )
-        own = torch.randint(n, (self.envs, 1), generator=self.generator, device=self.device)
-        drawn = drawn.scatter(1, own, -1)
-        joins = (
-            torch.rand((self.envs, 1), generator=self.generator, device=self.device)
-            < self.arguments.pool_share
-        )
+        drawn = torch.multinomial(weights, self.envs * n, replacement=True, generator=generator)
+        own = torch.randint(n, (self.envs, 1), generator=generator, device=self.device)
+        drawn = drawn.view(self.envs, n).scatter(1, own, -1)
+        joins = torch.rand((self.envs, 1), generator=generator, device=self.device) < share
         self.opponents = torch.where(over[:, None], torch.where(joins, drawn, -1), self.opponents)
 
     def _keep_open_decisions(self) -> None:
-        """Drop all decisions but the open ones, which go to the first places; see `self_play.SelfPlay`."""
+        """Move the open decisions to the first places and drop all others; see `self_play.SelfPlay`."""
         places = (self.seats[:, None] * self.envs + self.rows).T  # (envs, seats)
         kept = self.latest >= 0
         sources = torch.where(kept, self.latest, self.nowhere).T.flatten()
@@ -231,27 +215,27 @@ class TensorSelfPlay:
     def _advantages(self) -> torch.Tensor:
         """Return the advantages of all decisions, float32 (places + 1, columns); fill `decisions.targets` too.
 
-        See `credit.advantages` and `credit.value_targets`: here for all games at once, from the last step to the first.
+        Computes `credit.advantages` and `credit.value_targets` for all games at once, from the last step to the first.
         """
         d, columns = self.decisions, self.decisions.values.shape[1]
-        found = torch.zeros_like(d.values)
+        advantages = torch.zeros_like(d.values)
         n = columns // 2
         column = torch.arange(columns, device=self.device)
         steps = range(self.carried, self.nowhere, self.envs)
         for part in (*(slice(i, i + self.envs) for i in reversed(steps)), slice(0, self.carried)):
             following, values, rewards = d.next[part, None], d.values[part], d.rewards[part]
             then = following[:, 0].clamp(min=0)
-            later = d.values[then] + self.arguments.gae_lambda * found[then]
+            later = d.values[then] + self.arguments.gae_lambda * advantages[then]
             gained = rewards - values + torch.where(following >= 0, later, 0)
-            found[part] = torch.where(following == OPEN, 0, gained)
+            advantages[part] = torch.where(following == OPEN, 0, gained)
             after, paid = d.after[part, None], d.paid[part]
             then = after[:, 0].clamp(min=0)
             at = column.expand(len(then), columns)
-            if n:  # the same seats, counted from whoever decides then
+            if n:  # the same seats, counted from the later decider
                 turned = (d.deciders[part] - d.deciders[then])[:, None]
                 at = column // n * n + (column + turned) % n
             expected, target = d.values[then].gather(1, at), d.targets[then].gather(1, at)
             learned = paid + torch.where(after >= 0, expected + VALUE_LAMBDA * (target - expected), 0)
             learned = torch.where(after == OPEN, values, learned)
             d.targets[part] = torch.where(after == TARGET_FINAL, d.targets[part], learned)
-        return found
+        return advantages

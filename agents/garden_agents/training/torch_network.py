@@ -1,4 +1,4 @@
-"""A network in training: on the CPU by `Network`'s own passes in chunks, elsewhere by torch's operations."""
+"""A network in training: `Network`'s own passes in chunks on the CPU, torch's operations on other devices."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from garden_agents.networks.network import Network
 from garden_agents.networks.tensors import forward
 
 LARGE = 10_000_000
-"""Multiplications in a product of matrices from which on it is computed as a convolution, on the CPU."""
+"""Number of multiplications from which on the CPU computes a matrix product as a convolution."""
 
 Loss = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 """loss(rows, logits, raw, d_logits, d_raw, sums) fills the derivatives of a loss by the network's outputs in `rows`,
-int64 (n,), float32 (n, num_actions) and (n, num_values), and adds to `sums`, float64, what is to be logged. Several
-threads may call it at the same time."""
+int64 (n,), float32 (n, num_actions) and (n, num_values), and adds metrics to `sums`, float64. Several threads may call it
+at the same time."""
 
 
 class TorchNetwork:
-    """A network whose parameters an optimizer of torch can hold.
+    """A network for torch's optimizers.
 
     Args:
         network: the network; on the CPU its weights are the memory of `parameters`.
         device: "cpu" or "cuda".
-        threads: threads that share the rows of a pass on the CPU; with more than one torch's own are set to 1.
+        threads: threads that share the rows of a pass on the CPU; each uses one thread of torch.
 
     Attributes:
         parameters: all weights as one torch parameter.
@@ -41,7 +41,7 @@ class TorchNetwork:
         self.parameters = torch.nn.Parameter(torch.from_numpy(network.parameters).to(self.device))
         self._executor = None
         if threads > 1:
-            # the setting is each thread's own: without it torch shares a convolution among further threads
+            # the setting is per thread: without it torch shares a convolution among further threads
             self._executor = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         self._workers: list[_Worker] = []
 
@@ -84,12 +84,12 @@ class TorchNetwork:
         return first.gradient
 
     def synchronise(self) -> None:
-        """Copy the parameters to the network, where they are not its memory."""
+        """Copy the parameters to the network if it is on another device."""
         if self.device.type != "cpu":
             self.network.parameters[:] = self.parameters.detach().cpu().numpy()
 
     def take_weights(self) -> None:
-        """Copy the network's parameters here, where they are not the same memory."""
+        """Copy the network's parameters to `parameters` if they are on another device."""
         if self.device.type != "cpu":
             with torch.no_grad():
                 self.parameters.copy_(torch.from_numpy(self.network.parameters))
@@ -97,9 +97,9 @@ class TorchNetwork:
     def _in_chunks(
         self, n: int, inputs: tuple[np.ndarray, ...], run: Callable[[_Worker, slice], None]
     ) -> list[_Worker]:
-        """Call run(worker, part) for all chunks of n rows, in as many threads as there are workers; return these.
+        """Call run(worker, part) for all chunks of n rows, with one thread per worker; return the workers.
 
-        A thread that would have less than a quarter of a chunk is not worth waking.
+        Each thread gets at least a quarter of a chunk.
         """
         if not self._workers:
             self._workers = [_Worker(self.network, inputs) for _ in range(self.threads)]
@@ -125,7 +125,7 @@ class _Worker:
 
     Attributes:
         gradient: float32, like the network's `parameters`.
-        sums: float64 (8,), the sums that a loss wants to log.
+        sums: float64 (8,), metrics of the loss.
     """
 
     def __init__(self, network: Network, inputs: tuple[np.ndarray, ...]) -> None:
@@ -145,9 +145,9 @@ class _Worker:
 
     def learn(self, inputs: tuple[np.ndarray, ...], rows: np.ndarray, loss: Loss) -> None:
         """Add the gradient over `rows`, int64 (at most a chunk,), of the inputs."""
-        own = tuple(held[: len(rows)] for held in self.inputs)
-        for array, held in zip(inputs, own, strict=True):
-            np.take(array, rows, 0, out=held, mode="clip")
+        own = tuple(part[: len(rows)] for part in self.inputs)
+        for array, part in zip(inputs, own, strict=True):
+            np.take(array, rows, 0, out=part, mode="clip")
         logits, raw, d_logits, d_raw = (array[: len(rows)] for array in self.outputs)
         self.network.forward(self.memory, own, logits, raw, _multiply)
         loss(rows, logits, raw, d_logits, d_raw, self.sums)
@@ -163,18 +163,18 @@ def clip(gradient: np.ndarray, largest: float) -> torch.Tensor:
 
 
 def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) -> np.ndarray:
-    """Torch's product of matrices (`networks.network.Multiply`); unlike NumPy's, it keeps to `torch.set_num_threads`.
+    """Multiply matrices by torch (`networks.network.Multiply`), which unlike NumPy respects `torch.set_num_threads`.
 
-    Large ones are computed as convolutions of single pixels, which torch does at twice the speed on AMD's processors.
+    Large products are convolutions of single pixels, which in torch are twice as fast on AMD's processors.
     """
     first, second, result = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(out)
     images = _images(a.shape[1] if add else len(a)) if len(a) * a.shape[1] * b.shape[1] >= LARGE else 0
     if images and not add:
-        found = torch.conv2d(_as_images(first, images), second.t()[:, :, None, None])
-        return found.permute(0, 2, 3, 1).reshape(out.shape).numpy()
+        pixels = torch.conv2d(_as_images(first, images), second.t()[:, :, None, None])
+        return pixels.permute(0, 2, 3, 1).reshape(out.shape).numpy()
     if images and a.shape[1] > len(a):  # the gradient of a layer's weights, from many rows
-        pixels = _as_images(second, images), _as_images(first.t(), images)
-        result += conv2d_weight(pixels[0], (*out.shape, 1, 1), pixels[1])[:, :, 0, 0]
+        inputs, d_outputs = _as_images(second, images), _as_images(first.t(), images)
+        result += conv2d_weight(inputs, (*out.shape, 1, 1), d_outputs)[:, :, 0, 0]
         return out
     if add:
         result.addmm_(first, second)
@@ -185,7 +185,7 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, add: bool = False) 
 
 @functools.cache
 def _images(pixels: int) -> int:
-    """Return how many images of the same size so many pixels make, 0 if none that torch convolves fast."""
+    """Return into how many images of equal size to split the pixels, 0 if torch has no fast convolution for any split."""
     if not torch.backends.mkldnn.is_available():
         return 0
     return next((images for images in range(16, 100) if pixels % images == 0), 0)
@@ -196,11 +196,11 @@ def _as_images(pixels: torch.Tensor, images: int) -> torch.Tensor:
     return pixels.reshape(images, -1, 1, pixels.shape[1]).permute(0, 3, 1, 2)
 
 
-def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor | None = None) -> torch.Tensor:
+def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
     """Return the mean loss of raw values, (N, columns): of a team's score, or of all seats' chances and margins.
 
-    That is the squared error of the score; or the cross-entropy of the chances plus the mean squared error of the margins,
-    as `heads.chances_and_margins` reads them. `counted`, (N,), is 0 for rows that do not count, else 1.
+    The loss is the squared error of the score; or the cross-entropy of the chances plus the mean squared error of the margins,
+    as `heads.chances_and_margins` reads them. `counted`, (N,), is 1 for rows that count, else 0.
     """
     n = raw.shape[1] // 2
     if n == 0:
@@ -209,4 +209,4 @@ def value_loss(raw: torch.Tensor, targets: torch.Tensor, counted: torch.Tensor |
         margins = raw[:, n:] - raw[:, n:].mean(1, keepdim=True)
         chances = -(targets[:, :n] * raw[:, :n].log_softmax(1)).sum(1)
         loss = chances + (margins - targets[:, n:]).square().mean(1)
-    return (loss if counted is None else loss * counted).mean()
+    return (loss * counted).mean()

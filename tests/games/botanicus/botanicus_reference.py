@@ -1,17 +1,16 @@
-"""Botanicus, played slowly and plainly: the oracle that the compiled kernels are compared with.
+"""A slow and plain Botanicus: the oracle for the compiled kernels.
 
-Written from the rules alone, sharing no code with the package. The methods follow the
-order of the rules. All chance comes from outside:
+Written from the rules alone, it shares no code with the package. Its methods follow the order of the
+rules. All chance comes from outside:
 
-- The constructor takes the deal: `stack` (players, top first), `tiles` (per even column four tile indexes),
-  `dealt` (per player five task indexes) and `pile` (card kinds, top first), each exactly as the snapshot of a
-  game not yet begun shows it.
+- The constructor takes the deal as in the snapshot after it: `stack` (players, top first), `tiles` (per even column
+  four tile indexes), `dealt` (per player five task indexes) and `pile` (card kinds, top first).
 - `step` takes `shuffle`, called with the discards (kinds, ascending) when a card is drawn from an empty pile;
-  it returns them as the new pile, top first. No step reshuffles twice and only one player draws in a step, so
-  the snapshot after the step tells all: those of the cards that are not in its pile were drawn, in any order,
-  and its pile follows.
+  it returns them as the new pile, top first. No step reshuffles twice and only one player draws in a step. So
+  the snapshot after the step suffices: the cards that are not in its pile were drawn first, in any order.
 """
 
+import itertools
 from fractions import Fraction
 
 from botanicus_reference_parts import (
@@ -58,22 +57,15 @@ class BotanicusReference(Actions, Views):
         dealt,
         pile,
     ):
-        if num_players not in (2, 3, 4):
-            raise ValueError("num_players: 2 to 4")
-        if max_decisions < 1:
-            raise ValueError("max_decisions: at least 1")
-        if reward not in ("outcome", "margin"):
-            raise ValueError("reward: outcome or margin")
         self.num_players = num_players
         self.max_decisions = max_decisions
         self.reward = reward
         self.seats = range(num_players)
 
         self.read_data(data)
-        self.stack = [int(player) for player in stack]  # top first
-        self.tiles = [[int(tile) for tile in column] for column in tiles]
-        self.dealt = [[int(task) for task in tasks] for tasks in dealt]
-        self.pile = [int(kind) for kind in pile]  # top first
+        self.stack = list(stack)  # top first
+        self.tiles, self.dealt = tiles, dealt
+        self.pile = list(pile)  # top first
         self.check_deal()
 
         self.gardens = [[0 if bed else -1 for bed in self.beds] for _ in self.seats]
@@ -83,7 +75,7 @@ class BotanicusReference(Actions, Views):
         self.animals = [0 for _ in self.seats]
         self.hands = [[0] * len(self.cards) for _ in self.seats]
         self.discards = [0] * len(self.cards)
-        self.pieces = [{track: 0 for track in TRACKS} for _ in self.seats]
+        self.pieces = [dict.fromkeys(TRACKS, 0) for _ in self.seats]
         self.tasks = [[-1] * ROWS for _ in self.seats]
         self.basic_done = [[False] * ROWS for _ in self.seats]
         self.special_done = [[False] * ROWS for _ in self.seats]
@@ -138,63 +130,38 @@ class BotanicusReference(Actions, Views):
 
     def check_deal(self):
         """Every Flower, tile and card once; five different tasks each, none with two players."""
-        if sorted(self.stack) != list(self.seats):
-            raise ValueError("stack: each player once")
-        laid = [tile for column in self.tiles for tile in column]
-        if [len(column) for column in self.tiles] != [SPACES] * (LAST_COLUMN // 2):
-            raise ValueError("tiles: four for each even column")
-        if sorted(laid) != list(range(len(self.tile_sides))):
-            raise ValueError("tiles: each once")
-        for column in self.tiles:
-            if [tile < self.spotted for tile in column] != [True, True, False, False]:
-                raise ValueError("tiles: spotted on the two upper spaces, striped on the two lower ones")
-        if [len(tasks) for tasks in self.dealt] != [TASKS_EACH] * self.num_players:
-            raise ValueError("dealt: five tasks for each player")
-        every_task = [task for tasks in self.dealt for task in tasks]
-        if len(set(every_task)) != len(every_task) or not set(every_task) <= set(range(len(self.special))):
-            raise ValueError("dealt: special tasks that there are, each at most once")
-        if [self.pile.count(kind) for kind in range(len(self.cards))] != self.copies:
-            raise ValueError("pile: each card as often as there are copies of it")
-        if len(self.pile) != sum(self.copies):
-            raise ValueError("pile: a card that there is not")
+        assert sorted(self.stack) == list(self.seats)
+        assert sorted(itertools.chain(*self.tiles)) == list(range(len(self.tile_sides)))
+        for column in self.tiles:  # spotted tiles on the two upper spaces
+            assert [tile < self.spotted for tile in column] == [True, True, False, False]
+        assert [len(tasks) for tasks in self.dealt] == [TASKS_EACH] * self.num_players
+        every_task = set(itertools.chain(*self.dealt))
+        assert len(every_task) == TASKS_EACH * self.num_players
+        assert every_task <= set(range(len(self.special)))
+        assert [self.pile.count(kind) for kind in range(len(self.cards))] == self.copies
+        assert len(self.pile) == sum(self.copies)
 
     def name_actions(self):
-        # ("pass",) | ("walk", crossing) | ("bed", b) | ("resolve", kind) | ("advance", edge) | ("use", card)
-        # | ("sell", card) | ("flower", space) | ("neutral", space) | ("assign", j)
-        self.action_names = [("pass",)]
-        self.labels = ["pass"]
-        for r, c in CROSSINGS:
-            self.action_names.append(("walk", (r, c)))
-            self.labels.append(f"walk {r},{c}")
-        for bed in range(BEDS):
-            self.action_names.append(("bed", bed))
-            self.labels.append(f"bed {bed // COLUMNS},{bed % COLUMNS}")
-        for kind in CHOSEN:
-            self.action_names.append(("resolve", kind))
-            self.labels.append(f"resolve {kind}")
-        for edge in range(len(EDGES)):
-            self.action_names.append(("advance", edge))
-            self.labels.append(f"advance {EDGES[edge]}")
+        """By label: ("pass",), ("walk", crossing), ("bed", b), ("resolve", kind), ("advance", edge), ("use", card) ..."""
+        names = self.card_names + [f"kind {card}" for card in range(len(self.cards), MAX_CARD_KINDS)]
+        self.actions = {"pass": ("pass",)}
+        self.actions |= {f"walk {r},{c}": ("walk", (r, c)) for r, c in CROSSINGS}
+        self.actions |= {f"bed {bed // COLUMNS},{bed % COLUMNS}": ("bed", bed) for bed in range(BEDS)}
+        self.actions |= {f"resolve {kind}": ("resolve", kind) for kind in CHOSEN}
+        self.actions |= {f"advance {name}": ("advance", edge) for edge, name in enumerate(EDGES)}
         for verb in ("use", "sell"):
-            for card in range(MAX_CARD_KINDS):
-                self.action_names.append((verb, card))
-                name = self.card_names[card] if card < len(self.cards) else f"kind {card}"
-                self.labels.append(f"{verb} {name}")
+            self.actions |= {f"{verb} {name}": (verb, card) for card, name in enumerate(names)}
         for verb in ("flower", "neutral"):
-            for space in range(SPACES):
-                self.action_names.append((verb, space))
-                self.labels.append(f"{verb} {space}")
-        for j in range(TASKS_EACH):
-            self.action_names.append(("assign", j))
-            self.labels.append(f"assign {j}")
-        self.num_actions = len(self.labels)
+            self.actions |= {f"{verb} {space}": (verb, space) for space in range(SPACES)}
+        self.actions |= {f"assign {j}": ("assign", j) for j in range(TASKS_EACH)}
+        self.labels = list(self.actions)
 
     # ---------------------------------------------------------------- decisions
 
     def legal(self):
-        """The indexes of the actions the player who is asked may take, ascending."""
+        """The indexes of the legal actions, ascending."""
         allowed = self.allowed()
-        return [index for index, name in enumerate(self.action_names) if name in allowed]
+        return [index for index, name in enumerate(self.actions.values()) if name in allowed]
 
     def allowed(self):
         if self.asked == "assign":
@@ -212,11 +179,10 @@ class BotanicusReference(Actions, Views):
         return set()
 
     def step(self, action, shuffle):
-        """Carry out one decision and everything the rules do by themselves after it."""
-        if action not in self.legal():
-            raise ValueError(f"action {action} is not legal now")
+        """Carry out one decision and everything that follows without one."""
+        assert action in self.legal()
         scores_before = self.scores
-        name = self.action_names[action]
+        name = self.actions[self.labels[action]]
         self.decisions += 1
         if self.asked == "assign":
             self.assign(name[1])
@@ -250,7 +216,7 @@ class BotanicusReference(Actions, Views):
         return {("assign", j) for j, task in enumerate(self.dealt[self.current_player]) if task in left}
 
     def assign(self, j):
-        """Row after row; the last task goes to the last row by itself, and then the next player is asked."""
+        """Row after row; the last task goes to the last row without a decision, and then the next player is asked."""
         player = self.current_player
         row = self.tasks[player].index(-1)
         self.tasks[player][row] = self.dealt[player][j]
@@ -266,7 +232,7 @@ class BotanicusReference(Actions, Views):
     # ---------------------------------------------------------------- turn order
 
     def begin_column(self):
-        """The Flowers of the column before are looked at from the top: who is higher up is earlier."""
+        """Turns follow the stack, which is the order of the Flowers of the previous column."""
         self.order = list(self.stack)
         self.flowers = [[] for _ in range(SPACES)]
         self.begin_turn()
@@ -399,11 +365,11 @@ class BotanicusReference(Actions, Views):
             self.covered[self.column // 2 - 1][space] = True
 
     def leave_order(self):
-        """Phase 1 is over; what is left of the turn is the action."""
+        """Phase 1 is over; only the action of the turn is left."""
         self.order.remove(self.current_player)
 
     def place_flower(self, space, shuffle):
-        """The printed action, and the tile's for the first Flower on it; a pole pays only the first."""
+        """The printed action, and the tile's for the first Flower on it; a pole gives coins to the first only."""
         self.coins[self.current_player] -= self.flower_cost(space)
         first = not self.flowers[space]
         self.put_flower(self.current_player, space)
@@ -446,7 +412,7 @@ class BotanicusReference(Actions, Views):
 
     @property
     def scores(self):
-        """What is scored so far and what final scoring would give now."""
+        """Points scored so far and in final scoring, if the game ended now."""
         scores = []
         for player in self.seats:
             final = self.full_column_points(player) + self.coins[player] // COINS_PER_POINT
@@ -476,9 +442,6 @@ class BotanicusReference(Actions, Views):
 
     def outcome_rewards(self):
         """By rank, evenly from +1 to -1."""
-        standings = self.standings()
-        rewards = []
-        for own in standings:
-            better = len([s for s in standings if s > own])
-            rewards.append(float(1 - Fraction(2 * better, self.num_players - 1)))
-        return rewards
+        ranked = sorted(self.standings(), reverse=True)
+        ranks = [ranked.index(own) for own in self.standings()]
+        return [float(1 - Fraction(2 * rank, self.num_players - 1)) for rank in ranks]

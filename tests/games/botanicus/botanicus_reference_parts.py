@@ -1,4 +1,4 @@
-"""The parts of the plain Botanicus that are no order of play: what actions do, and what is seen of a game."""
+"""Parts of the plain Botanicus apart from the order of play: effects of actions, snapshots and observations."""
 
 import numpy as np
 
@@ -39,12 +39,12 @@ def parse(text):
 
 
 class Actions:
-    """What is gained, and how each action is carried out."""
+    """Gains, and how each action is carried out."""
 
     # ---------------------------------------------------------------- gained actions
 
     def gain(self, gains, shuffle):
-        """What can only help happens now; the rest is a new group, resolved before all gained earlier."""
+        """Gains without a choice happen now; the others are a new group, resolved before all gained earlier."""
         for kind in AT_ONCE:
             for gain in gains:
                 if gain[0] == kind:
@@ -123,7 +123,7 @@ class Actions:
             self.plant(name[1])
 
     def let_go(self, shuffle):
-        """Forfeit what is left of the action at hand; on a track that is to stop."""
+        """Forfeit the rest of the action at hand; on a track, stop."""
         if self.hand[0] in TRACKS:
             self.stop(shuffle)
         else:
@@ -133,7 +133,7 @@ class Actions:
         kind, left = self.hand
         self.hand = (kind, left - 1) if left > 1 else None
 
-    # ---------------------------------------------------------------- actions: what happens at once
+    # ---------------------------------------------------------------- actions: effects at once
 
     def carry_out_at_once(self, gain, shuffle):
         player = self.current_player
@@ -174,19 +174,19 @@ class Actions:
         for card in range(len(self.cards)):
             cards += [card] * self.discards[card]
         if cards:
-            self.pile = [int(card) for card in shuffle(list(cards))]
+            self.pile = list(shuffle(cards))
             assert sorted(self.pile) == cards
             self.discards = [0] * len(self.cards)
 
     # ---------------------------------------------------------------- actions: tracks
 
     def edges_here(self):
-        """Of the node where the piece stands: (node, cost), upper first."""
+        """The edges of the piece's node: (node, cost), upper first."""
         track = self.hand[0]
         return self.node_edges[track][self.pieces[self.current_player][track]]
 
     def advance_cost(self, edge):
-        """What the edge itself costs, and the price of a step beyond those that the action gives."""
+        """The cost of the edge, and of a step beyond those that the action gives."""
         cost = self.edges_here()[edge][1]
         return cost if self.hand[1] > 0 else cost + COINS_PER_STEP
 
@@ -207,7 +207,7 @@ class Actions:
             self.stop(shuffle)
 
     def stop(self, shuffle):
-        """A point for each unused step; what the node shows only after a step."""
+        """A point for each unused step; the gains of the node only after a step."""
         player = self.current_player
         track, left = self.hand
         moved = self.steps_taken > 0
@@ -262,7 +262,7 @@ class Actions:
         return all(levels.count(level) >= plants[level - 1] for level in LEVELS)
 
     def check_tasks(self, row):
-        """The basic task first; once it has scored, the special one. What is scored stays scored."""
+        """The basic task first; once it has scored, the special one. Scores are final."""
         player = self.current_player
         plants, points = self.basic[row]
         if not self.basic_done[player][row] and self.meets(row, plants):
@@ -275,51 +275,26 @@ class Actions:
 
 
 class Views:
-    """What a snapshot and an observation tell."""
-
-    # ---------------------------------------------------------------- what is seen
+    """Snapshots and observations."""
 
     def snapshot(self):
-        return {
+        names = (
+            "num_players round column current_player asked steps_taken in_play gardens coins points animals hands "
+            "tasks dealt basic_done special_done flowers order stack walked played tiles covered pile discards scores "
+            "decisions terminated truncated"
+        )
+        plain = {name: getattr(self, name) for name in names.split()}
+        return plain | {
             "game": "botanicus",
-            "num_players": self.num_players,
-            "round": self.round,
-            "column": self.column,
-            "current_player": self.current_player,
-            "asked": self.asked,
-            "hand_action": None if self.hand is None else list(self.hand),
-            "steps_taken": self.steps_taken,
-            "in_play": self.in_play,
+            "hand_action": self.hand and list(self.hand),
             "pending": [[list(action) for action in group] for group in self.pending],
-            "gardens": [list(garden) for garden in self.gardens],
             "gardeners": [CROSSINGS.index(crossing) for crossing in self.gardeners],
-            "coins": list(self.coins),
-            "points": list(self.points),
-            "animals": list(self.animals),
-            "hands": [list(hand) for hand in self.hands],
             "tracks": [[pieces[track] for track in TRACKS] for pieces in self.pieces],
-            "tasks": [list(tasks) for tasks in self.tasks],
-            "dealt": [list(tasks) for tasks in self.dealt],
-            "basic_done": [list(done) for done in self.basic_done],
-            "special_done": [list(done) for done in self.special_done],
-            "flowers": [list(flowers) for flowers in self.flowers],
-            "order": list(self.order),
-            "stack": list(self.stack),
-            "walked": self.walked,
-            "played": self.played,
-            "prizes": [list(self.prizes[name]) for name in PRIZES],
-            "tiles": [list(tiles) for tiles in self.tiles],
-            "covered": [list(covered) for covered in self.covered],
-            "pile": list(self.pile),
-            "discards": list(self.discards),
-            "scores": self.scores,
-            "decisions": self.decisions,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
+            "prizes": list(self.prizes.values()),
         }
 
     def one_hot(self, value, values):
-        return [1 if value == other else 0 for other in values]
+        return [value == other for other in values]
 
     def padded(self, numbers, length):
         return list(numbers) + [0] * (length - len(numbers))
@@ -336,7 +311,7 @@ class Views:
                 numbers += [0] * 6
                 continue
             beds = sum(self.beds[COLUMNS * row : COLUMNS * (row + 1)])
-            numbers += [*self.seen_task(task), 1 if sum(self.special[task][0]) <= beds else 0]
+            numbers += [*self.seen_task(task), sum(self.special[task][0]) <= beds]
         return numbers
 
     def seen_flower(self, player):
@@ -355,8 +330,7 @@ class Views:
         numbers += [self.coins[player], self.points[player] // 2, self.animals[player], hand]
         for track in TRACKS:
             numbers += self.one_hot(self.pieces[player][track], range(MAX_TRACK_NODES))
-        numbers += [1 if done else 0 for done in self.basic_done[player]]
-        numbers += [1 if done else 0 for done in self.special_done[player]]
+        numbers += self.basic_done[player] + self.special_done[player]
         numbers += self.seen_rows(player)
         numbers += self.seen_flower(player)
         numbers += [self.stack.index(player) + 1]  # place in the turn order of this column
@@ -377,13 +351,13 @@ class Views:
         return numbers
 
     def seen_next_column(self):
-        """After column 8 of round one comes column 1; after that of round two, none."""
-        nobody = [[] for _ in range(SPACES)]
+        """Column 1 follows column 8 of round one; no column follows it in round two."""
+        empty = [[] for _ in range(SPACES)]
         if self.column < LAST_COLUMN:
-            return self.seen_column(self.column + 1, nobody)
+            return self.seen_column(self.column + 1, empty)
         if self.round == 1:
-            return self.seen_column(1, nobody)
-        return [0] * len(self.seen_column(1, nobody))
+            return self.seen_column(1, empty)
+        return [0] * len(self.seen_column(1, empty))
 
     def seen_tiles(self):
         numbers = []
@@ -407,7 +381,7 @@ class Views:
         return [amounts[kind] for kind in CHOSEN]
 
     def seen_dealt(self, seats):
-        """Everybody's tasks that are still to be assigned, each at its place among those dealt to its seat."""
+        """The unassigned tasks of all seats, each at its place among the tasks dealt to its seat."""
         numbers = []
         for seat in seats:
             for task in self.dealt[seat]:

@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import tomli_w
 from botanicus_reference import BotanicusReference
 from botanicus_tools import DATA, POLICIES, Table, choose, made_up
+from data_tools import written
 
 pytestmark = pytest.mark.many_games
 
@@ -21,7 +21,7 @@ EVENTS = (
     "walk for coins",
     "free walk",
     "step bought",
-    "edge paid",
+    "edge with a cost",
     "stop without a step",
     "piece returned",
     "choice",
@@ -78,7 +78,7 @@ def compare(table, snapshot, reference, where, all_seats):
     expected = reference.snapshot()
     over = expected["asked"] == "over"
     if over:
-        expected["current_player"] = snapshot["current_player"]  # means nothing
+        expected["current_player"] = snapshot["current_player"]  # without meaning
     for key in snapshot.keys() | expected.keys():
         assert snapshot.get(key) == expected.get(key), f"{where}: {key}"
     assert table.legal == [table.game.labels[action] for action in reference.legal()], where
@@ -99,7 +99,7 @@ def count(before, taken, now, met):
     if word == "advance":
         spent = before["coins"][player] - now["coins"][player]
         met["step bought"] += before["hand_action"][1] == 0
-        met["edge paid"] += spent > 0 and before["hand_action"][1] > 0
+        met["edge with a cost"] += spent > 0 and before["hand_action"][1] > 0
     met["stop without a step"] += word == "pass" and asked == "track" and before["steps_taken"] == 0
     pieces = zip(before["tracks"][player], now["tracks"][player], strict=True)
     met["piece returned"] += any(was > 0 and is_now == 0 for was, is_now in pieces)
@@ -123,9 +123,7 @@ def play_many(folder, part, parts, games, files, met, seats_every):
     tables = [("", DATA, games)]
     for number in range(files):
         data = made_up(number)
-        path = folder / f"{number}.toml"
-        path.write_text(tomli_w.dumps(data))
-        tables.append((str(path), data, 1))
+        tables.append((written(folder, data, number), data, 1))
     for number, (path, data, times) in enumerate(tables):
         for num_players in (2, 3, 4):
             for game in range(part, times, parts) if times > 1 else range(number % parts == part):

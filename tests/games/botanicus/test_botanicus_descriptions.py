@@ -1,16 +1,25 @@
-"""Descriptions in Botanicus beside pictures: what an action does, how a score comes about, the rules in short."""
+"""Descriptions of actions and scores in Botanicus."""
 
 import random
 import re
 
 import pytest
-from botanicus_tools import POLICIES, Table, choose, made_up, position
+from botanicus_tools import (
+    ANIMAL_1,
+    POLICIES,
+    S3,
+    W1,
+    WATER_2,
+    Table,
+    choose,
+    laid,
+    last,
+    made_up,
+    mine,
+    position,
+)
 from data_tools import written
 from quick import seeds
-
-
-def described(table, label):
-    return table.game.describe(table.state, table.game.labels.index(label))
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -30,9 +39,8 @@ def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
 
 
 def check_sheet(table):
-    now = table.now
-    sheet = table.game.score_sheet(now)
-    assert [sum(parts.values()) for parts in sheet] == now["scores"]
+    sheet = table.game.score_sheet(table.now)
+    assert [sum(parts.values()) for parts in sheet] == table.scores
     for parts in sheet:
         assert list(parts) == ["tasks", "animals", "columns", "coins", "other points"]
         assert min(parts.values()) >= 0
@@ -40,15 +48,14 @@ def check_sheet(table):
 
 def check_descriptions(table):
     """One line for each action, different ones, without internal names."""
-    lines = [described(table, label) for label in table.legal]
+    lines = [table.described(label) for label in table.legal]
     for line in lines:
         assert line.isascii()
         assert line.isprintable()
         assert not re.search(r"plant_|\b[MWSN]\d|\bpole\b|prize (money|shovel)", line)
-    if table.now["asked"] != "assign":  # two tasks of an own data file may be the same
+    if table.now["asked"] != "assign":  # two tasks of another data file may be the same
         assert len(set(lines)) == len(lines)
-        if not table.game.option_values["tables"]:
-            assert max(map(len, lines)) <= 95
+        assert table.game.option_values["tables"] or max(map(len, lines)) <= 95
 
 
 def test_the_parts_of_a_score():
@@ -72,12 +79,12 @@ def test_the_parts_of_a_score():
 def test_assigning():
     table = Table().deal(0)
     task = table.game.tables.special[table.now["dealt"][table.to_move][2]]
-    assert described(table, "assign 2").startswith("give row 0 the task ")
-    assert described(table, "assign 2").split(" = ")[1].startswith(f"{task.points} points")
-    for label in ("assign 0", "assign 1", "assign 2"):
-        table.take(label)
-    assert described(table, "assign 3").startswith("row 3: ")
-    assert "; row 4: " in described(table, "assign 3")
+    start, points = table.described("assign 2").split(" = ")
+    assert start.startswith("give row 0 the task ")
+    assert points.startswith(f"{task.points} points")
+    table.take("assign 0", "assign 1", "assign 2")
+    assert table.described("assign 3").startswith("row 3: ")
+    assert "; row 4: " in table.described("assign 3")
 
 
 def test_a_turn():
@@ -89,8 +96,8 @@ def test_a_turn():
         started=2,
         coins=[7, 0, 2],
         covered=[(0, 0)],
-        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
-        hands=[[0, 7], [], []],
+        tiles=laid(),
+        hands=[[WATER_2, ANIMAL_1], [], []],
         animals=[1, 0, 0],
     )
     for label, words in {
@@ -103,86 +110,71 @@ def test_a_turn():
         "flower 1": "Flower on space 1, free: 2 points + tile wheelbarrow track 1",
         "flower 2": "Flower on space 2, free: walk 3 + tile 1 animal (6 points)",
     }.items():
-        assert described(table, label) == words
+        assert table.described(label) == words
     table.take("flower 2")
-    assert described(table, "walk 3,2") == "Gardener to 3,2, free"
-    assert described(table, "pass") == "forfeit walk 3"
+    assert table.described("walk 3,2") == "Gardener to 3,2, free"
+    assert table.described("pass") == "forfeit walk 3"
 
 
 def test_poles_and_the_neutral_flower():
     table = position(num_players=2, flowers=[["neutral"], [], [], []])
-    assert described(table, "flower 0") == (
+    assert table.described("flower 0") == (
         "Flower on space 0, free: Pole Position, not the first, so gain nothing"
     )
     table = position(num_players=2)
-    assert described(table, "flower 0") == "Flower on space 0, free: Pole Position, gain 3 coins"
+    assert table.described("flower 0") == "Flower on space 0, free: Pole Position, gain 3 coins"
     table = Table(num_players=2).deal(0)
     while table.now["asked"] == "assign":
         table.take(table.legal[0])
-    assert described(table, "neutral 0") == (
-        "neutral Flower on space 0: Pole Position (3 coins) then gives nobody anything"
+    assert table.described("neutral 0") == (
+        "neutral Flower on space 0: Pole Position (3 coins) then gives no coins"
     )
-    assert described(table, "neutral 2") == "neutral Flower on space 2: money track 2 then costs 3 coins"
+    assert table.described("neutral 2") == "neutral Flower on space 2: money track 2 then costs 3 coins"
 
 
 def test_planting_and_watering():
-    table = position(
-        num_players=3,
-        column=8,
-        stack=[1, 0, 2],
-        started=1,
-        flowers=[[], [], [], [1]],
-        gardens=[
-            {(2, 0): 1, (2, 1): 3, (2, 2): 2, (2, 3): 2, (0, 1): 1, (1, 1): 1, (3, 1): 1, (4, 1): 1},
-            {},
-            {},
-        ],
-        gardeners=[(2, 1), (1, 1), (1, 1)],
-        tasks=[[0, 1, 14, 3, 4], [5, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
-    ).take("flower 3")
+    garden = {(2, 0): 1, (2, 1): 3, (2, 2): 2, (2, 3): 2, (0, 1): 1, (1, 1): 1, (3, 1): 1, (4, 1): 1}
+    before = {"stack": [1, 0, 2], "started": 1, "flowers": [[], [], [], [1]]}  # without the tile of space 3
+    table = mine(column=8, gardener=(2, 1), tasks=[0, 1, 14, 3, 4], garden=garden, **before).take("flower 3")
     assert table.now["hand_action"] == ["plant_2", 2]
-    assert described(table, "bed 2,1") == "plant II at 2,1 (replaces III); points: basic task +8, column 1 -4"
-    assert described(table, "bed 3,2") == "plant II at 3,2"
-    assert described(table, "pass") == "forfeit 2 plant II"
-    table = position(
-        num_players=3,
-        column=4,
-        stack=[1, 0, 2],
-        started=1,
-        flowers=[[], [], [], [1]],
-        basic_done=[[2], [], []],
-        gardens=[{(1, 1): 1, (2, 1): 3, (2, 2): 1, (2, 0): 1}, {}, {}],
-        tasks=[[0, 1, 5, 3, 4], [2, 6, 7, 8, 9], [10, 11, 12, 13, 15]],
-    ).take("flower 3")
-    assert described(table, "bed 2,1") == "water 2,1: III becomes IV; points: special task +8"
-    assert described(table, "bed 1,1") == "water 1,1: I becomes II"
+    for label, words in {
+        "bed 2,1": "plant II at 2,1 (replaces III); points: basic task +8, column 1 -4",
+        "bed 3,2": "plant II at 3,2",
+        "pass": "forfeit 2 plant II",
+    }.items():
+        assert table.described(label) == words
+    garden = {(1, 1): 1, (2, 1): 3, (2, 2): 1, (2, 0): 1}
+    table = mine(column=4, basic_done=[2], tasks=[0, 1, 5, 3, 4], garden=garden, **before).take("flower 3")
+    assert table.described("bed 2,1") == "water 2,1: III becomes IV; points: special task +8"
+    assert table.described("bed 1,1") == "water 1,1: I becomes II"
 
 
 def test_tracks():
-    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0], tracks=[[0, 0, 3], [0] * 3, [0] * 3])
-    table.take("flower 3")  # shovel track 2
-    assert described(table, "pass") == "stay where the piece is: gain nothing; 2 unused steps = 2 points"
-    assert described(table, "advance lower") == "on to 2 plant I, free"
-    assert described(table, "advance upper") == (
-        "on to the end for 2 coins: 1 plant II + shovel prize (20 points); 1 unused step = 1 point"
-    )
+    table = mine(coins=9, pieces=(0, 0, S3)).take("flower 3")  # shovel track 2
+    for label, words in {
+        "pass": "stay where the piece is: gain nothing; 2 unused steps = 2 points",
+        "advance lower": "on to 2 plant I, free",
+        "advance upper": "on to the end for 2 coins: 1 plant II + shovel prize (20 points); 1 unused step = 1 point",
+    }.items():
+        assert table.described(label) == words
     table.take("advance lower")
-    assert described(table, "pass") == "stop here: gain 2 plant I; 1 unused step = 1 point"
+    assert table.described("pass") == "stop here: gain 2 plant I; 1 unused step = 1 point"
     table.take("pass")
-    assert described(table, "pass") == "forfeit 2 plant I"
-    table = position(num_players=3, stack=[0, 1, 2], coins=[9, 0, 0]).take("flower 3")
-    table.take("advance upper").take("advance upper")
-    assert described(table, "advance upper") == "on to 1 plant I + 1 plant II for 3 coins"
+    assert table.described("pass") == "forfeit 2 plant I"
+    table = mine(coins=9).take("flower 3", "advance upper", "advance upper")
+    assert table.described("advance upper") == "on to 1 plant I + 1 plant II for 3 coins"
 
 
 def test_choices_and_the_last_turn():
-    table = position(num_players=3, stack=[0, 1, 2], tracks=[[0, 1, 0], [0] * 3, [0] * 3], round=3, column=8)
-    assert described(table, "pass") == "end the turn without a track action"
-    assert described(table, "resolve wheelbarrow") == (
+    table = last(pieces=(0, W1, 0))
+    assert table.described("pass") == "end the turn without a track action"
+    assert table.described("resolve wheelbarrow") == (
         "last action: 1 step on the wheelbarrow track, from 1 plant I + 1 water"
     )
-    table = position(num_players=3, stack=[0, 1, 2]).take("flower 1")  # wheelbarrow track 2
-    table.take("advance upper").take("pass")
-    assert described(table, "resolve plant_1") == "next: 1 plant I"
-    assert described(table, "resolve water") == "next: 1 water (nothing to water in reach)"
-    assert described(table, "pass") == "forfeit 1 plant I + 1 water"
+    table = mine().take("flower 1", "advance upper", "pass")  # wheelbarrow track 2
+    for label, words in {
+        "resolve plant_1": "next: 1 plant I",
+        "resolve water": "next: 1 water (nothing to water in reach)",
+        "pass": "forfeit 1 plant I + 1 water",
+    }.items():
+        assert table.described(label) == words

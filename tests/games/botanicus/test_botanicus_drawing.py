@@ -2,27 +2,33 @@
 
 import random
 import re
-from xml.etree import ElementTree
 
 import pytest
-from botanicus_tools import Table, choose, made_up, position
+from botanicus_tools import (
+    M2L,
+    PLANT_2,
+    SHOVEL_END,
+    W2U,
+    WALK_5,
+    WATER_2,
+    Table,
+    choose,
+    laid,
+    made_up,
+    position,
+)
 from data_tools import written
+from layout import texts
 from quick import seeds
 
 MOST_LINES = {2: 34, 3: 40, 4: 48}  # by number of players, without the list of legal actions
 INTERNAL = re.compile(r"plant_\d|\b[MWS]\d|\bpole\b|prize (money|shovel)|[a-z] 1xI")
 
 
-def words(svg):
-    return [
-        element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")
-    ]
-
-
 @pytest.mark.parametrize("seed", seeds(6, 0, 1, 5))
 @pytest.mark.many_games
-def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
-    """Scores and legal actions, nothing by its internal name; text is compact, but for long tracks of other data."""
+def test_a_whole_game_as_text_and_picture(seed, tmp_path):
+    """Scores and legal actions, no internal names; the text is compact, except for long tracks of other data."""
     num_players, own_data = 2 + seed % 3, seed > 2
     options = {"tables": written(tmp_path, made_up(seed))} if own_data else {}
     table = Table(num_players=num_players, **options).deal(seed)
@@ -31,15 +37,15 @@ def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
         now, legal = table.now, table.legal
         if now["decisions"] % 7 == 0 or table.over:
             for seat in (None, *range(num_players)):
-                page, shown = table.game.text(table.state, seat), words(table.game.svg(table.state, seat))
-                told, _, listed = page.partition("\n\nlegal: ")
+                page, shown = table.game.text(table.state, seat), texts(table.game.svg(table.state, seat))
+                shown_text, _, listed = page.partition("\n\nlegal: ")
                 if table.over or seat not in (None, now["current_player"]):
                     assert not listed
                 else:
                     assert all(label in listed.replace("\n       ", " ") for label in legal)
                 assert max(map(len, page.splitlines())) <= 100
-                assert own_data or len(told.splitlines()) <= MOST_LINES[num_players]
-                assert not [each for each in (told, *shown) if INTERNAL.search(each)]
+                assert own_data or len(shown_text.splitlines()) <= MOST_LINES[num_players]
+                assert not [each for each in (shown_text, *shown) if INTERNAL.search(each)]
                 for player, score in enumerate(now["scores"]):
                     assert {f"player_{player}", str(score)} <= set(shown)
                     assert f"player_{player}: score {score}" in page
@@ -50,12 +56,12 @@ def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
 
 
 @pytest.mark.parametrize(("cap", "first"), [(2000, "game over"), (30, "stopped by the cap of 30 decisions")])
-def test_the_end_tells_how_the_scores_come_about(cap, first):
+def test_the_end_explains_the_scores(cap, first):
     table = Table(num_players=3, max_decisions=cap).deal(1)
     rng = random.Random(1)
     while not table.over:
         table.take(choose("busy", rng, table.legal))
-    page, picture = table.game.text(table.state), " ".join(words(table.game.svg(table.state)))
+    page, picture = table.game.text(table.state), " ".join(texts(table.game.svg(table.state)))
     assert page.startswith(first)
     assert first in picture
     sheets = table.game.score_sheet(table.now)
@@ -66,7 +72,7 @@ def test_the_end_tells_how_the_scores_come_about(cap, first):
             assert f"{part} {points}" in picture, part
 
 
-def test_the_table_is_told():
+def test_the_table_as_text():
     table = position(
         num_players=3,
         column=2,
@@ -77,11 +83,11 @@ def test_the_table_is_told():
         gardens=[{(0, 0): 4, (1, 1): 2}, {}, {}],
         gardeners=[(3, 2), (1, 1), (1, 1)],
         animals=[2, 0, 0],
-        hands=[[0, 0, 8], [], [1]],
-        tracks=[[3, 0, 0], [0, 2, 0], [0, 0, 5]],
+        hands=[[WATER_2, WATER_2, WALK_5], [], [PLANT_2]],
+        tracks=[[M2L, 0, 0], [0, W2U, 0], [0, 0, SHOVEL_END]],
         basic_done=[[1], [], []],
         covered=[(0, 0)],
-        tiles=[[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]],
+        tiles=laid(),
     )
     page = table.game.text(table.state, 0)
     for line in (
@@ -103,20 +109,20 @@ def test_the_table_is_told():
 
 def test_what_can_be_done_stands_out():
     table = position(coins=[0, 0], stack=[0, 1])
-    marked = "data-action"
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 4  # the spaces of the column
-    assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
+
+    def marked(seat):
+        return table.game.svg(table.state, seat, legal=True).count("data-action")
+
+    assert (marked(0), marked(1)) == (4, 0)  # the spaces of the column
     table.take("flower 3")  # two steps on the shovel track
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 2  # the next step, or none
+    assert marked(0) == 2  # the next step, or none
     table.take("advance upper")  # there it stops, as the next step costs coins
     assert table.now["asked"] == "plant"
-    assert (
-        table.game.svg(table.state, 0, legal=True).count(marked) == 5
-    )  # the beds around the fountain, or none
+    assert marked(0) == 5  # the beds around the fountain, or none
 
 
 def test_what_the_last_action_changed_is_marked():
-    """Wherever an action leads, and if it leaves no trace, at its player's name."""
+    """At the action's target, or at the player's name if the action leaves no trace."""
     table, rng, seen = Table(num_players=3).deal(5), random.Random(5), set()
     while not table.over:
         player, label = table.now["current_player"], choose("busy", rng, table.legal)
@@ -124,16 +130,14 @@ def test_what_the_last_action_changed_is_marked():
         table.take(label)
         seen.add(label.split()[0])
         marks = table.game.svg(table.state, last=(player, action)).count("data-last")
-        both = (
-            label.startswith("assign") and -1 not in table.now["tasks"][player]
-        )  # the last task goes by itself
+        both = label.startswith("assign") and -1 not in table.now["tasks"][player]  # the last task follows
         assert marks == 1 + both, label
     assert seen >= {"assign", "flower", "walk", "bed", "advance", "resolve", "use", "sell", "pass"}
 
 
 def test_places_bear_their_names_on_demand():
     table = position(coins=[6, 6])
-    plain, named = (words(table.game.svg(table.state, names=names)) for names in (False, True))
+    plain, named = (texts(table.game.svg(table.state, names=names)) for names in (False, True))
     assert not {"0,0", "1,2", "4,3"} & set(plain)
     assert {"0,0", "1,2", "4,3"} <= set(named)
     assert named.count("3") == plain.count("3") + 2  # the lowest space of this column and the next

@@ -1,4 +1,4 @@
-"""Hidden information in Botanicus: nobody sees what a player at the table could not, and redrawing is fair."""
+"""Hidden information in Botanicus [10]: no seat sees more than a player at the table, and redrawing is fair."""
 
 import itertools
 import random
@@ -6,16 +6,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from botanicus_tools import POLICIES, Table, choose, position
+from botanicus_tools import PLANT_1, PLANT_2, PLANT_3, POLICIES, WATER_2, Table, choose, position
 from statistics_tools import assert_uniform
-
-from garden_core.jit import kernels
 
 pytestmark = pytest.mark.many_games
 
 
 def positions(games):
-    """Yield tables at random decisions, and over, of random games with 2 to 4 players."""
+    """Yield tables at random decisions and at the end of random games with 2 to 4 players."""
     for seed in range(games):
         table = Table(num_players=2 + seed % 3).deal(seed)
         rng = random.Random(seed)
@@ -25,12 +23,6 @@ def positions(games):
             if table.over:
                 break
             table.take(choose(POLICIES[2 - seed % 2], rng, table.legal))
-
-
-def resampled(table, seat, seed):
-    other = table.copy()
-    kernels.resample(other.state, other.params, seat, seed)
-    return other
 
 
 def views(table, seat, picture=True):
@@ -48,7 +40,7 @@ def test_redrawing_changes_nothing_that_the_seat_sees():
     changed = Counter()
     for number, table in enumerate(positions(12)):
         for seat in range(table.game.num_players):
-            other = resampled(table, seat, number)
+            other = table.resampled(seat, number)
             picture = number % 10 == 0
             assert views(other, seat, picture) == views(table, seat, picture)
             before, after = table.now, other.now
@@ -68,29 +60,30 @@ def all_cards(now):
 
 
 def test_a_seat_sees_its_own_hand():
-    table = position(hands=[[0], [2]])
+    table = position(hands=[[WATER_2], [PLANT_1]])
     for seat in range(2):
         other = table.copy()
         other.state["hand"][seat] = np.roll(other.state["hand"][seat], 1)
         assert views(other, seat)[:2] != views(table, seat)[:2]
 
 
-def test_everybody_sees_everybodys_tasks_from_the_deal_on():
+def test_every_seat_sees_all_tasks_from_the_deal_on():
+    """[10.2]."""
     table = Table(num_players=3).deal(1)
     spare = min(set(range(20)).difference(*table.now["dealt"]))
     for owner, j in itertools.product(range(3), range(5)):
         other = table.copy()
         other.state["dealt"][owner, j] = spare
         for seat in range(3):
-            assert views(other, seat)[0] != views(table, seat)[0]
-            assert all(
-                one != two for one, two in zip(views(other, seat)[1:3], views(table, seat)[1:3], strict=True)
-            )
+            seen = zip(
+                views(other, seat)[:3], views(table, seat)[:3], strict=True
+            )  # observation, text, picture
+            assert all(one != two for one, two in seen)
             assert table.game.seen(table.now, seat)["dealt"] == table.now["dealt"]
 
 
 def test_an_onlooker_sees_every_hand():
-    table = position(hands=[[0, 0], [2]])
+    table = position(hands=[[WATER_2, WATER_2], [PLANT_1]])
     assert "cards: 2 water (x2)" in table.game.text(table.state)
     assert "cards: 3 plant I" in table.game.text(table.state)
     own = table.game.text(table.state, 1)
@@ -102,14 +95,14 @@ def test_an_onlooker_sees_every_hand():
 
 
 def test_redrawing_reaches_every_arrangement_equally_often():
-    """Four cards lie in the pile and others' hands, all different but two; two of them are in the other's hand."""
-    table = position(hands=[[0], [1, 2]], pile=[3, 3], discards=[])
+    """Four cards are hidden, two of them alike: two in the pile and two in the other's hand."""
+    table = position(hands=[[WATER_2], [PLANT_2, PLANT_1]], pile=[PLANT_3, PLANT_3])
     drawn = Counter()
     for seed in range(12_000):
-        now = resampled(table, 0, seed).now
+        now = table.resampled(0, seed).now
         hand = tuple(kind for kind, n in enumerate(now["hands"][1]) for _ in range(n))
         drawn[hand, tuple(now["pile"])] += 1
     orders = Counter()
-    for cards in itertools.permutations([1, 2, 3, 3]):
+    for cards in itertools.permutations([PLANT_2, PLANT_1, PLANT_3, PLANT_3]):
         orders[tuple(sorted(cards[:2])), cards[2:]] += 1
     assert_uniform(drawn, orders)

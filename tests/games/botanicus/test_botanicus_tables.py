@@ -1,4 +1,4 @@
-"""The data file of Botanicus: the packaged one as the rules have it, others as written, faults by name."""
+"""The data file of Botanicus: the packaged one, others, and messages about faults."""
 
 import pytest
 from botanicus_tools import DATA, made_up
@@ -11,22 +11,21 @@ from garden_core.testing import check_game
 @pytest.mark.parametrize("seed", range(12))
 def test_another_file_makes_another_game(seed, tmp_path):
     data = made_up(seed)
-    game = Botanicus(tables=written(tmp_path, data))
-    assert game.num_actions == 81
-    assert game.observation_shape == (1224,)
+    game, packaged = Botanicus(tables=written(tmp_path, data)), Botanicus()
+    for name in ("num_actions", "observation_shape", "state_dtype"):  # nothing is compiled again
+        assert getattr(game, name) == getattr(packaged, name)
     assert f"use {data['cards'][0]['action']}" in game.labels
     assert ("use kind 11" in game.labels) == (len(data["cards"]) < 12)
     assert game.params["special_points"][0, : len(data["special"])].tolist() == [
         t["points"] for t in data["special"]
     ]
-    assert game.state_dtype == Botanicus().state_dtype  # nothing is compiled anew
 
 
 NODE = {"name": "X", "gains": [], "upper": {"to": "end"}}
-FAULTS = {  # what is changed: (where, to what, words of the message)
+FAULTS = {  # case: (place, value, words of the message)
     "no bed in a column": (("beds",), [[1, 1, 1, 0]] * 5, ["beds", "column 3"]),
     "bed of two": (("beds", 2, 1), 2, ["beds[2][1]"]),
-    "fountain beside the garden": (("fountain",), [4, 0], ["fountain", "[4, 0]"]),
+    "fountain outside the garden": (("fountain",), [4, 0], ["fountain", "[4, 0]"]),
     "points below zero": (("columns", 1), -1, ["columns[1]"]),
     "task of nothing": (("basic", 2, "plants"), [0, 0, 0, 0], ["basic[2].plants", "at least one"]),
     "task of five plants": (("special", 3, "plants"), [5, 0, 0, 0], ["special[3].plants[0]"]),
@@ -82,7 +81,7 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
 
 
 @pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
+def test_the_message_names_a_fault_in_the_file(where, value, words, tmp_path):
     file = written(tmp_path, changed(DATA, where, value))
     with pytest.raises(ValueError, match=r"^tables: ") as raised:
         Botanicus(tables=str(file))

@@ -1,8 +1,7 @@
-"""The exact best response to a deterministic agent in a Cacti of few cards, by going through all deals.
+"""The exact best response to a deterministic agent in a Cacti of few cards, by enumeration of all deals.
 
-A world is a deal, with the decks in their orders. At a decision of the best response, all worlds that it cannot tell apart
-are considered together: those in which it has seen the same so far. It takes the action that is best over all of them, by
-their probabilities, and what it sees next divides them.
+A world is a deal with the order of its decks. An information set holds all worlds in which the best response has seen the
+same so far. Its action maximises the expectation over the set; the next observation divides the set.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from cacti_reference import FACE_UP, CactiReference
 Agent = Callable[[np.ndarray, list[int]], int]
 """Chooses by an observation, int8, and the legal actions."""
 World = tuple[float, CactiReference]
-"""A probability, and the game as it then stands."""
+"""A probability and a game."""
 
 
 def best_response(data: dict, agent: Agent, seat: int) -> float:
@@ -43,17 +42,17 @@ def response_of(data: dict, agent: Agent, seat: int, response: Agent) -> float:
 
 
 def deals(data: dict) -> list[World]:
-    """Return all deals, those that differ in nothing that matters taken together."""
+    """Return all deals; equivalent ones are one world."""
     types, basics = len(data["types"]), range(len(data["basic"]))
     cards = [t for t in range(types) for _ in range(data["count"][t])]
     bonus = [data["types"].index(name) for name in data["bonus"]]
-    found: defaultdict[tuple, int] = defaultdict(int)
+    deals_of: defaultdict[tuple, int] = defaultdict(int)
     for order in orders(cards):
         middle = tuple(order[:FACE_UP].count(t) for t in range(types))
         for hands in itertools.permutations(range(len(bonus)), 2):
             for arrangements in itertools.permutations(basics):
-                found[middle, order[FACE_UP:], tuple(bonus[i] for i in hands), arrangements] += 1
-    total = sum(found.values())
+                deals_of[middle, order[FACE_UP:], tuple(bonus[i] for i in hands), arrangements] += 1
+    total = sum(deals_of.values())
     return [
         (
             number / total,
@@ -66,12 +65,12 @@ def deals(data: dict) -> list[World]:
                 arrangement_deck=arrangements[2:],
             ),
         )
-        for (middle, deck, hands, arrangements), number in found.items()
+        for (middle, deck, hands, arrangements), number in deals_of.items()
     ]
 
 
 def orders(cards: list[int]) -> list[tuple[int, ...]]:
-    """Return all orders of cards that differ, each as likely as any other."""
+    """Return all different orders of cards, which are equally likely."""
     if not cards:
         return [()]
     return [
@@ -82,7 +81,7 @@ def orders(cards: list[int]) -> list[tuple[int, ...]]:
 
 
 def value(worlds: list[World], agent: Agent, seat: int) -> float:
-    """Return what the best response wins from worlds that it cannot tell apart: probabilities of the worlds x shares."""
+    """Return the value of an information set for the best response: the sum of probability x share of the win."""
     if worlds[0][1].terminated:
         return sum(probability * share(game, seat) for probability, game in worlds)
     best = 0.0
@@ -93,7 +92,7 @@ def value(worlds: list[World], agent: Agent, seat: int) -> float:
 
 
 def advanced(worlds: list[World], agent: Agent, seat: int) -> Iterator[list[World]]:
-    """Let the agent play up to the next decision in `seat` or the end; yield the worlds in groups that look alike."""
+    """Let the agent play up to the next decision in `seat` or the end; yield its information sets."""
     groups: defaultdict[tuple, list[World]] = defaultdict(list)
     waiting = [(world, ()) for world in worlds]
     while waiting:
@@ -108,7 +107,7 @@ def advanced(worlds: list[World], agent: Agent, seat: int) -> Iterator[list[Worl
 
 
 def chosen(game: CactiReference, agent: Agent) -> int:
-    """Return what an agent does in the place of the player to move."""
+    """Return an agent's action for the player to move."""
     return agent(game.observation(game.current_player), game.legal())
 
 
@@ -119,17 +118,17 @@ def outcomes(probability: float, game: CactiReference, action: int) -> list[Worl
     after.step(action, lambda cards: shuffled.append(cards) or cards)
     if not shuffled:
         return [(probability, after)]
-    found = []
+    worlds = []
     decks = orders(shuffled[0])
     for deck in decks:
         after = copied(game)
-        after.step(action, lambda cards, deck=deck: list(deck))
-        found.append((probability / len(decks), after))
-    return found
+        after.step(action, lambda cards, deck=deck: deck)
+        worlds.append((probability / len(decks), after))
+    return worlds
 
 
 def copied(game: CactiReference) -> CactiReference:
-    """Return a copy that shares only what never changes."""
+    """Return a copy that shares only constants."""
     other = copy.copy(game)
     for name in ("deck", "middle", "arrangement_deck", "starting_in_hand", "discards", "rewards"):
         setattr(other, name, list(getattr(game, name)))

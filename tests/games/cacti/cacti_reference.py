@@ -1,7 +1,7 @@
-"""Cacti, played slowly and plainly: the oracle that the compiled kernels are compared with.
+"""A slow and plain Cacti: the oracle for the compiled kernels.
 
-Written from the rules alone, sharing no code with the package. The methods follow the
-order of the rules. All chance comes from outside: the deal with the constructor, the reshuffle with `step`.
+Written from the rules alone, it shares no code with the package. Its methods follow the order of the
+rules. All chance comes from outside: the constructor takes the deal, `step` the reshuffle.
 """
 
 import numpy as np
@@ -30,10 +30,6 @@ class CactiReference:
         basic_in_hand,
         arrangement_deck,
     ):
-        if max_decisions < 1:
-            raise ValueError("max_decisions: at least 1")
-        if reward not in ("outcome", "margin"):
-            raise ValueError("reward: outcome or margin")
         self.max_decisions = max_decisions
         self.reward = reward
 
@@ -45,11 +41,11 @@ class CactiReference:
         self.bonus_planters = [self.types.index(t) if isinstance(t, str) else t for t in data["bonus"]]
         self.num_types = len(self.types)
 
-        self.deck = [int(t) for t in deck]  # top first
-        self.middle = [int(n) for n in middle]
-        self.bonus = [int(t) for t in bonus]
-        self.basic_in_hand = [[int(k) for k in hand] for hand in basic_in_hand]
-        self.arrangement_deck = [int(k) for k in arrangement_deck]  # top first
+        self.deck = list(deck)  # top first
+        self.middle = list(middle)
+        self.bonus = list(bonus)
+        self.basic_in_hand = [list(hand) for hand in basic_in_hand]
+        self.arrangement_deck = list(arrangement_deck)  # top first
         self.check_deal()
 
         self.nurseries = [[0] * self.num_types for _ in range(2)]
@@ -68,52 +64,32 @@ class CactiReference:
 
     def check_deal(self):
         """Every card of the data is dealt exactly once; Bonus Planters not dealt are out of the game."""
-        if len(self.middle) != self.num_types or min(self.middle) < 0 or sum(self.middle) != FACE_UP:
-            raise ValueError(f"middle: a count for each type, {FACE_UP} cards in all")
-        if any(t not in range(self.num_types) for t in self.deck):
-            raise ValueError("deck: a type that there is not")
+        assert sum(self.middle) == FACE_UP
         for t in range(self.num_types):
-            if self.deck.count(t) + self.middle[t] != self.count[t]:
-                raise ValueError(f"deck and middle: {self.count[t]} cards of type {t}")
-        if len(self.bonus) != 2:
-            raise ValueError("bonus: one for each player")
-        for t in self.bonus:
-            if self.bonus.count(t) > self.bonus_planters.count(t):
-                raise ValueError(f"bonus: not so many Bonus Planters of type {t}")
-        if [len(hand) for hand in self.basic_in_hand] != [1, 1]:
-            raise ValueError("basic_in_hand: one for each player")
-        basics = self.basic_in_hand[0] + self.basic_in_hand[1] + self.arrangement_deck
-        if sorted(basics) != list(range(len(self.basic))):
-            raise ValueError("basic_in_hand and arrangement_deck: each Basic Arrangement once")
+            assert self.deck.count(t) + self.middle[t] == self.count[t], f"cards of type {t}"
+            assert self.bonus.count(t) <= self.bonus_planters.count(t), f"Bonus Planters of type {t}"
+        assert len(self.bonus) == 2
+        assert [len(hand) for hand in self.basic_in_hand] == [1, 1]
+        assert sorted(sum(self.basic_in_hand, self.arrangement_deck)) == list(range(len(self.basic)))
 
     def name_actions(self):
-        # ("grow", t) | ("basic", k, half) | ("starting",) | ("special", t) | ("take",) | ("leave",)
-        self.action_names = []
-        self.labels = []
-        for t in range(self.num_types):
-            self.action_names.append(("grow", t))
-            self.labels.append(f"grow {self.types[t]}")
+        """By label: ("grow", t), ("basic", k, half), ("starting",), ("special", t), ("take",) or ("leave",)."""
+        self.actions = {f"grow {name}": ("grow", t) for t, name in enumerate(self.types)}
         for k in range(len(self.basic)):
             for half in HALVES:
-                self.action_names.append(("basic", k, half))
-                self.labels.append(f"plant basic {k} {half}")
-        self.action_names.append(("starting",))
-        self.labels.append("plant starting")
-        for t in range(self.num_types):
-            self.action_names.append(("special", t))
-            self.labels.append(f"special {self.types[t]}")
-        self.action_names.append(("take",))
-        self.labels.append("take card")
-        self.action_names.append(("leave",))
-        self.labels.append("leave card")
-        self.num_actions = len(self.labels)
+                self.actions[f"plant basic {k} {half}"] = ("basic", k, half)
+        self.actions["plant starting"] = ("starting",)
+        for t, name in enumerate(self.types):
+            self.actions[f"special {name}"] = ("special", t)
+        self.actions |= {"take card": ("take",), "leave card": ("leave",)}
+        self.labels = list(self.actions)
 
     # ---------------------------------------------------------------- decisions
 
     def legal(self):
-        """The indexes of the actions the player who is asked may take, ascending."""
+        """The indexes of the legal actions, ascending."""
         allowed = self.allowed()
-        return [index for index, name in enumerate(self.action_names) if name in allowed]
+        return [index for index, name in enumerate(self.actions.values()) if name in allowed]
 
     def allowed(self):
         if self.asked == "last_card":
@@ -125,11 +101,10 @@ class CactiReference:
         return set()
 
     def step(self, action, shuffle):
-        """Carry out one decision and everything the rules do by themselves after it."""
-        if action not in self.legal():
-            raise ValueError(f"action {action} is not legal now")
+        """Carry out one decision and everything that follows without one."""
+        assert action in self.legal()
         counted_before = self.counted_points()
-        name = self.action_names[action]
+        name = self.actions[self.labels[action]]
         self.decisions += 1
         if self.asked == "last_card":
             self.answer_last_card(name, shuffle)
@@ -162,9 +137,8 @@ class CactiReference:
     # ---------------------------------------------------------------- turn, 1: the opening card
 
     def begin_turn(self, player, shuffle):
-        """The opening card comes by itself, but in the last turn the player decides about it."""
-        self.active_player = player
-        self.current_player = player
+        """Take the opening card; in the last turn the player decides about it."""
+        self.active_player = self.current_player = player
         if self.last_turn and self.deck:
             self.asked = "last_card"
             return
@@ -198,7 +172,7 @@ class CactiReference:
         self.middle[t] = 0
 
     def ask_response(self, shuffle):
-        """The other player grows (from what is left) or plants; skipped if neither is possible."""
+        """The other player grows (from the rest of the middle) or plants; skipped if neither is possible."""
         self.asked = "response"
         self.current_player = 1 - self.active_player
         if not self.allowed():
@@ -285,7 +259,7 @@ class CactiReference:
         for t in range(self.num_types):
             cards += [t] * self.discards[t]
         if cards:
-            self.deck = [int(t) for t in shuffle(list(cards))]
+            self.deck = list(shuffle(cards))
             assert sorted(self.deck) == cards
             self.discards = [0] * self.num_types
 
@@ -296,7 +270,7 @@ class CactiReference:
     # ---------------------------------------------------------------- scoring
 
     def open_points(self, player):
-        """Arrangements planted and cacti under the Special Planter: what both players can count."""
+        """Arrangements planted and cacti under the Special Planter, which both players can count."""
         points = 0
         for card in self.planted[player]:
             if card == ("starting",):
@@ -311,7 +285,7 @@ class CactiReference:
         return sum(self.special[player] or []) + self.nurseries[player][self.bonus[player]]
 
     def penalty(self, player):
-        """Cacti times types of what the Bonus Planter leaves in the Nursery."""
+        """Cacti times types in the Nursery, without the type of the Bonus Planter."""
         left = list(self.nurseries[player])
         left[self.bonus[player]] = 0
         return sum(left) * len([n for n in left if n > 0])
@@ -322,7 +296,7 @@ class CactiReference:
 
     @property
     def scores(self):
-        """By the formula, on the state as it stands."""
+        """By the formula, if the game ended now."""
         return [self.score(player) for player in range(2)]
 
     def standings(self):
@@ -330,89 +304,61 @@ class CactiReference:
         return [self.score(p) * STANDING_PER_POINT + self.under_planters(p) for p in range(2)]
 
     def counted_points(self):
-        """What the margin counts: open points as long as the game goes on, the whole score at its end."""
+        """The points that the margin counts: open ones until the end, then the whole score."""
         if self.asked == "over":
             return self.scores
         return [self.open_points(player) for player in range(2)]
 
     def rewards_since(self, counted_before):
         if self.reward == "margin":
-            return self.margin_rewards(counted_before)
-        if self.asked == "over":
-            return self.outcome_rewards()
-        return [0.0, 0.0]
+            lead_before, lead = (own - other for own, other in (counted_before, self.counted_points()))
+            own = (lead - lead_before) / MARGIN_SCALE
+        else:
+            first, second = self.standings()
+            own = float((first > second) - (first < second)) if self.asked == "over" else 0.0
+        return [own, -own]
 
-    def margin_rewards(self, counted_before):
-        """Change of (own points - other's points), scaled."""
-        counted = self.counted_points()
-        gains = [after - before for after, before in zip(counted, counted_before, strict=True)]
-        return [(gains[player] - gains[1 - player]) / MARGIN_SCALE for player in range(2)]
-
-    def outcome_rewards(self):
-        first, second = self.standings()
-        if first == second:
-            return [0.0, 0.0]
-        return [1.0, -1.0] if first > second else [-1.0, 1.0]
-
-    # ---------------------------------------------------------------- what is seen
+    # ---------------------------------------------------------------- observations
 
     def snapshot(self):
-        return {
+        names = (
+            "current_player active_player asked middle nurseries special bonus starting_in_hand basic_in_hand "
+            "arrangement_deck deck discards last_turn scores decisions terminated truncated"
+        )
+        plain = {name: getattr(self, name) for name in names.split()}
+        return plain | {
             "game": "cacti",
-            "current_player": self.current_player,
-            "active_player": self.active_player,
-            "asked": self.asked,
-            "middle": list(self.middle),
-            "nurseries": [list(nursery) for nursery in self.nurseries],
-            "special": [None if under is None else list(under) for under in self.special],
-            "bonus": list(self.bonus),
-            "starting_in_hand": list(self.starting_in_hand),
-            "basic_in_hand": [sorted(hand) for hand in self.basic_in_hand],
-            "arrangement_deck": list(self.arrangement_deck),
             "planted": [[list(card) for card in cards] for cards in self.planted],
-            "deck": list(self.deck),
-            "discards": list(self.discards),
-            "last_turn": self.last_turn,
-            "scores": self.scores,
-            "decisions": self.decisions,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
         }
 
     def one_hot_basics(self, ks):
-        return [1 if k in ks else 0 for k in range(len(self.basic))]
+        return [k in ks for k in range(len(self.basic))]
 
     def planted_flags(self, player):
         """Both halves of every Basic Arrangement, then the Starting Arrangement."""
-        flags = []
-        for k in range(len(self.basic)):
-            for half in HALVES:
-                flags.append(1 if (k, half) in self.planted[player] else 0)
-        flags.append(1 if ("starting",) in self.planted[player] else 0)
-        return flags
+        halves = [(k, half) for k in range(len(self.basic)) for half in HALVES]
+        return [card in self.planted[player] for card in [*halves, ("starting",)]]
 
     def observation(self, player):
         """Flat, as seen from this player's seat."""
         other = 1 - player
-        nothing = [0] * self.num_types
+        seats = (player, other)
         numbers = list(self.middle)
-        for seat in (player, other):
+        for seat in seats:
             numbers += self.nurseries[seat]
-        for seat in (player, other):
-            numbers += self.special[seat] or nothing
-        for seat in (player, other):
-            numbers += [0 if self.special[seat] is None else 1]
-        numbers += [1 if t == self.bonus[player] else 0 for t in range(self.num_types)]
-        numbers += [1 if self.starting_in_hand[player] else 0]
+        for seat in seats:
+            numbers += self.special[seat] or [0] * self.num_types
+        numbers += [self.special[seat] is not None for seat in seats]
+        numbers += [t == self.bonus[player] for t in range(self.num_types)]
+        numbers += [self.starting_in_hand[player]]
         numbers += self.one_hot_basics(self.basic_in_hand[player])
         numbers += self.one_hot_basics(self.arrangement_deck[:1])
-        for seat in (player, other):
+        for seat in seats:
             numbers += self.planted_flags(seat)
-        numbers += [len(self.basic_in_hand[other]) + (1 if self.starting_in_hand[other] else 0)]
+        numbers += [len(self.basic_in_hand[other]) + self.starting_in_hand[other]]
         numbers += [len(self.deck)]
         numbers += self.discards
         numbers += [len(self.arrangement_deck)]
-        numbers += [1 if self.asked == asked else 0 for asked in ASKED]
-        numbers += [player]
-        numbers += [1 if self.last_turn else 0]
+        numbers += [self.asked == asked for asked in ASKED]
+        numbers += [player, self.last_turn]
         return np.array(numbers, dtype=np.int8)

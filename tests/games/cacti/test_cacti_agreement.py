@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import tomli_w
 from cacti_reference import CactiReference
 from cacti_tools import DATA, POLICIES, Table, choose, made_up
+from data_tools import written
 
 pytestmark = pytest.mark.many_games
 
@@ -53,6 +53,7 @@ def play(options, data, seed, policy, met):
         where = f"{table.game} seed {seed} policy {policy} decision {reference.decisions} after {taken}"
         compare(table, snapshot, reference, where)
         if reference.terminated or reference.truncated:
+            assert reference.decisions <= table.game.max_game_length, where
             count_end(reference, met)
             return
         legal = table.legal
@@ -63,7 +64,7 @@ def play(options, data, seed, policy, met):
             drawn = list(cards)
             for t in now["deck"]:
                 drawn.remove(t)
-            return drawn + now["deck"]  # what went into the middle came first
+            return drawn + now["deck"]  # cards in the middle came first
 
         reference.step(reference.labels.index(taken), shuffle)
         count(before, taken, snapshot, met)
@@ -72,7 +73,7 @@ def play(options, data, seed, policy, met):
 def compare(table, snapshot, reference, where):
     expected = reference.snapshot()
     if expected["asked"] == "over":
-        expected["current_player"] = snapshot["current_player"]  # means nothing
+        expected["current_player"] = snapshot["current_player"]  # without meaning
     for key in snapshot.keys() | expected.keys():
         assert snapshot.get(key) == expected.get(key), f"{where}: {key}"
     assert table.legal == [table.game.labels[action] for action in reference.legal()], where
@@ -111,12 +112,10 @@ def count_end(reference, met):
 
 def play_many(folder, part, parts, games, files, met):
     """Play `games` games on the packaged cards and 10 on each of `files` other files; every seventh is capped."""
-    tables = [("", DATA, games)]
+    tables = [(None, DATA, games)]
     for number in range(files):
         data = made_up(number)
-        path = folder / f"{number}.toml"
-        path.write_text(tomli_w.dumps(data))
-        tables.append((str(path), data, 10))
+        tables.append((written(folder, data, number), data, 10))
     for path, data, times in tables:
         for seed in range(part, times, parts):
             options = {"cards": path} if path else {}

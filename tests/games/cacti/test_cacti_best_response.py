@@ -1,4 +1,4 @@
-"""The exact best response: it is the program's game that is solved, and nothing does better."""
+"""The exact best response: it solves the game of the kernels, and no policy does better."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def test_all_deals_are_there_once():
     assert orders([1, 0]) == [(0, 1), (1, 0)]
 
 
-def test_it_is_the_programs_game_that_is_gone_through():
-    """Win rates of two agents, gone through and played."""
+def test_win_rates_over_all_deals_equal_played_ones():
     game = Cacti(cards=str(FEW_CARDS))
     agents = [make(game, 0) for make in (own_agents.by_checksum, own_agents.first_legal)]
     played = meet(game, ("checksum", "first"), (agents[0], agents[1]), 20_000, 1).by_seat
@@ -62,7 +61,7 @@ def test_no_response_is_better(seat):
 
 
 def test_a_best_response_knows_the_agent():
-    """It wins more against an agent that always does the same than what random play wins, or search without that knowledge."""
+    """Against a fixed agent it wins more than random play."""
     best = np.mean([best_response(data_of(**FEWER), first_legal, seat) for seat in (0, 1)])
     game = Cacti(cards=str(FEW_CARDS))
     random = meet(game, ("random", "first"), (RandomPolicy(0), own_agents.first_legal(game, 0)), 2000, 1)
@@ -71,7 +70,7 @@ def test_a_best_response_knows_the_agent():
 
 @pytest.mark.long
 def test_garden_exploit_comes_near_the_best_response(tmp_path):
-    """Within 0.02 of what the best response wins; both by going through all deals."""
+    """Within 0.02 of the best response, both computed over all deals."""
     training = pytest.importorskip("garden_agents.training.exploit")
     from garden_agents.networks.network_agent import NetworkAgent
 
@@ -83,12 +82,12 @@ def test_garden_exploit_comes_near_the_best_response(tmp_path):
         logits, _ = network.evaluate(observation[None])
         return max(legal, key=lambda action: logits[0, action])
 
-    found = np.mean([response_of(data_of(), by_checksum, seat, trained) for seat in (0, 1)])
+    trained_rate = np.mean([response_of(data_of(), by_checksum, seat, trained) for seat in (0, 1)])
     best = np.mean([best_response(data_of(), by_checksum, seat) for seat in (0, 1)])
-    assert best - 0.02 < found < best
+    assert best - 0.02 < trained_rate < best
 
 
 @pytest.mark.long
-def test_what_the_docs_say_of_the_best_response():
+def test_the_docs_numbers_of_the_best_response():
     exact = [best_response(data_of(), by_checksum, seat) for seat in (0, 1)]
     assert exact == pytest.approx([0.9248, 0.8819], abs=5e-5)

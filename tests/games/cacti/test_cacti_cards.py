@@ -1,4 +1,4 @@
-"""The data file of Cacti: the packaged one as the rules have it, others as they are written, faults by name."""
+"""The data file of Cacti: the packaged one [1], others, and messages about faults."""
 
 import itertools
 import pickle
@@ -36,10 +36,10 @@ def test_another_file_makes_another_game(seed, tmp_path):
     assert game.labels[:types] == tuple(f"grow {name}" for name in data["types"])
     assert game.params["count"][0, :types].tolist() == data["count"]
     assert game.params["cost"][0, 2 * basics, :types].tolist() == data["starting"]["cost"]
-    assert game.state_dtype == Cacti().state_dtype  # nothing is compiled anew
+    assert game.state_dtype == Cacti().state_dtype  # nothing is compiled again
 
 
-def test_games_are_told_apart_by_their_cards(tmp_path):
+def test_games_with_equal_cards_are_equal(tmp_path):
     same, other = Cacti(cards=written(tmp_path, DATA)), Cacti()
     assert same.data_digest == other.data_digest
     dearer = written(tmp_path, changed(DATA, ("starting", "points"), 6))
@@ -47,7 +47,7 @@ def test_games_are_told_apart_by_their_cards(tmp_path):
     assert Cacti(cards=None) == Cacti(cards="") == other
 
 
-def test_a_relative_path_is_meant_from_where_it_was_given(tmp_path, monkeypatch):
+def test_a_relative_path_starts_at_the_folder_of_the_call(tmp_path, monkeypatch):
     written(tmp_path, made_up(1))
     monkeypatch.chdir(tmp_path)
     game = Cacti(cards="data.toml")
@@ -57,7 +57,7 @@ def test_a_relative_path_is_meant_from_where_it_was_given(tmp_path, monkeypatch)
     assert np.array_equal(again.params, game.params)
 
 
-FAULTS = {  # what is changed: (where, to what, words of the message)
+FAULTS = {  # case: (place, value, words of the message)
     "one type": (("types",), ["star"], ["types"]),
     "equal types": (("types",), ["a", "b", "a", "c"], ["types", "'a'"]),
     "blank type": (("types",), ["a", "b", " ", "c"], ["types[2]"]),
@@ -79,7 +79,7 @@ FAULTS = {  # what is changed: (where, to what, words of the message)
 
 
 @pytest.mark.parametrize(("where", "value", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_in_the_file_is_named(where, value, words, tmp_path):
+def test_the_message_names_a_fault_in_the_file(where, value, words, tmp_path):
     file = written(tmp_path, changed(DATA, where, value))
     with pytest.raises(ValueError, match=r"^cards: ") as raised:
         Cacti(cards=str(file))

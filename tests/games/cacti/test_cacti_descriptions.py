@@ -6,10 +6,7 @@ from cacti_tools import Table, position
 
 
 def said(table):
-    return {
-        label: table.game.describe(table.state, table.game.labels.index(label))
-        for label in table.game.legal_labels(table.state)
-    }
+    return {label: table.described(label) for label in table.legal}
 
 
 TABLE = {

@@ -1,19 +1,13 @@
 """Pictures of Cacti, over whole games, packaged cards and others."""
 
 import random
-from xml.etree import ElementTree
 
 import pytest
-import tomli_w
 from cacti_tools import Table, choose, made_up, position
+from data_tools import written
+from layout import texts
 
 from cacti_env.drawing import LIGHT
-
-
-def words(svg):
-    return [
-        element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")
-    ]
 
 
 def all_positions(seed, **options):
@@ -25,17 +19,13 @@ def all_positions(seed, **options):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
-    """Scores, legal actions and what is hidden, as far as the seat may know them, in short lines."""
-    options = {}
-    if seed:
-        path = tmp_path / "cards.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
-        options["cards"] = str(path)
+def test_a_whole_game_as_text_and_picture(seed, tmp_path):
+    """Scores, legal actions and hidden cards, as far as the seat may know them, in short lines."""
+    options = {"cards": written(tmp_path, made_up(seed))} if seed else {}
     for table in all_positions(seed, **options):
         now, legal = table.now, table.legal
         for seat in (None, 0, 1):
-            page, shown = table.game.text(table.state, seat), words(table.game.svg(table.state, seat))
+            page, shown = table.game.text(table.state, seat), texts(table.game.svg(table.state, seat))
             assert max(map(len, page.splitlines())) <= 100 or seed
             _, _, listed = page.partition("legal: ")
             if table.over or seat not in (None, now["current_player"]):
@@ -50,7 +40,7 @@ def test_a_whole_game_is_told_and_drawn(seed, tmp_path):
             assert shown.count("hidden") == (0 if seat is None else len(now["basic_in_hand"][1 - seat]))
 
 
-def test_the_table_is_told():
+def test_the_table_as_text():
     table = position(
         middle=[0, 0, 2, 3],
         nurseries=[[1] * 4, [2, 3, 3]],
@@ -91,7 +81,7 @@ def test_the_score_is_explained_as_far_as_it_is_open():
         "max_decisions": 1,
     }
     table = position(**setup)
-    page, shown = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    page, shown = table.game.text(table.state, 0), texts(table.game.svg(table.state, 0))
     own, other = (
         "planted 3 + special 0 + bonus 2 - left over 0",
         "planted 5 + special 2 (the rest is counted in the end)",
@@ -100,7 +90,7 @@ def test_the_score_is_explained_as_far_as_it_is_open():
     assert f"player_1: 7 points on the table\n  = {other}\n  Bonus Planter: hidden\n" in page
     assert {own, other, "if the game ended now", "points on the table"} <= set(shown)
     table.take("grow star")
-    page, shown = table.game.text(table.state, 0), words(table.game.svg(table.state, 0))
+    page, shown = table.game.text(table.state, 0), texts(table.game.svg(table.state, 0))
     own = "planted 3 + special 0 + bonus 2 - left over 1 (cacti 1 x types 1)"
     other = "planted 5 + special 2 + bonus 2 - left over 1 (cacti 1 x types 1)"
     assert f"player_0: score 4\n  = {own}\n" in page
@@ -113,9 +103,8 @@ def test_what_can_be_done_stands_out():
     table = position(middle=[0, 0, 1, 1, 1], nurseries=[[0, 1, 2, 3], []], hands=[["starting"], []])
     plain = position(middle=[], nurseries=[[], []], hands=[["starting"], []])
     marked = LIGHT.gold  # edges of five cards, the Starting Arrangement and the Special Planter
-    assert table.game.svg(table.state, 0, legal=True).count(marked) == 7
-    assert table.game.svg(table.state, 1, legal=True).count(marked) == 0
-    assert plain.game.svg(plain.state, 0, legal=True).count(marked) == 0
+    for each, seat, count in ((table, 0, 7), (table, 1, 0), (plain, 0, 0)):
+        assert each.game.svg(each.state, seat, legal=True).count(marked) == count
 
 
 @pytest.mark.parametrize("compact", [False, True])
@@ -134,6 +123,6 @@ def test_what_the_last_action_changed_is_marked(compact):
 
 def test_arrangements_bear_their_names_on_demand():
     table = position(middle=[0], nurseries=[[], []], hands=[["starting"], [4]])
-    plain, named = (words(table.game.svg(table.state, names=names)) for names in (False, True))
+    plain, named = (texts(table.game.svg(table.state, names=names)) for names in (False, True))
     assert "4" in plain
     assert {"4 upper", "4 lower", "starting"} <= set(named)

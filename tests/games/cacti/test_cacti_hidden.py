@@ -1,4 +1,4 @@
-"""Hidden information in Cacti: nobody sees what a player at the table could not, and redrawing is fair."""
+"""Hidden information in Cacti [6]: no seat sees more than a player at the table, and redrawing is fair."""
 
 import itertools
 import random
@@ -6,19 +6,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import tomli_w
 from cacti_tools import POLICIES, Table, choose, made_up, position
+from data_tools import written
 from statistics_tools import assert_uniform
-
-from garden_core.jit import kernels
 
 pytestmark = pytest.mark.many_games
 
 
-def positions(games, cards=lambda seed: {}):
-    """Yield tables at random decisions, and over, of random games."""
+def positions(games, folder=None):
+    """Yield tables at random decisions and at the end of random games, with other cards where a folder is given."""
     for seed in range(games):
-        table = Table(**cards(seed)).deal(seed)
+        options = {"cards": written(folder, made_up(seed))} if folder else {}
+        table = Table(**options).deal(seed)
         rng = random.Random(seed)
         while True:
             if rng.random() < 0.3 or table.over:
@@ -28,14 +27,8 @@ def positions(games, cards=lambda seed: {}):
             table.take(choose(POLICIES[seed % 3], rng, table.legal))
 
 
-def resampled(table, seat, seed):
-    other = table.copy()
-    kernels.resample(other.state, other.params, seat, seed)
-    return other
-
-
 def views(table, seat):
-    """All that a seat sees; the picture, which is slow to draw, now and then."""
+    """Return all that a seat sees; the picture, which is slow to draw, at every fifth decision."""
     return (
         table.observation(seat).tobytes(),
         table.game.text(table.state, seat),
@@ -45,23 +38,12 @@ def views(table, seat):
     )
 
 
-def files(folder):
-    """Options for a made-up card file a game."""
-
-    def cards(seed):
-        path = folder / f"{seed}.toml"
-        path.write_text(tomli_w.dumps(made_up(seed)))
-        return {"cards": str(path)}
-
-    return cards
-
-
 @pytest.mark.parametrize("packaged", [True, False])
 def test_redrawing_changes_nothing_that_the_seat_sees(packaged, tmp_path):
     changed = Counter()
-    for table in positions(20, *(() if packaged else [files(tmp_path)])):
+    for table in positions(20, None if packaged else tmp_path):
         for seat in range(2):
-            other = resampled(table, seat, table.now["decisions"])
+            other = table.resampled(seat, table.now["decisions"])
             assert views(other, seat) == views(table, seat)
             before, after = table.now, other.now
             for key in before:
@@ -83,7 +65,7 @@ def test_an_empty_arrangement_deck_has_no_top():
             at += part.size
 
 
-def test_an_onlooker_sees_every_card():
+def test_an_onlooker_sees_every_card_and_a_seat_its_own():
     table = position(
         middle=[0] * 5, deck=[3, 2], hands=[["starting", 4], [7]], arrangement_deck=[1, 2], bonus=(2, 3)
     )
@@ -99,7 +81,7 @@ def test_an_onlooker_sees_every_card():
     own = table.game.text(table.state, 1)
     assert "basic 7:" in own
     assert "basic 4:" not in own
-    assert "legal" not in own  # what the other may do would tell its hand
+    assert "legal" not in own  # the other's legal actions would reveal its hand
     assert "legal" in table.game.text(table.state, 0)
 
 
@@ -124,7 +106,7 @@ def test_redrawing_reaches_every_arrangement_equally_often(seat):
     hands = [["starting", 5], [8]] if seat == 0 else [[8], ["starting", 5]]
     bonus = (2, 0) if seat == 0 else (0, 2)
     table = position(middle=[0] * 5, deck=[0, 1, 2, 3], hands=hands, arrangement_deck=[3, 6, 10], bonus=bonus)
-    drawn = Counter(hidden(resampled(table, seat, seed), seat) for seed in range(DRAWS))
+    drawn = Counter(hidden(table.resampled(seat, seed), seat) for seed in range(DRAWS))
     decks = list(itertools.permutations(range(4)))
     arrangements = [(cards[:2], cards[2:]) for cards in itertools.permutations([6, 8, 10])]
     possible = [(deck, *cards, bonus) for deck in decks for cards in arrangements for bonus in (0, 1, 3)]
@@ -136,28 +118,26 @@ def test_redrawing_reaches_every_arrangement_equally_often(seat):
     [("action", 0, 0), ("action", 1, 1), ("last_card", 0, 1), ("last_card", 1, 0)],
 )
 def test_a_hand_that_allows_no_action_is_drawn_too(asked, current, seat):
-    """Unless its owner is asked for an action: here the middle is empty and nobody can plant anything."""
+    """Unless its owner has to act: here the middle is empty and no hand can plant anything."""
     table = position(
         middle=[], hands=[[5], [8]], arrangement_deck=[3, 6], active=current, asked=asked, last_turn=True
     )
-    drawn = Counter(tuple(resampled(table, seat, s).now["basic_in_hand"][1 - seat]) for s in range(1000))
+    drawn = Counter(tuple(table.resampled(seat, s).now["basic_in_hand"][1 - seat]) for s in range(1000))
     assert_uniform(drawn, {(6,): 1, ([8, 5][seat],): 1})
 
 
 def test_several_bonus_planters_of_a_type_count_each(tmp_path):
     data = made_up(0)
     data["bonus"] = [0, 0, 1, 0]
-    path = tmp_path / "cards.toml"
-    path.write_text(tomli_w.dumps(data))
-    table = Table(cards=str(path)).deal(3)
+    table = Table(cards=written(tmp_path, data)).deal(3)
     table.state["bonus"][:] = (0, 0)
-    drawn = Counter(resampled(table, 0, seed).now["bonus"][1] for seed in range(6000))
+    drawn = Counter(table.resampled(0, seed).now["bonus"][1] for seed in range(6000))
     assert set(drawn) == {0, 1}
     assert drawn[1] / 6000 == pytest.approx(1 / 3, abs=0.03)
 
 
-def test_whoever_must_respond_holds_a_card_that_can_be_planted():
-    """The middle is empty, so seat 1 is asked for a response because of its hand alone."""
+def test_a_seat_that_must_respond_holds_a_card_that_can_be_planted():
+    """The middle is empty, so that seat 1 can respond by its hand alone."""
     table = position(
         middle=[],
         deck=[0] * 9,
@@ -173,7 +153,7 @@ def test_whoever_must_respond_holds_a_card_that_can_be_planted():
     assert possible == [8, 11]
     drawn = Counter()
     for seed in range(DRAWS // 4):
-        other = resampled(table, 0, seed)
+        other = table.resampled(0, seed)
         assert other.legal
         drawn[hidden(other, 0)[1:3]] += 1
     arrangements = [(cards[:3], cards[3:]) for cards in itertools.permutations([3, 8, 10, 11])]

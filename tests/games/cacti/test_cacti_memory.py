@@ -1,21 +1,21 @@
-"""`memory="history"`: observations also tell what each player has taken and left alone, which both can see."""
+"""`memory="history"`: observations also hold public counts of what each player took and left."""
 
 import random
 
 import numpy as np
 import pytest
-import tomli_w
 from cacti_tools import POLICIES, Table, choose, made_up, position
+from data_tools import written
 
 from cacti_env import Cacti
 
 pytestmark = pytest.mark.many_games
 
 
-def counted(table, label, before, found):
-    """Add to the counts what a seat takes and leaves alone; from the rulebook's words and the position alone."""
+def count(table, label, before, counts):
+    """Add an action to the counts of taken and left things, from the labels and the position alone."""
     cards, player = table.game.cards, before["current_player"]
-    grown, passed_by, not_planted = found
+    grown, passed_by, not_planted = counts
     if label in ("take card", "leave card"):
         return
     for t, name in enumerate(cards.types):
@@ -31,26 +31,23 @@ def counted(table, label, before, found):
 
 
 @pytest.mark.parametrize("packaged", [True, False])
-def test_it_counts_what_the_rules_let_everybody_see(packaged, tmp_path):
+def test_counts_follow_the_public_actions(packaged, tmp_path):
     for seed in range(40):
-        options = {}
-        if not packaged:
-            options["cards"] = str(tmp_path / f"{seed}.toml")
-            (tmp_path / f"{seed}.toml").write_text(tomli_w.dumps(made_up(seed)))
+        options = {} if packaged else {"cards": written(tmp_path, made_up(seed))}
         table, plain = Table(memory="history", **options).deal(seed), Table(**options).deal(seed)
         types, halves = len(table.game.cards.types), len(table.game.cards.halves)
-        found = [[[0] * width for _ in range(2)] for width in (types, types, halves)]
+        counts = [[[0] * width for _ in range(2)] for width in (types, types, halves)]
         rng = random.Random(seed)
         while not table.over:
             label, before = choose(POLICIES[seed % 3], rng, table.legal), table.now
-            counted(table, label, before, found)
+            count(table, label, before, counts)
             table.take(label)
             plain.take(label)
             now = table.now
-            assert [now[name] for name in ("grown", "passed_by", "not_planted")] == found
+            assert [now[name] for name in ("grown", "passed_by", "not_planted")] == counts
             assert {key: now[key] for key in plain.now} == plain.now
             for seat in (0, 1):
-                seen = [count for whose in (seat, 1 - seat) for part in found for count in part[whose]]
+                seen = [n for whose in (seat, 1 - seat) for part in counts for n in part[whose]]
                 np.testing.assert_array_equal(table.observation(seat), [*plain.observation(seat), *seen])
 
 
@@ -68,8 +65,10 @@ def test_a_memory_of_one_turn():
     now = table.now
     assert now["grown"] == [[0, 1, 0, 0], [1, 0, 0, 0]]
     assert now["passed_by"] == [[1, 0, 1, 0], [0, 0, 1, 0]]
-    assert now["not_planted"][0] == [0] * 25
-    assert now["not_planted"][1] == [0] * 24 + [1]  # the Starting Arrangement could have been planted
+    halves = len(
+        table.game.cards.halves
+    )  # the Starting Arrangement is the last, which seat 1 could have planted
+    assert now["not_planted"] == [[0] * halves, [0] * (halves - 1) + [1]]
 
 
 def test_counts_stop_where_an_entry_ends():

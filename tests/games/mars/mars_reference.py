@@ -1,12 +1,11 @@
-"""Gardens of Mars, played slowly and plainly: the oracle that the compiled kernels are compared with.
+"""A slow and plain Gardens of Mars: the oracle for the compiled kernels.
 
-Written from the rules alone, sharing no code with the package. The methods follow the
-order of the rules. All chance comes from outside:
+Written from the rules alone, it shares no code with the package. Its methods follow the order of the
+rules. All chance comes from outside:
 
-- The constructor takes the peaks: `peak_hexes`, as the snapshot of a game not yet begun shows them.
-- `step` takes `roll`, called with a number of dice, which returns their values; and `draw`, called in the step
-  of the last placement, before the first roll, which returns the flowers of each player: `stocks`, exactly as
-  the snapshot after that step shows them.
+- The constructor takes `peak_hexes`, the peaks of the snapshot after the deal.
+- `step` takes `roll`, which returns the values of a number of dice, and `draw`, which returns the flowers of each
+  player as in the snapshot after the last placement.
 """
 
 from fractions import Fraction
@@ -49,16 +48,6 @@ class MarsReference:
         reward="outcome",
         peak_hexes,
     ):
-        if num_players not in range(1 if cooperative else 2, 6):
-            raise ValueError("num_players: 2 to 5, and 1 only if cooperative")
-        if peaks not in range(5 - num_players + 1):
-            raise ValueError(f"peaks: 0 to {5 - num_players} with {num_players} players")
-        if gardeners not in (1, 2) or (gardeners == 2 and num_players != 2):
-            raise ValueError("gardeners: 1, or 2 with exactly 2 players")
-        if max_decisions < 1:
-            raise ValueError("max_decisions: at least 1")
-        if reward not in ("outcome", "margin"):
-            raise ValueError("reward: outcome or margin")
         self.num_players = num_players
         self.special_actions = special_actions
         self.gardeners_each = gardeners
@@ -66,7 +55,7 @@ class MarsReference:
         self.max_decisions = max_decisions
         self.reward = reward
 
-        self.peaks = {(int(q), int(r)) for q, r in peak_hexes}
+        self.peaks = {(q, r) for q, r in peak_hexes}
         self.check_peaks(peaks)
 
         self.stocks = [[0] * len(COLOURS) for _ in range(num_players)]  # drawn after all placements
@@ -82,7 +71,7 @@ class MarsReference:
         self.truncated = False
         self.rewards = [0.0] * num_players
 
-        # What a turn has done so far that may earn an extra one.
+        # The two ways in which a turn earns an extra one.
         self.planted_last_of_colour = False
         self.met_another_scorer = False
 
@@ -90,33 +79,27 @@ class MarsReference:
 
     def check_peaks(self, peaks):
         """As many as asked for; none on the centre; no part fenced off."""
-        open_hexes = set(HEXES) - self.peaks - {CENTRE}
-        if len(self.peaks) != peaks or len(open_hexes) != len(HEXES) - 1 - peaks:
-            raise ValueError("peak_hexes: as many distinct hexes as peaks, none of them the centre")
-        if self.connected(min(open_hexes), open_hexes) != open_hexes:
-            raise ValueError("peak_hexes: they fence off a part of the board")
+        open_hexes = BOARD - self.peaks - {CENTRE}
+        assert len(self.peaks) == peaks
+        assert len(open_hexes) == len(HEXES) - 1 - peaks
+        assert self.connected(min(open_hexes), open_hexes) == open_hexes
 
     def name_actions(self):
-        self.action_names = []  # ("hex", which gardener, hex) | ("give up", value) | ("plant", colour)
-        self.labels = []
+        """By label: ("hex", which gardener, hex), ("give up", value) or ("plant", colour)."""
+        self.actions = {}
         for which in range(self.gardeners_each):
             for q, r in HEXES:
-                self.action_names.append(("hex", which, (q, r)))
-                self.labels.append(f"hex {q},{r}" if which == 0 else f"second hex {q},{r}")
-        for value in range(1, 7):
-            self.action_names.append(("give up", value))
-            self.labels.append(f"give up die {value}")
-        for colour in range(6):
-            self.action_names.append(("plant", colour))
-            self.labels.append(f"plant {COLOURS[colour]}")
-        self.num_actions = len(self.labels)
+                self.actions[f"{'second ' * which}hex {q},{r}"] = ("hex", which, (q, r))
+        self.actions |= {f"give up die {value}": ("give up", value) for value in range(1, 7)}
+        self.actions |= {f"plant {name}": ("plant", colour) for colour, name in enumerate(COLOURS)}
+        self.labels = list(self.actions)
 
     # ---------------------------------------------------------------- decisions
 
     def legal(self):
-        """The indexes of the actions the player to move may take, ascending."""
+        """The indexes of the legal actions, ascending."""
         allowed = self.allowed()
-        return [index for index, name in enumerate(self.action_names) if name in allowed]
+        return [index for index, name in enumerate(self.actions.values()) if name in allowed]
 
     def allowed(self):
         if self.phase == "place":
@@ -128,11 +111,10 @@ class MarsReference:
         return set()
 
     def step(self, action, roll, draw):
-        """Carry out one decision and everything the rules do by themselves after it."""
-        if action not in self.legal():
-            raise ValueError(f"action {action} is not legal now")
+        """Carry out one decision and everything that follows without one."""
+        assert action in self.legal()
         scores_before = list(self.scores)
-        name = self.action_names[action]
+        name = self.actions[self.labels[action]]
         self.decisions += 1
         if self.phase == "place":
             self.place(name[2], roll, draw)
@@ -166,35 +148,20 @@ class MarsReference:
             self.draw_flowers(draw)
             self.begin_turn(roll)  # seat 0 is next after the last seat
 
-    # ---------------------------------------------------------------- drawing the flowers
-
     def draw_flowers(self, draw):
-        """Only once all gardeners are placed, and before any die is rolled."""
-        self.stocks = [[int(count) for count in stock] for stock in draw()]
-        self.check_stocks()
-
-    def check_stocks(self):
-        """Every colour is dealt out wholly, and all players have equally many flowers."""
-        if len(self.stocks) != self.num_players:
-            raise ValueError("stocks: one for each player")
-        for stock in self.stocks:
-            if len(stock) != 6 or sum(stock) != 60 // self.num_players:
-                raise ValueError(f"stocks: six colours, {60 // self.num_players} flowers for each player")
-        for colour in range(6):
-            if sum(stock[colour] for stock in self.stocks) != FLOWERS_PER_COLOUR:
-                raise ValueError("stocks: ten flowers of every colour")
+        """Deal every colour out wholly, equally many flowers to each player, before any die is rolled."""
+        self.stocks = [list(stock) for stock in draw()]
+        assert [sum(stock) for stock in self.stocks] == [60 // self.num_players] * self.num_players
+        assert [sum(colour) for colour in zip(*self.stocks, strict=True)] == [FLOWERS_PER_COLOUR] * 6
 
     # ---------------------------------------------------------------- turn, 1: dice
 
     def dice_to_roll(self, player):
         """Hexes on the board next to the gardener that hold no flower; with two gardeners the larger count.
 
-        Centre, peaks and hexes where only a gardener stands hold no flower, so they count.
+        Centre, peaks and hexes with only a gardener hold no flower, so they count.
         """
-        counts = []
-        for hexagon in self.gardeners[player]:
-            counts.append(len([h for h in neighbours(hexagon) if h not in self.flowers]))
-        return max(counts)
+        return max(len(set(neighbours(h)) - self.flowers.keys()) for h in self.gardeners[player])
 
     def begin_turn(self, roll):
         """The turn of the current player, or of the next one who can have dice."""
@@ -206,11 +173,10 @@ class MarsReference:
         for _ in range(self.num_players):
             count = self.dice_to_roll(self.current_player)
             if count > 0:
-                self.dice = [int(value) for value in roll(count)]
-                assert len(self.dice) == count
+                self.dice = list(roll(count))
                 return
             self.current_player = (self.current_player + 1) % self.num_players  # surrounded: no penalty
-        self.end_game()  # no dice, and nobody can roll any
+        self.end_game()  # no dice, and no player can roll any
 
     # ---------------------------------------------------------------- turn, 2a: move the gardener
 
@@ -230,12 +196,12 @@ class MarsReference:
         return reach
 
     def allowed_moves(self):
-        moves = set()
-        for which in range(self.gardeners_each):
-            for value in self.dice:
-                for hexagon in self.hexes_in_reach(self.current_player, which, value):
-                    moves.add(("hex", which, hexagon))
-        return moves
+        return {
+            ("hex", which, hexagon)
+            for which in range(self.gardeners_each)
+            for value in self.dice
+            for hexagon in self.hexes_in_reach(self.current_player, which, value)
+        }
 
     def distance(self, a, b):
         dq, dr = b[0] - a[0], b[1] - a[1]
@@ -254,14 +220,12 @@ class MarsReference:
 
     def allowed_give_ups(self):
         """A die may be given up only if none of the player's gardeners can move with it."""
-        give_ups = set()
-        for value in self.dice:
-            reach = set()
-            for which in range(self.gardeners_each):
-                reach |= self.hexes_in_reach(self.current_player, which, value)
-            if not reach:
-                give_ups.add(("give up", value))
-        return give_ups
+        player, each = self.current_player, range(self.gardeners_each)
+        return {
+            ("give up", value)
+            for value in self.dice
+            if not any(self.hexes_in_reach(player, which, value) for which in each)
+        }
 
     def give_up(self, value, roll):
         self.dice.remove(value)
@@ -286,7 +250,7 @@ class MarsReference:
             self.plant(self.colours_left()[0], roll)
 
     def connected(self, start, hexes):
-        """Those of the hexes that can be reached from start without leaving them."""
+        """The part of the hexes that is connected with start."""
         group = {start}
         to_visit = [start]
         while to_visit:
@@ -343,7 +307,7 @@ class MarsReference:
         self.phase = "over"
 
     def standings(self):
-        """Per seat, higher is better; in the cooperative game the lowest score counts for everybody."""
+        """Per seat, higher is better; in the cooperative game the lowest score counts for all."""
         if self.cooperative:
             return [min(self.scores)] * self.num_players
         return list(self.scores)
@@ -374,34 +338,27 @@ class MarsReference:
         return rewards
 
     def outcome_rewards(self):
-        """By rank, evenly from +1 to -1; tied players share the mean of their ranks' values."""
+        """By rank, evenly from +1 to -1; tied players share the mean of their ranks."""
         standings = self.standings()
         rewards = []
         for own in standings:
-            better = len([s for s in standings if s > own])
-            tied = len([s for s in standings if s == own])
-            values = [1 - Fraction(2 * rank, self.num_players - 1) for rank in range(better, better + tied)]
-            rewards.append(float(sum(values) / tied))
+            first_rank = len([s for s in standings if s > own])
+            mean_rank = first_rank + Fraction(standings.count(own) - 1, 2)
+            rewards.append(float(1 - 2 * mean_rank / (self.num_players - 1)))
         return rewards
 
-    # ---------------------------------------------------------------- what is seen
+    # ---------------------------------------------------------------- observations
 
     def snapshot(self):
-        return {
+        names = "num_players phase current_player stocks scores decisions terminated truncated"
+        plain = {name: getattr(self, name) for name in names.split()}
+        return plain | {
             "game": "mars",
-            "num_players": self.num_players,
-            "phase": self.phase,
-            "current_player": self.current_player,
             "dice": sorted(self.dice),
-            "gardeners": [[[q, r] for q, r in hexes] for hexes in self.gardeners],
+            "gardeners": [[list(h) for h in hexes] for hexes in self.gardeners],
             "flowers": sorted([q, r, colour] for (q, r), colour in self.flowers.items()),
-            "stocks": [list(stock) for stock in self.stocks],
-            "scores": list(self.scores),
-            "peaks": sorted([q, r] for q, r in self.peaks),
-            "pending": None if self.pending is None else list(self.pending),
-            "decisions": self.decisions,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
+            "peaks": sorted(list(h) for h in self.peaks),
+            "pending": self.pending and list(self.pending),
         }
 
     def seats_from(self, player):
@@ -409,22 +366,20 @@ class MarsReference:
 
     def board_planes(self, player):
         """Fourteen sets of hexes."""
-        planes = []
-        for colour in range(6):
-            planes.append({h for h in self.flowers if self.flowers[h] == colour})
-        seats = 2 if self.gardeners_each == 2 else MAX_SEATS
-        for i in range(seats):
+        planes = [{h for h in self.flowers if self.flowers[h] == colour} for colour in range(6)]
+        seats = self.seats_from(player)
+        for i in range(2 if self.gardeners_each == 2 else MAX_SEATS):
             for which in range(self.gardeners_each):
-                hexes = self.gardeners[self.seats_from(player)[i]] if i < self.num_players else []
-                planes.append({hexes[which]} if which < len(hexes) else set())
-        planes.append(set(self.peaks))
-        for which in range(self.gardeners_each):  # only for the player who is to move a gardener
+                hexes = self.gardeners[seats[i]] if i < self.num_players else []
+                planes.append(set(hexes[which : which + 1]))
+        planes.append(self.peaks)
+        for which in range(self.gardeners_each):  # only for the player who moves a gardener now
             reach = set()
             if self.phase == "move" and self.current_player == player:
                 for value in self.dice:
                     reach |= self.hexes_in_reach(player, which, value)
             planes.append(reach)
-        planes.append(set() if self.pending is None else {self.pending})
+        planes.append({self.pending} - {None})
         return planes
 
     def scalars(self, player):
@@ -432,26 +387,23 @@ class MarsReference:
         seats = self.seats_from(player)
         numbers = []
         for seat in seats:
-            numbers += self.stocks[seat] + [self.scores[seat] // 16, self.scores[seat] % 16]
+            numbers += [*self.stocks[seat], *divmod(self.scores[seat], 16)]
         numbers += [0] * 8 * (MAX_SEATS - self.num_players)
         turn = [0] * MAX_SEATS
         if self.phase != "over":
             turn[seats.index(self.current_player)] = 1
         numbers += turn
         numbers += [self.dice.count(value) for value in range(1, 7)]
-        numbers += [1 if self.phase == phase else 0 for phase in PHASES]
+        numbers += [self.phase == phase for phase in PHASES]
         numbers += [self.num_players]
         numbers += [list(self.flowers.values()).count(colour) for colour in range(6)]
         return numbers
 
-    def observation(self, player, view="flat"):
+    def observation(self, player, view):
         """`flat`: each board plane at the 91 hexes, then the scalars. `planes`: 11 x 11, row r, column q."""
         planes, scalars = self.board_planes(player), self.scalars(player)
         if view == "flat":
-            numbers = [1 if h in plane else 0 for plane in planes for h in HEXES]
-            return np.array(numbers + scalars, dtype=np.int8)
-        if view != "planes":
-            raise ValueError("view: flat or planes")
+            return np.array([h in plane for plane in planes for h in HEXES] + scalars, dtype=np.int8)
         image = np.zeros((len(planes) + len(scalars), 11, 11), dtype=np.int8)
         for i, plane in enumerate(planes):
             for q, r in plane:

@@ -37,7 +37,7 @@ EVENTS = (
 
 
 class Watched(MarsReference):
-    """The reference, counting in `met` what the rules make of a game."""
+    """The reference, counting events in `met`."""
 
     def __init__(self, met, **options):
         super().__init__(**options)
@@ -126,7 +126,7 @@ def compare(table, snapshot, legal, reference, where, all_seats):
     game, state, expected = table.game, table.state, reference.snapshot()
     over = expected["phase"] == "over"
     if over:
-        expected["current_player"] = snapshot["current_player"]  # means nothing
+        expected["current_player"] = snapshot["current_player"]  # without meaning
     for key in snapshot.keys() | expected.keys():
         assert snapshot.get(key) == expected.get(key), f"{where}: {key}"
     assert legal == [game.labels[action] for action in reference.legal()], where

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from layout import texts
 
 from garden_core.render import svg as drawing_kit
 from garden_core.render.svg import Look
@@ -13,7 +14,7 @@ from mars_env import drawing
 
 
 def snapshot(phase="move", gardeners=(((2, -3),), ((-1, 2),)), **changes):
-    """A game in progress, as plain JSON would bring it."""
+    """Return a game in progress as plain JSON."""
     gardeners = [[list(at) for at in hexes] for hexes in gardeners]
     made = {
         "game": "mars",
@@ -55,24 +56,20 @@ CASES = {
 
 
 def marked(labels):
-    """How a picture is drawn in which the actions with these labels are marked."""
+    """Return a look with the actions of these labels marked."""
     return Look({label: number for number, label in enumerate(labels)})
 
 
-def words(svg):
-    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("}text")]
-
-
 def clicked(svg):
-    """By action, the number of parts that one clicks for it."""
-    found = [element.get("data-action") for element in ElementTree.fromstring(svg).iter()]
-    return Counter(int(action) for action in found if action is not None)
+    """Return by action the number of parts that one clicks for it."""
+    actions = [element.get("data-action") for element in ElementTree.fromstring(svg).iter()]
+    return Counter(int(action) for action in actions if action is not None)
 
 
 @pytest.mark.parametrize(("state", "labels"), CASES.values(), ids=CASES)
-def test_picture_and_text_tell_the_players_apart_and_what_is_legal(state, labels):
+def test_picture_and_text_show_each_player_and_the_legal_actions(state, labels):
     picture, page = drawing.svg(state, look=marked(labels)), drawing.text(state, labels)
-    shown, lines = words(picture), page.splitlines()
+    shown, lines = texts(picture), page.splitlines()
     assert clicked(picture) == dict.fromkeys(range(len(labels)), 1)
     assert not clicked(drawing.svg(state))
     assert max(map(len, lines)) <= 100
@@ -88,7 +85,7 @@ def test_picture_and_text_tell_the_players_apart_and_what_is_legal(state, labels
         assert row.startswith(">") == moving
 
 
-def test_text_board_has_each_hex_once_where_its_coordinates_say():
+def test_the_text_board_has_each_hex_once_at_its_coordinates():
     page = drawing.text(*CASES["give up"])
     rows = {line[:4]: line[4:] for line in page.splitlines() if line.startswith("r=")}
     assert len(rows) == 11
@@ -97,7 +94,7 @@ def test_text_board_has_each_hex_once_where_its_coordinates_say():
     assert rows["r=-4"].split() == ["-2\\", ".", ".", ".", "g", ".", ".", "."]
 
 
-def test_text_marks_who_can_go_where_and_what_waits():
+def test_the_text_marks_targets_and_the_hex_that_waits_for_a_flower():
     page = drawing.text(*CASES["two gardeners"])
     for mark in ("(g)", "{.}", "<n>", "02", "11b"):
         assert mark in page
@@ -112,7 +109,7 @@ def test_the_last_action_is_marked():
     for last, by, many in (
         ("hex 2,-3", 0, 1),
         ("second hex 0,1", 0, 1),
-        ("plant blue", 1, 1),  # where a gardener of this player stands on a blue flower
+        ("plant blue", 1, 1),  # a gardener of this player is on a blue flower
         ("plant blue", 0, 0),
         ("give up die 3", 0, 1),
     ):
@@ -121,28 +118,30 @@ def test_the_last_action_is_marked():
 
 def test_places_bear_their_names_on_demand():
     state, _ = CASES["move"]
-    assert "3,-3" not in words(drawing.svg(state))
-    shown = words(drawing.svg(state, look=Look(names=True)))
+    assert "3,-3" not in texts(drawing.svg(state))
+    shown = texts(drawing.svg(state, look=Look(names=True)))
     assert {f"{q},{r}" for q, r in drawing.HEXES} <= set(shown)
 
 
 def test_groups_bear_their_sizes():
     state = snapshot(flowers=[[0, 1, 2], [1, 1, 2], [2, 1, 2], [-3, 0, 2], [-3, 1, 4]])
-    plain = Counter(words(drawing.svg(snapshot(flowers=[]))))
-    assert Counter(words(drawing.svg(state))) - plain == {"3": 1, "w": 4, "r": 1}
+    plain = Counter(texts(drawing.svg(snapshot(flowers=[]))))
+    assert Counter(texts(drawing.svg(state))) - plain == {"3": 1, "w": 4, "r": 1}
 
 
-def test_result_is_told():
-    assert "game over: highest score 18 (player_1), lowest 17" in words(drawing.svg(CASES["over"][0]))
-    assert drawing.text(*CASES["cap"]).startswith("stopped by the cap of 9 decisions, scored as it stands: ")
-    assert drawing.text(snapshot("over", scores=[0, 0])).startswith("game over: every score is 0\n")
-    assert drawing.text(snapshot("over"), team=True).startswith(
-        "game over: the team scores 17, the lowest score\n"
-    )
-    assert "game over: the team scores 17, the lowest score" in words(
-        drawing.svg(snapshot("over"), team=True)
-    )
-    assert drawing.text(snapshot("over", gardeners=PLACES[:1])).startswith("game over: score 17\n")
+@pytest.mark.parametrize(
+    ("state", "team", "result"),
+    [
+        (CASES["over"][0], False, "game over: highest score 18 (player_1), lowest 17"),
+        (CASES["cap"][0], False, "stopped by the cap of 9 decisions, scored as it stands: "),
+        (snapshot("over", scores=[0, 0]), False, "game over: every score is 0"),
+        (CASES["over"][0], True, "game over: the team scores 17, the lowest score"),
+        (snapshot("over", PLACES[:1]), False, "game over: score 17"),
+    ],
+)
+def test_text_and_picture_give_the_result(state, team, result):
+    assert drawing.text(state, team=team).startswith(result)
+    assert any(text.startswith(result) for text in texts(drawing.svg(state, team=team)))
 
 
 def test_helpers_escape_and_round():

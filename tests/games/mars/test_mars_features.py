@@ -1,4 +1,4 @@
-"""What networks are told of each hex: points for planting there, what lies in reach, a lookahead; all by playing on by hand."""
+"""Features of each hex for networks: points for planting there, points in reach, a lookahead; checked by playing on by hand."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 from garden_agents.games import hints_of
 from garden_agents.games.mars.features import num_features
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
-from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX
+from mars_tools import COLOURS, DIRECTIONS, HEXES, INDEX, neighbours
 
 from garden_core import Batch
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
@@ -22,26 +22,27 @@ OPTIONS = (
     {"num_players": 1, "cooperative": True},
     {"num_players": 3, "special_actions": True},
 )
-MEAN = len(COLOURS) + 1
-AHEAD = MEAN + 2
+CENTRE = INDEX[0, 0]
+MEAN = len(COLOURS) + 1  # the first feature after the points
+AHEAD = MEAN + 2  # the first feature of the lookahead
 
 
 def positions(options, greedy):
-    """Games from the deal on, every fifth decision: the batch, and the features of all rows in points."""
+    """Play games; yield at every fifth decision the batch and the features of all rows in points."""
     game = Mars(**options)
-    batch = Batch(game, 6)
+    board, batch = hints_of(game).board(game), Batch(game, 6)
     batch.reset(3)
     policy = GreedyPolicy(1) if greedy else RandomPolicy(1)
     for decision in range(120):
         if decision % 5 == 0:
-            features = cell_features(hints_of(game).board(game), batch.flat)
-            assert features.shape[2] == num_cell_features(hints_of(game).board(game))
+            features = cell_features(board, batch.flat)
+            assert features.shape[2] == num_cell_features(board)
             yield batch, features[:, :, -num_features(options.get("gardeners", 1)) :] / SCALE
         batch.step(policy(batch, batch.all_rows))
 
 
-def brought(batch, *actions):
-    """What the decisions bring the player to move in row 0, in spaces of the score track."""
+def gained(batch, *actions):
+    """Return the spaces of the score track that the decisions gain the player to move in row 0."""
     state, player = batch.states[:1].copy()[0], batch.current_player[0]
     before = int(state["score"][player])
     for action in actions:
@@ -49,79 +50,72 @@ def brought(batch, *actions):
     return int(state["score"][player]) - before
 
 
+def target(hex_, direction, value, blocked):
+    """Return the hex to which a die moves a gardener in this direction, or None."""
+    (q, r), (dq, dr) = HEXES[hex_], direction
+    path = [INDEX.get((q + dq * step, r + dr * step)) for step in range(1, value + 1)]
+    return None if {None, *blocked} & set(path) or path[-1] == CENTRE else path[-1]
+
+
+def group_size(flowers, hex_, colour):
+    """Return the size of the group of a flower of this colour on the hex."""
+    group, rim = {hex_}, [hex_]
+    while rim:
+        around = {INDEX[h] for h in neighbours(HEXES[rim.pop()])} - group
+        same = [h for h in around if flowers[h] == colour]
+        group.update(same)
+        rim += same
+    return len(group)
+
+
 @pytest.mark.parametrize("greedy", [False, True])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_points_are_what_planting_and_stepping_on_flowers_bring(options, greedy):
-    further, backward = set(), set()  # by how much scorers slide
+def test_points_equal_the_gain_of_planting_and_of_stepping_on_flowers(options, greedy):
+    further, backward = set(), set()  # spaces that scorers slide
     for batch, features in positions(options, greedy):
         game, state = batch.game, batch.states[0]
         if game.snapshot(state)["phase"] != "move":
             continue
         plant = [game.labels.index(f"plant {colour}") for colour in COLOURS]
         colours = np.flatnonzero(state["stocks"][batch.current_player[0]])
-        for action in np.flatnonzero(
-            batch.action_mask[0, : len(HEXES) * hints_of(game).board(game).action_blocks]
-        ):
+        for action in np.flatnonzero(batch.action_mask[0, : len(HEXES) * options.get("gardeners", 1)]):
             hex_ = action % len(HEXES)
-            told = features[0, hex_, : len(COLOURS) + 1]
-            expected = np.zeros(len(COLOURS) + 1)
+            expected = np.zeros(MEAN)
             if state["flowers"][hex_] >= 0:
-                expected[-1] = brought(batch, action)
+                expected[-1] = gained(batch, action)
                 backward.add(expected[-1])
             else:
                 for colour in colours:
                     rest = [plant[colour]] if len(colours) > 1 else []  # one colour is no decision
-                    expected[colour] = brought(batch, action, *rest)
+                    expected[colour] = gained(batch, action, *rest)
                     further.add(expected[colour] - group_size(state["flowers"], hex_, colour))
                 expected[-1] = expected[:-1].max()
-            np.testing.assert_allclose(told, expected, atol=1e-5)
+            np.testing.assert_allclose(features[0, hex_, :MEAN], expected, atol=1e-5)
     assert 0 in further
     assert greedy or -1 in backward
     assert max(further) > 0 or options["num_players"] == 1
 
 
 def in_reach(state, player, hex_, each):
-    """By value of the die, the most that a move from the hex gains, spaces of the score track aside."""
-    flowers, own = state["flowers"], state["stocks"][player]
-    others = {
-        int(h) for seat, row in enumerate(state["gardeners"]) for h in row[:each] if seat != player and h >= 0
-    }
-    others |= set(np.flatnonzero(state["peaks"]).tolist())
-    best = {}
+    """Return for each value of the die the largest group of a move from the hex, or -1."""
+    flowers, own = state["flowers"], np.flatnonzero(state["stocks"][player])
+    others = {h for seat, row in enumerate(state["gardeners"]) for h in row[:each] if seat != player}
+    blocked = others | set(np.flatnonzero(state["peaks"]))
     for value in range(1, 7):
-        best[value] = -1
-        for dq, dr in DIRECTIONS:
-            q, r = HEXES[hex_]
-            path = [INDEX.get((q + dq * step, r + dr * step)) for step in range(1, value + 1)]
-            if None in path or others & set(path) or path[-1] == INDEX[0, 0]:
-                continue
-            if flowers[path[-1]] < 0:
-                sizes = [group_size(flowers, path[-1], colour) for colour in np.flatnonzero(own)]
-                best[value] = max(best[value], *sizes, 0)
-    return best
-
-
-def group_size(flowers, hex_, colour):
-    group, rim = {hex_}, [HEXES[hex_]]
-    while rim:
-        q, r = rim.pop()
-        for dq, dr in DIRECTIONS:
-            found = INDEX.get((q + dq, r + dr))
-            if found is not None and found not in group and flowers[found] == colour:
-                group.add(found)
-                rim.append(HEXES[found])
-    return len(group)
+        ends = {target(hex_, direction, value, blocked) for direction in DIRECTIONS} - {None}
+        sizes = [group_size(flowers, end, colour) for end in ends if flowers[end] < 0 for colour in own]
+        yield max([0, *sizes]) if any(flowers[end] < 0 for end in ends) else -1
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_reach_is_what_the_next_die_could_bring_from_a_hex(options):
+def test_reach_is_the_mean_and_the_best_gain_of_the_next_die_from_a_hex(options):
     each = options.get("gardeners", 1)
     means = set()
     for batch, features in positions(options, greedy=True):
         for row in range(0, 6, 3):
             state, player = batch.states[row], int(batch.current_player[row])
             for hex_ in range(0, len(HEXES), 6):
-                best = in_reach(state, player, hex_, each).values()
+                best = list(in_reach(state, player, hex_, each))
                 assert features[row, hex_, MEAN] == pytest.approx(sum(best) / 6, abs=1e-5)
                 assert features[row, hex_, MEAN + 1] == pytest.approx(max(best))
                 means.add(sum(best))
@@ -129,23 +123,22 @@ def test_reach_is_what_the_next_die_could_bring_from_a_hex(options):
 
 
 class Table:
-    """A position that is played on by hand: each turn for the largest group, dice that are yet to be rolled unknown."""
+    """A position that is played on by hand: each turn for the largest group, with unknown dice still to roll."""
 
     def __init__(self, state, player, n, each, scenario):
         seats = [(player + offset) % n for offset in range(n)]
-        self.n, self.each = n, each
         self.flowers = state["flowers"].copy()
-        self.peaks = set(np.flatnonzero(state["peaks"]).tolist())
-        self.gardeners = [[int(h) for h in state["gardeners"][seat, :each]] for seat in seats]
+        self.peaks = set(np.flatnonzero(state["peaks"]))
+        self.gardeners = [list(state["gardeners"][seat, :each]) for seat in seats]
         self.stocks = [state["stocks"][seat].copy() for seat in seats]
         self.scores = [int(state["score"][seat]) for seat in seats]
-        self.dice = sorted(v for v in range(1, 7) for _ in range(state["dice"][v]))
+        self.dice = [v for v in range(1, 7) for _ in range(state["dice"][v])]
         self.unknown, self.over = 0, False
         self.quantile = (0.25, 0.75)[scenario]
         self.order = [(k + 2 * scenario) % 6 for k in range(6)]
 
     def gain(self, seat, hex_):
-        if self.flowers[hex_] >= 0:
+        if hex_ is None or self.flowers[hex_] >= 0:
             return -1
         return max(group_size(self.flowers, hex_, colour) for colour in np.flatnonzero(self.stocks[seat]))
 
@@ -157,24 +150,22 @@ class Table:
         return space
 
     def moves(self, seat):
-        """By value of the die: the gain, the gardener and the hex of the best move, the first of equals; or (-1, None, None)."""
+        """Return by value of the die the gain, the gardener and the hex of the best move, the first of equals."""
         blocked = self.peaks | {hex_ for row in self.gardeners for hex_ in row}
         best = {}
         for value in range(1, 7):
-            found = []
-            for g, start in enumerate(self.gardeners[seat]):
-                for dq, dr in (DIRECTIONS[k] for k in self.order):
-                    q, r = HEXES[start]
-                    path = [INDEX.get((q + dq * step, r + dr * step)) for step in range(1, value + 1)]
-                    if None not in path and not blocked & set(path) and path[-1] != INDEX[0, 0]:
-                        found.append((self.gain(seat, path[-1]), g, path[-1]))
-            best[value] = max(found, key=lambda move: move[0], default=(-1, None, None))
+            ends = [
+                (g, target(start, DIRECTIONS[k], value, blocked))
+                for g, start in enumerate(self.gardeners[seat])
+                for k in self.order
+            ]
+            moves = [(self.gain(seat, end), g, end) for g, end in ends if end is not None]
+            best[value] = max(moves, key=lambda move: move[0], default=(-1, None, None))
         return best
 
     def go(self, seat, g, hex_):
-        gain = -1
+        gain = self.gain(seat, hex_)
         if hex_ is not None:
-            gain = self.gain(seat, hex_)
             self.gardeners[seat][g] = hex_
         if gain > 0:
             colours = [colour for colour in self.order if self.stocks[seat][colour]]
@@ -188,20 +179,12 @@ class Table:
         if self.over:
             return 0
         if not self.dice and not self.unknown:
-            around = [
-                sum(
-                    (q + dq, r + dr) in INDEX and self.flowers[INDEX[q + dq, r + dr]] < 0
-                    for dq, dr in DIRECTIONS
-                )
-                for q, r in (HEXES[hex_] for hex_ in self.gardeners[seat])
-            ]
-            self.unknown = max(around)
+            around = ([INDEX[h] for h in neighbours(HEXES[hex_])] for hex_ in self.gardeners[seat])
+            self.unknown = max(int((self.flowers[hexes] < 0).sum()) for hexes in around)
             if not self.unknown:
                 return 0
         best = self.moves(seat)
-        before, points = self.scores[seat], {}
-        for value, (gain, _, _) in best.items():
-            points[value] = self.space(seat, gain) - before
+        points = {value: self.space(seat, gain) - self.scores[seat] for value, (gain, _, _) in best.items()}
         if self.dice:
             value = max((k + 1 for k in self.order if k + 1 in self.dice), key=lambda v: best[v][0])
             self.dice.remove(value)
@@ -209,8 +192,8 @@ class Table:
         else:
             ranked = sorted(best, key=lambda v: best[v][0])
             at_most = [(rank / 6) ** self.unknown for rank in range(7)]
-            mean = sum(points[v] * (at_most[rank + 1] - at_most[rank]) for rank, v in enumerate(ranked))
-            value = next(v for rank, v in enumerate(ranked) if at_most[rank + 1] >= self.quantile)
+            mean = np.diff(at_most) @ [points[v] for v in ranked]
+            value = next(v for rank, v in enumerate(ranked, 1) if at_most[rank] >= self.quantile)
             self.unknown -= 1
         self.go(seat, *best[value][1:])
         return mean
@@ -223,8 +206,8 @@ def test_the_lookahead_plays_two_rounds_on(options):
     for batch, features in positions(options, greedy=True):
         for row in range(0, 6, 2):
             state, player = batch.states[row], int(batch.current_player[row])
-            told = features[row, :, AHEAD:].T
-            expected = np.zeros_like(told)
+            lookahead = features[row, :, AHEAD:].T
+            expected = np.zeros_like(lookahead)
             reachable = batch.action_mask[row, : len(HEXES) * each].reshape(each, -1)
             if batch.game.snapshot(state)["phase"] != "move":
                 reachable = np.zeros_like(reachable)
@@ -238,8 +221,8 @@ def test_the_lookahead_plays_two_rounds_on(options):
                     own.append(table.turn(0))
                     expected[at : at + 2, hex_] += others[-1] / 2, own[-1] / 2
                 overs += table.over
-            np.testing.assert_allclose(told, expected, atol=1e-4)
+            np.testing.assert_allclose(lookahead, expected, atol=1e-4)
     assert len(set(own)) > 20
     assert len(set(others)) > 20 or n == 1
-    assert any(gain != int(gain) for gain in own)  # dice that are yet to be rolled
+    assert any(gain != int(gain) for gain in own)  # unknown dice
     assert overs or each == 2

@@ -2,10 +2,11 @@
 
 from mars_tools import CORNER, LOSE_1, garden, hexes, position
 
-# --- 3a: moving ---
+# --- 3.2, 3.3: moving ---
 
 
 def test_a_gardener_moves_as_many_hexes_as_the_die_shows_in_a_straight_line():
+    """[3.2]."""
     board = """
          . . . . . .
         . . . . . . .
@@ -19,11 +20,11 @@ def test_a_gardener_moves_as_many_hexes_as_the_die_shows_in_a_straight_line():
         . . . . . . .
          B . . . . .
     """
-    table = position(board, dice=[3])
-    assert set(table.legal) == hexes("5,-1", "2,2", "-1,2", "-1,-1", "2,-4", "5,-4")
+    assert set(position(board, dice=[3]).legal) == hexes("5,-1", "2,2", "-1,2", "-1,-1", "2,-4", "5,-4")
 
 
-def test_the_central_space_cannot_be_occupied_but_passed():
+def test_a_gardener_passes_the_centre_but_does_not_stop_there():
+    """[3.3]."""
     board = """
          . . . . . .
         . . . . . . .
@@ -41,7 +42,8 @@ def test_the_central_space_cannot_be_occupied_but_passed():
     assert set(position(board, dice=[5]).legal) == hexes("-2,0", "-2,5", "3,-5")
 
 
-def test_a_gardener_goes_neither_through_nor_onto_peaks_and_gardeners_its_own_other_one_included():
+def test_a_gardener_goes_neither_through_nor_onto_peaks_and_other_gardeners():
+    """[3.3, 7.2]; the player's other gardener is in the way too."""
     board = """
               .   .   .   B2  .   .
             .   .   .   .   .   .   .
@@ -59,12 +61,12 @@ def test_a_gardener_goes_neither_through_nor_onto_peaks_and_gardeners_its_own_ot
         1: hexes("0,1", "-1,2", "-2,2", "-2,1", "-1,0"),
         2: hexes("1,-1", "-1,-1", "-3,3"),
         3: hexes("2,-2", "-1,-2", "-4,4"),
-        4: hexes("3,-3", "-1,-3", "-5,5"),
     }.items():
         assert {label for label in position(board, dice=[value]).legal if label.startswith("hex")} == free
 
 
-def test_flowers_can_be_passed():
+def test_a_gardener_passes_flowers():
+    """[3.3]."""
     board = """
          . . . . . B
         . . . . . . .
@@ -78,19 +80,19 @@ def test_flowers_can_be_passed():
         . . . . . . .
          . . . . . .
     """
-    table = position(board, dice=[4])
-    assert "hex 0,2" in table.legal
-    table.take("hex 0,2")
+    table = position(board, dice=[4]).take("hex 0,2")
     assert table.now["pending"] == [0, 2]
     assert len(table.now["flowers"]) == 3
 
 
 def test_any_die_on_the_table_may_be_chosen():
+    """[3.1]."""
     twos, threes = garden(2, dice=[2]).legal, garden(2, dice=[3]).legal
     assert set(garden(2, dice=[2, 2, 3]).legal) == {*twos, *threes}
 
 
-def test_a_gardener_stands_in_the_way_where_it_has_gone_and_no_more_where_it_came_from():
+def test_a_gardener_is_in_the_way_where_it_is_now_and_not_where_it_was():
+    """[3.3]."""
     board = """
          . . . . . .
         . . . . . . .
@@ -109,10 +111,11 @@ def test_a_gardener_stands_in_the_way_where_it_has_gone_and_no_more_where_it_cam
     assert "hex 2,0" not in table.legal
 
 
-# --- 3b: a die that cannot move ---
+# --- 3.7, 3.8: a die that cannot move ---
 
 
 def test_a_die_that_cannot_move_costs_1_point_and_is_used_up():
+    """[3.7, 3.8]."""
     table = position(CORNER, dice=[6, 6], scores=[9, 3])
     assert table.legal == ["give up die 6"]
     before = table.now
@@ -121,29 +124,14 @@ def test_a_die_that_cannot_move_costs_1_point_and_is_used_up():
     assert (table.now["gardeners"], table.now["flowers"]) == (before["gardeners"], [])
 
 
-def test_a_die_that_cannot_move_may_be_chosen_while_others_could():
+def test_a_die_is_given_up_only_if_it_cannot_move_even_if_others_could():
+    """[3.1, 3.7]."""
     table = position(CORNER, dice=[1, 6])
     assert set(table.legal) == {"give up die 6", *hexes("4,-5", "4,-4", "5,-4")}
 
 
-def test_a_die_that_can_move_must_move():
-    board = """
-         . . . . . A
-        . . . . . . .
-       . . . . . . . .
-      . . . . . . . . .
-     . . . . . . . . . .
-    . . . . . + . . . . .
-     . . . . . . . . . .
-      . . . . . . . . .
-       . . . . . . . .
-        . . . . . . .
-         . . . . . B
-    """
-    assert set(position(board, dice=[6]).legal) == hexes("-1,1")
-
-
 def test_with_two_gardeners_a_die_is_given_up_only_if_neither_can_move():
+    """[7.4]."""
     board = """
               .   .   .   .   .   A1
             .   .   .   .   .   .   .
@@ -174,11 +162,12 @@ def test_with_two_gardeners_a_die_is_given_up_only_if_neither_can_move():
     assert position(board, dice=[6]).legal == ["give up die 6"]
 
 
-# --- 3c: landing on a flower ---
+# --- 3.4: landing on a flower ---
 
 
 def test_landing_on_a_flower_costs_1_point_and_plants_nothing():
-    before = garden(2, scores=[9, 3]).now
+    """[3.4]."""
+    before = garden(2).now
     table = garden(2, LOSE_1, scores=[9, 3])
     assert table.scores == [8, 3]
     assert (table.now["flowers"], table.now["stocks"]) == (before["flowers"], before["stocks"])
@@ -186,10 +175,11 @@ def test_landing_on_a_flower_costs_1_point_and_plants_nothing():
     assert (table.to_move, table.dice, table.now["phase"]) == (1, [3], "move")
 
 
-# --- 3d: planting ---
+# --- 3.5, 3.6: planting ---
 
 
 def test_on_an_empty_hex_any_one_of_the_remaining_flowers_is_planted():
+    """[3.5]."""
     table = garden(2, ["hex 0,2"], stocks={0: "bbrn"})
     assert (table.now["phase"], table.to_move) == ("plant", 0)
     assert table.legal == ["plant blue", "plant red", "plant green"]
@@ -200,6 +190,7 @@ def test_on_an_empty_hex_any_one_of_the_remaining_flowers_is_planted():
 
 
 def test_planting_scores_the_connected_group_of_the_colour_the_new_flower_included():
+    """[3.6]. Both red groups next to 0,2 are joined: 1 + 2 + 2. The one at 1,3 only seems to be near."""
     board = """
          . . . . . B
         . . . . . . .
@@ -213,13 +204,13 @@ def test_planting_scores_the_connected_group_of_the_colour_the_new_flower_includ
         . . . . . . .
          r . . . . .
     """
-    # Both red groups beside 0,2 are joined: 1 + 2 + 2. The one at 1,3 only seems to be near.
-    assert position(board, dice=[1, 3]).take("hex 0,2").take("plant red").scores == [5, 0]
-    assert position(board, dice=[1, 3]).take("hex 0,2").take("plant yellow").scores == [3, 0]
-    assert position(board, dice=[1, 3]).take("hex 0,2").take("plant green").scores == [1, 0]
+    for colour, points in {"red": 5, "yellow": 3, "green": 1}.items():
+        table = position(board, dice=[1, 3]).take("hex 0,2").take(f"plant {colour}")
+        assert table.scores == [points, 0]
 
 
-def test_if_only_one_colour_is_left_it_is_planted_without_a_decision():
+def test_the_last_colour_left_is_planted_without_a_decision():
+    """[3.5]."""
     table = garden(2, ["hex 0,2"], stocks={0: "rr"})
     assert (table.to_move, table.now["phase"], table.scores) == (1, "move", [5, 0])
     assert [0, 2, 4] in table.now["flowers"]

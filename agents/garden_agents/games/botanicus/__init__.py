@@ -11,7 +11,7 @@ from garden_core.game import Game
 
 
 def features(game: Game) -> Features:
-    """Return an observation's entries in a small range, and the current scores of all seats."""
+    """Return the features of a game: the observation's entries, scaled, and the current scores of all seats."""
     return Features(num_entries(game.params) + NUM_SCORES, fill_features, game.params)
 
 

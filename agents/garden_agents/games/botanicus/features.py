@@ -1,7 +1,7 @@
-"""Features in place of an observation: its numbers in a small range, and the current score of each seat.
+"""Features instead of the observation: its entries, scaled, and the current score of each seat.
 
-In an observation the score is spread over many entries: points, coins, the plants of each column. A network that predicts
-the winner would have to add them up and compare. Numbers in brackets name the sections and paragraphs of `rules.md` in `botanicus_env`.
+In the observation the score is spread over many entries (points, coins, the plants of each column), which a network would
+have to add up and compare to predict the winner. Numbers in brackets refer to `rules.md` in `botanicus_env`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from garden_core.jit import compiled
 
 _EACH = 4
 NUM_SCORES = MAX_PLAYERS * _EACH + MAX_PLAYERS
-"""Number of features beyond the entries of an observation. For each seat in the same order: its score if the game ended now;
-the points of its next animal; the points for its coins; and the coins beyond these. Then the lead of the own score over
-each other seat's, and over the best of the others."""
+"""Number of features after the entries of the observation. For each seat in the same order: its score if the game ended now,
+the points of its next animal, the points for its coins, and the coins left over. Then the observer's lead over each
+opponent, and over the best opponent."""
 
 _COINS = LEVELS * BEDS + len(CROSSINGS)  # in the entries of a seat
 _HALF_POINTS = _COINS + 1
 _ANIMALS = _COINS + 2
 
-# What each entry of an observation is divided by: about the most that it is with the printed data [10].
+# The divisor of each entry of an observation: about its maximum with the printed data [10].
 _TASK = [*[4] * LEVELS, 16]
 _SEAT = [
     *[1] * _COINS,
@@ -75,17 +75,17 @@ _ANIMAL_UNIT = np.float32(1 / 4)
 
 
 def num_entries(params: np.ndarray) -> int:
-    """Return how many entries of an observation are read of a game with `params`, records (1,): all but plants where no bed is."""
+    """Return the number of entries read from an observation, all but plants without a bed; `params` are records (1,)."""
     return len(_UNITS) - MAX_PLAYERS * LEVELS * int((params[0]["bed"] == 0).sum())
 
 
 @compiled
 def fill_features(observation, params, features):
-    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1224), of a game with `params`, records (1,).
+    """Fill `features`, float32 (N, num_entries + NUM_SCORES), for observations, int8 (N, 1224); `params` are records (1,).
 
-    Entries of the observation are divided by about the most that they are; plants where no bed is, which are always 0, are
-    left out. Scores are in units of 8 points, without odd points, which are not seen [10]; animals are in units of 4
-    points, the points for coins and the coins beyond these in units of one. Unused seats are 0.
+    Entries of the observation are divided by about their maximum; plants without a bed, which are always 0, are left out.
+    Scores are in units of 8 points, without odd points, which are hidden [10], animals in units of 4 points, points for
+    coins and coins left over in units of 1. Unused seats are 0.
     """
     n = np.int64(params[0].num_players)
     for i in range(observation.shape[0]):
@@ -103,7 +103,7 @@ def fill_features(observation, params, features):
 
 @compiled
 def _fill_entries(seen, params, out):
-    """Fill the start of `out`; return how many entries that are."""
+    """Fill the first columns of `out` with the observation's entries; return their number."""
     at = 0
     for k in range(seen.shape[0]):
         if _BEDS[k] < 0 or params.bed[_BEDS[k]]:
@@ -127,7 +127,7 @@ def _fill_seat(seen, params, out):
 
 @compiled
 def _column_points(seen, params, column):
-    """Points of a column: 0 unless there is a plant in each bed, then by the highest level [9.1]."""
+    """Return the points of a column: 0 unless there is a plant in each bed, else by the highest level [9.1]."""
     highest = 0
     for row in range(ROWS):
         bed = COLUMNS * row + column

@@ -1,4 +1,4 @@
-"""Hints for Cacti: the cards that a seat holds from the deal on."""
+"""Hints for Cacti: the cards that a seat has from the deal on."""
 
 from __future__ import annotations
 

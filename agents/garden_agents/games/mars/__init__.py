@@ -1,4 +1,4 @@
-"""Hints for Gardens of Mars: the board of hexes, with features of each."""
+"""Hints for Gardens of Mars: the board of hexes, with features per hex."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES
 
 
 def board(game: Game) -> Board | None:
-    """Return 14 planes on 91 hexes; the marks are the gardeners of this seat and the next, and the pending hex."""
+    """Return the board of 91 hexes; the marks are the gardeners of the observer and the next seat, and the pending hex."""
     if game.option_values["view"] == "planes":
         return None
     each = game.option_values["gardeners"]

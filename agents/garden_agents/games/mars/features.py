@@ -1,7 +1,7 @@
-"""What a network is told of each hex beyond the observation: points for a flower there, what lies in reach, a lookahead.
+"""Features per hex: points for a flower there, the best moves from there, a lookahead.
 
-Networks learn them badly from the observation: the first is a matter of single spaces of the score track, the others
-of straight lines. Numbers in brackets name the sections and paragraphs of `rules.md`, in `mars_env`.
+Networks learn them badly from the observation: points depend on single spaces of the score track, moves on straight
+lines. Numbers in brackets refer to `rules.md` in `mars_env`.
 """
 
 from __future__ import annotations
@@ -13,39 +13,40 @@ from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
 
-_NUM_OWN = NUM_COLOURS + 3  # of the features filled in this file
+_NUM_OWN = NUM_COLOURS + 3  # number of the features filled in this file
 
-_GROUPS = NUM_BOARD_PLANES  # of the features of a hex, the first group size
-_FIRST = _GROUPS + NUM_COLOURS + 1  # the first of the features filled here
+_GROUPS = NUM_BOARD_PLANES  # column of the first group size
+_FIRST = _GROUPS + NUM_COLOURS + 1  # column of the first feature filled here
 _SCALARS = NUM_BOARD_PLANES * NUM_HEXES
-_SPACES = 63  # spaces of the score track ahead that are looked at
+_SPACES = 63  # number of spaces ahead on the score track that count
 _ONE = np.uint64(1)
 
 
 def num_features(gardeners: int) -> int:
-    """Return how many features a hex has, with so many gardeners of each player.
+    """Return the number of features per hex with `gardeners` gardeners per player.
 
-    By colour the points for planting here, and the best of them; from here, mean and best over the values of the next
-    die; for each gardener that can go here, what others and player gain in the two rounds after it (`fill_look_ahead`).
+    These are: per colour the points for planting here, and their maximum; mean and maximum of the gain of a move from
+    here over the values of the die; and per gardener the gains of the others and the player in the two rounds after
+    moving here (`fill_look_ahead`).
     """
     return _NUM_OWN + NUM_COLUMNS * gardeners
 
 
 @compiled
 def with_one_gardener(observation, scratch, features):
-    """Fill the last `num_features(1)` columns of `features`, float32 (N, 91, F), for observers of flat observations, in points.
+    """Fill the last `num_features(1)` columns of `features`, float32 (N, 91, F), in points.
 
     Args:
-        observation: int8 (N, 1335).
+        observation: flat observations, int8 (N, 1335).
         scratch: int16 (NUM_ROWS, 91), overwritten.
-        features: what `garden_agents.games.Board` describes; the group sizes are read.
+        features: as described by `garden_agents.games.Board`; reads the group sizes.
     """
     _fill_rows(observation, scratch, features, np.int64(1))
 
 
 @compiled
 def with_two_gardeners(observation, scratch, features):
-    """`with_one_gardener` for two gardeners of each player."""
+    """`with_one_gardener` for two gardeners per player."""
     _fill_rows(observation, scratch, features, np.int64(2))
 
 
@@ -76,7 +77,7 @@ def _fill(seen, scratch, hexes, each):
             largest, best = max(largest, size), max(best, points)
         hexes[hex_, _FIRST + NUM_COLOURS] = lost if has_flower else best
         gain[hex_] = -1 if has_flower else largest
-    gain[CENTRE] = -1  # nobody stops there
+    gain[CENTRE] = -1  # no move ends there
     for hex_ in range(NUM_HEXES):
         mean, best = _reach(hex_, blocked, gain, most)
         hexes[hex_, _FIRST + NUM_COLOURS + 1] = mean
@@ -85,7 +86,7 @@ def _fill(seen, scratch, hexes, each):
 
 @compiled
 def _find_blocked(seen, each, blocked):
-    """Note where a peak or another player's gardener stands [3.3]."""
+    """Fill `blocked` with 1 for hexes with a peak or another player's gardener [3.3], else 0."""
     last = GARDENER_PLANES + num_gardener_planes(each)  # the plane of peaks
     blocked[:] = 0
     for plane in range(GARDENER_PLANES + each, last + 1):
@@ -106,7 +107,7 @@ def _num_players(seen):
 
 @compiled
 def _spaces_ahead(seen):
-    """The spaces ahead of the observer that others hold, as bits: bit k is the space k points ahead."""
+    """Return the occupied spaces ahead of the observer as bits: bit k is the space k points ahead."""
     own, held = _score(seen, np.int64(0)), np.uint64(0)
     for offset in range(1, _num_players(seen)):
         ahead = _score(seen, offset) - own
@@ -117,7 +118,7 @@ def _spaces_ahead(seen):
 
 @compiled
 def _onward(points, held):
-    """The points that `points`, 1 or more, become on the score track [4]."""
+    """Return the points that `points`, 1 or more, become on the score track, past occupied spaces [4]."""
     while points <= _SPACES and (held >> np.uint64(points)) & _ONE:
         points += 1
     return points
@@ -125,12 +126,12 @@ def _onward(points, held):
 
 @compiled
 def _points_for_a_flower(seen):
-    """What it brings to go to a hex with a flower: -1, less where others hold spaces below, 0 on space 0 [3.4, 4]."""
+    """Return the points for going to a hex with a flower: -1, less past occupied spaces, 0 on space 0 [3.4, 4]."""
     own = _score(seen, np.int64(0))
     space = max(own - 1, 0)
     offset = 1
     while space > 0 and offset < _num_players(seen):
-        if _score(seen, offset) == space:  # go on from this space, past any of the others
+        if _score(seen, offset) == space:  # occupied: check all players again for the space below
             space, offset = space - 1, 0
         offset += 1
     return space - own
@@ -138,12 +139,12 @@ def _points_for_a_flower(seen):
 
 @compiled
 def _reach(hex_, blocked, gain, most):
-    """For a gardener on this hex, mean and maximum over the values of a die of the most that a move with it gains.
+    """Return mean and maximum over the values of a die of the largest gain of a gardener's move from this hex.
 
-    A move gains the size of the largest group that it can make, or -1 to a flower; the score track is not looked at.
+    A move gains the size of the largest group that it can make, or -1 on a flower; the score track is ignored.
     """
     for value in range(1, MAX_DIE + 1):
-        most[value] = -1  # a die that cannot be used costs a point [3.7]
+        most[value] = -1  # an unusable die costs a point [3.7]
     for direction in range(6):
         for value in range(1, MAX_DIE + 1):
             target = np.int64(RAYS[hex_, direction, value])

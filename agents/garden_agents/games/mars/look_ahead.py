@@ -1,10 +1,9 @@
-"""What a move leads to in the next two rounds, if all take the largest groups that they can. For networks.
+"""Features from playing out the two rounds after a move, in which all players make the largest groups that they can.
 
-The rounds are played on a table of the board as the mover sees it, twice: in two scenarios. Dice that are still to be
-rolled have no values: a turn with them counts with the mean of its points, and is carried out as if their best were
-poor in the first scenario and good in the second. Where moves or colours are equally good, the scenarios take
-different ones. Extra turns are left out. Numbers in brackets name the sections and paragraphs of `rules.md`, beside
-this file.
+The rounds are played on a copy of the board as the mover sees it, in two scenarios. Dice not yet rolled have no values:
+a turn with them gains the mean of its points, and its move is the one of a poor best die in the first scenario and of
+a good one in the second. The scenarios break ties between moves and colours differently. Extra turns are ignored.
+Numbers in brackets refer to `rules.md` in `mars_env`.
 """
 
 from __future__ import annotations
@@ -29,33 +28,35 @@ from mars_env.state import MAX_GARDENERS, MAX_PLAYERS, MOVE
 _ROUNDS = 2
 _SCENARIOS = 2
 NUM_COLUMNS = 2 * _ROUNDS
-"""Features for each gardener of a player."""
+"""Number of features per gardener of a player."""
 
 # Rows of working memory, int16 (NUM_ROWS, 91). First a table:
 _FLOWERS = 0  # colour of the flower on each hex, or -1
-_BLOCKED = 1  # 1 where a gardener or a peak stands
-_SIZES = 2  # by colour, a row each: the size of the group that a flower planted there makes
-_GAINS = _SIZES + NUM_COLOURS  # by seat, a row each: the largest group that it can make, or -1 for a flower
-_SETS = _GAINS + MAX_PLAYERS  # by colour and for all, the set of hexes with a flower: 12 entries of 8 bits
-_SEATS = _SETS + 1  # what lies beside the board, see below
-_TABLE = _SEATS + 1
-# The table has so many rows. As many after it keep the position seen, which it begins with. Besides:
-_BEST = 2 * _TABLE  # by value of a die what the best move with it gains, 7 entries; its target; its gardener
+_BLOCKED = 1  # 1 for hexes with a gardener or a peak
+_SIZES = 2  # a row per colour: the size of the group that a flower planted there makes
+_GAINS = _SIZES + NUM_COLOURS  # a row per seat: the largest group that it can make there, or -1 for a flower
+_SETS = _GAINS + MAX_PLAYERS  # per colour, and for all, the set of hexes with a flower: 12 entries of 8 bits
+_SEATS = _SETS + 1  # the state off the board, see below
+_TABLE = _SEATS + 1  # number of rows of the table
+# The next _TABLE rows keep the observed position, from which the table starts. Then:
+_BEST = (
+    2 * _TABLE
+)  # per value of a die, 7 entries each: the gain of the best move with it, its target, its gardener
 NUM_ROWS = _BEST + 1
-"""Rows of working memory."""
+"""Number of rows of working memory."""
 
-# Entries of the row _SEATS. Seats are counted from the observer's on.
-_GARDENERS = 0  # by seat, its gardeners' hexes
-_STOCKS = _GARDENERS + MAX_PLAYERS * MAX_GARDENERS  # by seat, its flowers by colour
+# Entries of the row _SEATS. Seats are counted from the observer.
+_GARDENERS = 0  # per seat, its gardeners' hexes
+_STOCKS = _GARDENERS + MAX_PLAYERS * MAX_GARDENERS  # per seat, its flowers by colour
 _SCORES = _STOCKS + MAX_PLAYERS * NUM_COLOURS
 _DICE = _SCORES + MAX_PLAYERS  # dice on the table by value, 7 entries
-_UNROLLED = _DICE + MAX_DIE + 1  # dice on the table whose values are not known
+_UNROLLED = _DICE + MAX_DIE + 1  # dice on the table that are not yet rolled
 _OVER = _UNROLLED + 1  # 1 after a player's last flower
 
 _ALL_COLOURS = NUM_COLOURS  # the set of all flowers
 _WORDS = 12  # entries of a set
 
-# Where an observation has its scalars, and of these whose turn it is, the dice, the phase, the number of players
+# Indexes in an observation: the scalars, among them the player to move, the dice, the phase, the number of players
 _SCALARS = NUM_BOARD_PLANES * NUM_HEXES
 _TURN = _SCALARS + MAX_PLAYERS * SEAT_SCALARS
 _VALUES = _TURN + MAX_PLAYERS
@@ -64,32 +65,31 @@ _PLAYERS = _PHASES + 3
 
 _NUM_DICE = 7  # at most 6 dice are rolled
 _AT_MOST = np.arange(MAX_DIE + 1) ** np.arange(_NUM_DICE)[:, None]
-"""int64 (7, 7): in how many of the rolls of n dice, which `_AT_MOST[n, 6]` counts, the k lowest values hold the best."""
+"""int64 (7, 7): the number of rolls of n dice, of `_AT_MOST[n, 6]`, whose best die is among the k lowest values."""
 _WEIGHT = np.diff(_AT_MOST, axis=1)
-"""int64 (7, 6): in how many of them the best has the value of rank 0 … 5, counted from the lowest."""
+"""int64 (7, 6): the number of these rolls whose best die has the value of rank 0 … 5, counted from the lowest."""
 _QUANTILE = (np.arange(_SCENARIOS) + 0.5) / _SCENARIOS
 _RANK = (_AT_MOST[None, :, 1:] < _QUANTILE[:, None, None] * _AT_MOST[:, -1:]).sum(2)
-"""int64 (scenarios, 7): the rank of the value of the best of n dice in a scenario."""
+"""int64 (scenarios, 7): the rank of the best of n dice in a scenario."""
 _ORDER = (np.arange(6) + 2 * np.arange(_SCENARIOS)[:, None]) % 6
-"""int64 (scenarios, 6): the order in which a scenario looks at directions, colours and values of dice."""
+"""int64 (scenarios, 6): the order of directions, colours and values of dice in a scenario."""
 
 
 @compiled
 def fill_look_ahead(seen, work, hexes, each, groups, first):
-    """Fill four features for each hex in reach and gardener, in points, 0 for other hexes and where no move is to be made.
+    """Fill four features per reachable hex and gardener, in points; 0 for other hexes, and if no move is due.
 
-    What all others together gain until the mover's next turn, what that brings, and the same for the round after it.
+    These are: the points of all others until the mover's next turn, the mover's points in that turn, and both for the
+    round after it.
 
     Args:
         seen: int8 (size,), a flat observation.
         work: int16 (NUM_ROWS, 91), overwritten.
-        hexes: float32 (91, F), features of which the group sizes are read, from column `groups` on; those from column
-            `first` on are filled, `NUM_COLUMNS` for each gardener of a player.
-        each: gardeners of a player.
+        hexes: float32 (91, F), features; the group sizes are read from column `groups` on, and `NUM_COLUMNS` columns per
+            gardener are filled from column `first` on.
+        each: gardeners per player.
     """
-    for hex_ in range(NUM_HEXES):
-        for k in range(NUM_COLUMNS * each):
-            hexes[hex_, first + k] = 0
+    hexes[:, first : first + NUM_COLUMNS * each] = 0
     if not seen[_PHASES + MOVE] or not seen[_TURN]:
         return
     n = np.int64(seen[_PLAYERS])
@@ -107,7 +107,7 @@ def fill_look_ahead(seen, work, hexes, each, groups, first):
 
 @compiled
 def _play_on(work, g, hex_, n, each, scenario, out):
-    """Go to a hex, play the rounds after that, and add what they bring to `out`."""
+    """Move to a hex, play the next rounds, and add their points to `out`."""
     for row in range(_TABLE):
         for k in range(NUM_HEXES):
             work[row, k] = work[_TABLE + row, k]
@@ -122,7 +122,7 @@ def _play_on(work, g, hex_, n, each, scenario, out):
 
 @compiled
 def _read(seen, work, hexes, each, groups, n):
-    """Lay out the table of the position seen, in the second `_TABLE` rows."""
+    """Fill the second `_TABLE` rows with the observed position."""
     table, planes = work[_TABLE : 2 * _TABLE], num_gardener_planes(each)
     seats = table[_SEATS]
     for hex_ in range(NUM_HEXES):
@@ -143,8 +143,7 @@ def _read(seen, work, hexes, each, groups, n):
         seats[_SCORES + seat] = 16 * np.int16(seen[at + NUM_COLOURS]) + seen[at + NUM_COLOURS + 1]
     for value in range(1, MAX_DIE + 1):
         seats[_DICE + value] = seen[_VALUES + value - 1]
-    for hex_ in range(NUM_HEXES):
-        table[_SETS, hex_] = 0
+    table[_SETS, :] = 0
     for hex_ in range(NUM_HEXES):
         if table[_FLOWERS, hex_] >= 0:
             _add_to_sets(table, np.int64(hex_), np.int64(table[_FLOWERS, hex_]))
@@ -156,7 +155,7 @@ def _read(seen, work, hexes, each, groups, n):
 
 @compiled
 def _take_turn(table, seat, n, each, scenario):
-    """Play a turn for the most points; return these points, or their mean over dice that are yet to be rolled [2, 3]."""
+    """Play a turn for the most points; return the points, or their mean over dice not yet rolled [2, 3]."""
     seats, best = table[_SEATS], table[_BEST]
     if seats[_OVER]:
         return np.float32(0)
@@ -180,7 +179,7 @@ def _take_turn(table, seat, n, each, scenario):
         unrolled = np.int64(seats[_UNROLLED])
         rolls = _AT_MOST[unrolled, MAX_DIE]
         for value in range(1, MAX_DIE + 1):
-            rank = np.int64(0)  # how many values are worse, of equal ones the lower
+            rank = np.int64(0)  # number of worse values; of equal ones the lower is worse
             for other in range(1, MAX_DIE + 1):
                 rank += best[other] < best[value] or (best[other] == best[value] and other < value)
             gain = _space(table, seat, np.int64(best[value]), n) - np.int64(seats[_SCORES + seat])
@@ -198,7 +197,7 @@ def _take_turn(table, seat, n, each, scenario):
 
 @compiled
 def _dice_to_roll(table, seat, each):
-    """Count hexes without a flower around the player's gardener; of two, the larger count [2.2, 2.3, 7.3]."""
+    """Return the number of hexes without a flower around the player's gardener, of two the larger [2.2, 2.3, 7.3]."""
     most = np.int64(0)
     for g in range(each):
         hex_ = np.int64(table[_SEATS, _GARDENERS + seat * MAX_GARDENERS + g])
@@ -212,7 +211,7 @@ def _dice_to_roll(table, seat, each):
 
 @compiled
 def _find_best_moves(table, seat, each, scenario):
-    """Fill the row `_BEST`: by value of a die the largest group, or -1, and where it is made, -1 if there is no move [3]."""
+    """Fill the row `_BEST`: the largest group per value of a die, or -1, its target, -1 without a move, and its gardener [3]."""
     best, gains = table[_BEST], table[_GAINS + seat]
     for value in range(1, MAX_DIE + 1):
         best[value], best[7 + value] = -1, -1
@@ -234,8 +233,7 @@ def _find_best_moves(table, seat, each, scenario):
 def _find_gains(table, seat):
     """Fill a player's row of `_GAINS`."""
     gains, flowers = table[_GAINS + seat], table[_FLOWERS]
-    for hex_ in range(NUM_HEXES):
-        gains[hex_] = 0
+    gains[:] = 0
     for colour in range(NUM_COLOURS):
         if table[_SEATS, _STOCKS + seat * NUM_COLOURS + colour] > 0:
             sizes = table[_SIZES + colour]
@@ -247,7 +245,7 @@ def _find_gains(table, seat):
 
 @compiled
 def _best_colour(table, seat, hex_, scenario):
-    """Of the colours that the player has, the one that makes the largest group there."""
+    """Return the player's colour that makes the largest group there."""
     best, size = np.int64(0), np.int64(0)
     for k in range(NUM_COLOURS):
         colour = _ORDER[scenario, k]
@@ -258,7 +256,7 @@ def _best_colour(table, seat, hex_, scenario):
 
 @compiled
 def _go(table, seat, g, target, n, scenario):
-    """Move a gardener; plant the best colour there, or pay for a flower [3.4, 3.5]."""
+    """Move a gardener; plant the best colour there, or lose points for a flower [3.4, 3.5]."""
     seats = table[_SEATS]
     at = _GARDENERS + seat * MAX_GARDENERS + g
     table[_BLOCKED, np.int64(seats[at])] = 0
@@ -287,16 +285,16 @@ def _plant(table, seat, hex_, colour, n):
     all_low, all_high = _set(table, _ALL_COLOURS)
     near_low, near_high = near_low & ~all_low, near_high & ~all_high
     while near_low | near_high:
-        beside = lowest(near_low, near_high)
-        if beside < 64:
-            near_low ^= bit(beside)
+        near = lowest(near_low, near_high)
+        if near < 64:
+            near_low ^= bit(near)
         else:
-            near_high ^= bit(beside)
-        joined = 1 + size + _size_beside(beside, low, high)
-        table[_SIZES + colour, beside] = joined
+            near_high ^= bit(near)
+        joined = 1 + size + _adjacent_size(near, low, high)
+        table[_SIZES + colour, near] = joined
         for other in range(n):
             if seats[_STOCKS + other * NUM_COLOURS + colour] > 0:
-                table[_GAINS + other, beside] = max(np.int64(table[_GAINS + other, beside]), joined)
+                table[_GAINS + other, near] = max(np.int64(table[_GAINS + other, near]), joined)
     for other in range(n):
         table[_GAINS + other, hex_] = -1
     if seats[_STOCKS + seat * NUM_COLOURS + colour] == 0:
@@ -305,8 +303,8 @@ def _plant(table, seat, hex_, colour, n):
 
 
 @compiled
-def _size_beside(hex_, low, high):
-    """The size of all groups of a set that a hex beside them touches."""
+def _adjacent_size(hex_, low, high):
+    """Return the total size of the groups of a set that are adjacent to a hex."""
     size = np.int64(0)
     near_low, near_high = NEIGHBOUR_SETS[hex_, 0] & low, NEIGHBOUR_SETS[hex_, 1] & high
     while near_low | near_high:
@@ -324,7 +322,7 @@ def _add_to_sets(table, hex_, colour):
 
 @compiled
 def _set(table, colour):
-    """The set of hexes with a flower of a colour, in two words."""
+    """Return the set of hexes with a flower of a colour, in two words."""
     low, high = np.uint64(0), np.uint64(0)
     for k in range(8):
         low |= np.uint64(table[_SETS, colour * _WORDS + k]) << np.uint64(8 * k)
@@ -335,13 +333,13 @@ def _set(table, colour):
 
 @compiled
 def _space(table, seat, points, n):
-    """Where `points` lead on the score track, past spaces that others hold; space 0 is free for all [4]."""
+    """Return the space that `points` lead to on the score track, past occupied spaces; space 0 is shared [4]."""
     seats = table[_SEATS]
     space = max(np.int64(seats[_SCORES + seat]) + points, 0)
     onward = 1 if points > 0 else -1
     other = 0
     while space > 0 and other < n:
         if other != seat and seats[_SCORES + other] == space:
-            space, other = space + onward, -1  # look at all of them again
+            space, other = space + onward, -1  # check all of them again
         other += 1
     return space

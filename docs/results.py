@@ -1,0 +1,336 @@
+"""The tables of README and docs that are made from result files of benchmarks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from garden_core import list_games, make
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+REPORT = ROOT / "docs" / "report"
+PEER_GAMES = {
+    "connect_four:ConnectFour": "Connect Four",
+    "tic_tac_toe:TicTacToe": "tic-tac-toe",
+    "mars": "Mars / Hex 11 × 11",
+    "cacti": "Cacti / gin rummy",
+    "botanicus": "Botanicus / backgammon",
+}
+FIGURE = re.compile(r"([-+]?[\d.,]+ ?(k|M|%|s|ms|µs|MB|MiB|kB)?( ± \d+| \(.*\)| … .*%)?|–|)")
+"""A cell that is a figure with its unit and range."""
+
+
+def own_games() -> list[str]:
+    """Return the names of this project's games; other games may be installed."""
+    return [name for name in list_games() if (ROOT / f"{name}_env").is_dir()]
+
+
+# --- result files and cells ---
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a Markdown table; columns of figures are aligned right."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    sides = (
+        "---:|" if any(column) and all(map(FIGURE.fullmatch, column)) else "---|"
+        for column in zip(*rows, strict=True)
+    )
+    lines = (f"| {' | '.join(row)} |" for row in (head, *rows))
+    return "\n".join([next(lines), "|" + "".join(sides), *lines])
+
+
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    return json.loads((folder / f"{name}.json").read_text("utf-8"))
+
+
+def read_measurements(*names: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
+    return [measured for name in names for measured in load(name, folder)["measurements"]]
+
+
+def read_all(name: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
+    """Return the measurements of a benchmark that has a result file for each game."""
+    return read_measurements(*sorted(path.stem for path in folder.glob(f"{name}-*.json")), folder=folder)
+
+
+def _machine(facts: dict[str, Any]) -> str:
+    return f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
+
+
+def short(number: float) -> str:
+    """Return a number with three digits or fewer, and k for thousands or M for millions."""
+    for unit, sign in ((1e6, " M"), (1e3, " k")):
+        if number >= unit:
+            return f"{number / unit:,.{max(0, 2 - len(str(int(number / unit))))}f}{sign}"
+    return f"{number:,.0f}"
+
+
+def median_rate(measured: dict[str, Any], key: str = "decisions_per_second") -> str:
+    return short(measured[key]["median"])
+
+
+def win_rate_cells(result: dict[str, Any], to: str = "…") -> tuple[str, str]:
+    """Return a win rate and its interval."""
+    low, high = result["interval"]
+    return f"{result['win_rate']:.1%}", f"{low:.1%} {to} {high:.1%}"
+
+
+# --- speed ---
+
+
+def speed() -> str:
+    """Return the table of all speeds."""
+    rows: list[tuple[Any, ...]] = []
+    throughput = load("throughput")
+    for measured in throughput["measurements"]:
+        if measured["num_envs"] in (1, 64, 1024) and measured["num_players"] == 2:
+            what, n = measured["what"], measured["num_envs"]
+            games = f"{n} games" if n > 1 else "1 game"
+            text = {
+                "random play": f"compiled random play, choice, step and mask, {games}",
+                "random play, observed": f"the same with observation, {games}",
+                "Batch.step": f"`Batch.step` from Python, {games}",
+                "env()": "PettingZoo `env()`, the loop in Python",
+            }[what]
+            rows.append((measured["game"], text, f"{median_rate(measured)} decisions/s"))
+            if what == "env()" and "beside" in measured:
+                other = measured["beside"]
+                text = f"PettingZoo's own {other['what'].split()[-1]} in the same loop"
+                rows.append(("", text, f"{median_rate(other)} decisions/s"))
+    for measured in read_measurements("training"):
+        if measured["threads"] == 1:
+            rows.append(
+                (measured["game"], "PPO, decisions learned from", f"{median_rate(measured)} decisions/s")
+            )
+    for measured in read_measurements("startup"):
+        if measured["interface"] == "env()":
+            game, cache, seconds = (measured[key] for key in ("game", "cache", "seconds"))
+            if cache == "warm":
+                rows.append((game, "import of the package", f"{seconds['import']['median']:.2f} s"))
+            first = sum(seconds[part]["median"] for part in ("make", "reset", "step"))
+            rows.append((game, f"first game and step of `env()`, {cache} cache", f"{first:.2f} s"))
+    head = ("game", "what", "median")
+    return f"On {_machine(throughput['facts'])}, one thread:\n\n{table(head, rows)}"
+
+
+def rates() -> str:
+    """Return the table of the speed of each game: compiled, batched and alone."""
+    whats, result = ("random play, observed", "Batch.step", "env()"), load("throughput")
+    found = {
+        (each["game"], each["what"]): median_rate(each)
+        for each in result["measurements"]
+        if each["num_players"] == 2 and each["num_envs"] in (1024, *(1,) * (each["what"] == "env()"))
+    }
+    rows = [(make(game).title, *(found[game, what] for what in whats)) for game in own_games()]
+    facts = result["facts"]
+    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(('game', 'compiled', '`Batch.step`', '`env()`'), rows)}"
+
+
+def first_step() -> str:
+    """Return the table of the time to the first step of a new process."""
+    rows = []
+    for game in own_games():
+        row = {}
+        for each in read_measurements("startup"):
+            if (each["game"], each["interface"]) == (game, "env()"):
+                row[each["cache"]] = {part: each["seconds"][part]["median"] for part in each["seconds"]}
+        first = (sum(row[cache][part] for part in ("make", "reset", "step")) for cache in ("empty", "warm"))
+        rows.append(
+            (make(game).title, f"{row['warm']['import']:.1f} s", *(f"{seconds:.1f} s" for seconds in first))
+        )
+    head = ("game", "import", "first game and step, empty cache", "warm cache")
+    return table(head, rows)
+
+
+def threads() -> str:
+    """Return the table of the speed-up by a second thread in `Batch.step`."""
+    result, rows = load("threads"), []
+    for measured in result["measurements"]:
+        if measured["num_envs"] not in (1024, 8192):
+            continue
+        rates = (median_rate(measured, key) for key in ("one_thread", "decisions_per_second"))
+        ratio = "{median:.2f} ({min:.2f} to {max:.2f})".format(**measured["ratio"])
+        rows.append((measured["game"], f"{measured['num_envs']:,}", *rates, ratio))
+    head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
+    return f"On {_machine(result['facts'])}:\n\n{table(head, rows)}"
+
+
+def gpu() -> str:
+    """Return the table of decisions per second on a GPU."""
+    ways = ("kernel", "Batch.step", "pgx")
+    rows, results = [], [load(f"cuda-{name}") for name in ("connect_four", *own_games())]
+    for result in results:
+        measurements = [each for each in result["measurements"] if each["what"] in ways]
+        rates = {(each["what"], each["num_envs"]): median_rate(each) for each in measurements}
+        game = measurements[0]["game"].partition(":")[0]
+        for size in sorted(size for way, size in rates if way == "kernel"):
+            rows.append((game, f"{size:,}", *(rates.get((way, size), "–") for way in ways)))
+    head = ("game", "games at once", "one kernel", "`Batch.step`", "the same game in pgx")
+    return f"On one {results[0]['settings']['gpu']}, {_machine(results[0]['facts'])}:\n\n{table(head, rows)}"
+
+
+def datasets() -> str:
+    """Return the table of the datasets' sizes and speeds."""
+    result = load("datasets")
+    rows = [
+        (
+            measured["game"],
+            f"{measured['bytes'] / measured['decisions']:.2f}",
+            *(median_rate(measured, way) for way in ("loading", "expanding", "DataLoader")),
+        )
+        for measured in result["measurements"]
+    ]
+    head = ("game", "bytes a decision", "loading, decisions/s", "expanding", "DataLoader, shuffled")
+    return f"On {_machine(result['facts'])}:\n\n{table(head, rows)}"
+
+
+def search() -> str:
+    """Return the table of speeds of tree search."""
+    rows = [
+        (measured["game"], measured["search"], median_rate(measured))
+        for measured in read_measurements("search")
+    ]
+    return table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+
+
+def answers() -> str:
+    """Return the table of the response times of `garden play --web`."""
+    head = ("game", "case", "answers", "median, ms", "99 of 100 within, ms")
+    keys = ("game", "case", "answers", "median_ms", "p99_ms")
+    return table(head, [[measured[key] for key in keys] for measured in read_measurements("web")])
+
+
+# --- other libraries ---
+
+
+def _peers(name: str) -> list[dict[str, Any]]:
+    return read_measurements(*(f"{name}-{game.partition(':')[0]}" for game in PEER_GAMES))
+
+
+def _rates(columns: Sequence[str], size: int | None = None) -> dict[tuple[str, int], dict[str, dict]]:
+    """Return the measurements by game and number of games, and by column."""
+    rates: dict[tuple[str, int], dict[str, dict]] = defaultdict(dict)
+    for measured in _peers("peers"):
+        if measured["what"] in columns and size in (None, measured["num_envs"]):
+            rates[measured["game"], measured["num_envs"]][measured["what"]] = measured
+    return rates
+
+
+def speed_in_short() -> str:
+    """Return a sentence on Connect Four in each library, and on our games."""
+    columns = ("Batch.step", "pgx", "EnvPool", "OpenSpiel, C++")
+    own, pgx, envpool, openspiel = (
+        median_rate(_rates(columns, 1024)["connect_four:ConnectFour", 1024][what]) for what in columns
+    )
+    games = ", ".join(
+        f"{make(each['game']).title} {median_rate(each)}"
+        for each in read_measurements("throughput")
+        if (each["what"], each["num_envs"], each["num_players"]) == ("Batch.step", 1024, 2)
+    )
+    facts = load("peers-connect_four")["facts"]
+    return (
+        f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
+        f"The same game in several libraries ({facts['date']}): Connect Four {own}; pgx {pgx}; EnvPool {envpool}; OpenSpiel in C++, one game\n"
+        f"at a time without observations, {openspiel}. [Speed](docs/speed.md)"
+    )
+
+
+def same_games() -> str:
+    """Return the table of games that several libraries have."""
+    columns = ("Batch.step", "compiled", "pgx", "EnvPool", "OpenSpiel, C++")
+    loops, rows = _rates(("env()", "PettingZoo"), 1), []
+    for (game, _), rates in _rates(columns, 1024).items():
+        if ":" in game:  # our version of another library's game
+            one = loops[game, 1]
+            pettingzoo = f"{median_rate(one['PettingZoo'])} ({median_rate(one['env()'])})"
+            rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
+    facts = load("peers-connect_four")["facts"]
+    head = ("game", "`Batch.step`", "compiled", *columns[2:], "PettingZoo (`env()`)")
+    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(head, rows)}"
+
+
+def _compared(columns: Sequence[str], size: int | None = None) -> str:
+    """Return the table of decisions per second and of the speed relative to compiled play."""
+
+    def cell(measured: dict[str, Any] | None) -> str:
+        if measured is None:
+            return ""
+        ratio = measured["compiled_to_this"]["median"]
+        share = f" (1 / {ratio:{'.2f' if ratio < 10 else ',.0f'}})"
+        return median_rate(measured) + ("" if measured["what"] == "compiled" else share)
+
+    rows = [
+        (PEER_GAMES[game], f"{n:,}", *(cell(rates.get(what)) for what in columns))
+        for (game, n), rates in _rates(columns, size).items()
+    ]
+    return table(("game", "N", *columns), rows)
+
+
+def peers() -> str:
+    """Return the table of compiled loops and other libraries' games."""
+    result = load("peers-connect_four")
+    names = {"jax": "JAX", "pgx": "pgx", "envpool": "EnvPool", "open_spiel": "OpenSpiel"}
+    versions = ", ".join(f"{name} {result['settings'][key]}" for key, name in names.items())
+    text = f"On {_machine(result['facts'])}, {versions}, one core, decisions per second:\n\n"
+    return text + _compared(("compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"))
+
+
+def peers_in_python() -> str:
+    """Return the table of loops in Python over ours and other libraries' games."""
+    return _compared(("compiled", "env()", "OpenSpiel, Python", "PettingZoo"), 1)
+
+
+def peers_start() -> str:
+    """Return the table of start-up time and memory of the libraries."""
+    rows = [
+        (
+            PEER_GAMES[measured["game"]],
+            measured["what"],
+            f"{measured['start_up']['median']:.1f} s",
+            f"{measured['memory_mib']} MiB",
+        )
+        for measured in _peers("peers-start")
+    ]
+    return table(("game", "library", "new process to its first step", "memory"), rows)
+
+
+def bots() -> str:
+    """Return the table of OpenSpiel's IS-MCTS against ours."""
+    rows = []
+    for measured in read_all("search-peers"):
+        (result,) = measured["results"]
+        seconds = (measured["seconds_a_move"][result[side]] for side in ("agent", "opponent"))
+        times = (f"{1000 * each:.1f} ms" for each in seconds)
+        rows.append((measured["game"], result["games"], *win_rate_cells(result), *times))
+    return table(("game", "games", "ours wins", "95 % interval", "ours, time a move", "OpenSpiel's"), rows)
+
+
+# --- tests ---
+
+
+def soak() -> str:
+    """Return the table of results of `make soak`."""
+    rows = [
+        (
+            measured["game"],
+            measured["way"],
+            f"{measured['decisions']:,}",
+            f"{measured['positions']:,}",
+            f"{measured['growth_mib']:g} MiB",
+        )
+        for measured in read_measurements("soak")
+    ]
+    return table(("game", "played through", "decisions", "positions checked", "memory grew by"), rows)
+
+
+def mutants() -> str:
+    """Return the table of results of `make mutants`."""
+    rows = [
+        (f"`{measured['file']}`", measured["mutants"], measured["mutants"] - len(measured["survivors"]))
+        for measured in read_measurements("mutants")
+    ]
+    return table(("file", "mutants tried", "noticed by a test"), rows)

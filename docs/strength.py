@@ -1,0 +1,245 @@
+"""The tables of training and playing strength in README and docs, made from result files."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from results import (
+    REPORT,
+    RESULTS,
+    ROOT,
+    load,
+    median_rate,
+    own_games,
+    read_all,
+    read_measurements,
+    short,
+    table,
+    win_rate_cells,
+)
+from safetensors import safe_open
+
+from garden_core import make
+
+PAIR = ("agent", "against", "games", "win rate", "95 % interval")
+TRAINED = ("training", "decisions", "against greedy", "against mcts:50", "against the default's network")
+
+
+def _mean_and_range(rates: Sequence[float]) -> str:
+    return f"{sum(rates) / len(rates):.0%} ({min(rates):.0%} to {max(rates):.0%})"
+
+
+# --- training ---
+
+
+def scaling() -> str:
+    """Return the table of trainings with workers: measured, and predicted by the model."""
+    rows = []
+    for measured in read_all("scaling"):
+        for row in measured["workers"]:
+            rates = (short(row[key]) if key in row else "" for key in ("sampled", "trained"))
+            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if "trained" in row else ""
+            rows.append((measured["game"], row["workers"], *rates, short(row["predicted"]), off))
+    return table(("game", "workers", "sampled/s", "trained/s", "by the model", "off by"), rows)
+
+
+def scaling_parts() -> str:
+    """Return the table of the measured parts of trainings with workers."""
+    rows = []
+    for measured in read_all("scaling"):
+        parts = measured["parts"]
+        micro = (f"{1e6 * parts[part]:.1f}" for part in ("play", "learn"))
+        sizes = f"{parts['bytes_of_a_decision']:,.0f}", f"{parts['bytes_of_the_weights'] / 1000:,.0f}"
+        rows.append((measured["game"], f"{parts['decisions']:,.0f}", *micro, *sizes))
+    head = ("game", "decisions per call", "play, µs per decision", "learn", "bytes per decision")
+    return table((*head, "kB of weights"), rows)
+
+
+def trainers() -> str:
+    """Return the table of the trainers' speeds, and of where our trainer's time goes."""
+    rows = []
+    for measured in read_measurements("training"):
+        sb3, shares = measured["sb3"], measured["shares_of_time"].items()
+        rates = median_rate(measured), median_rate(sb3), f"{sb3['ratio']['median']:.1f}"
+        time = ", ".join(f"{part} {share:.0%}" for part, share in shares)
+        rows.append((measured["game"], measured["threads"], *rates, time))
+    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "where our trainer's time goes")
+    return table(head, rows)
+
+
+def _networks() -> list[tuple[Path, dict[str, Any]]]:
+    """Return file and metadata of each shipped network."""
+    found = []
+    for path in sorted(ROOT.glob("agents/garden_agents/games/*/networks/*.safetensors")):
+        with safe_open(path, "np") as file:
+            found.append((path, json.loads(file.metadata()["config"])))
+    return found
+
+
+def networks() -> str:
+    """Return the table of shipped networks."""
+    rows = []
+    for path, config in _networks():
+        origin = config["origin"]
+        made = f"{short(origin['decisions'])} in {origin['seconds'] / 60:.0f} minutes"
+        name = f"{make(config['game']).title}, {config['options']['num_players']} players"
+        rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
+    return table(("network", "size", "kept after, decisions in the last training"), rows)
+
+
+def network_commands() -> str:
+    """Return the commands that trained each shipped network."""
+    parts = []
+    for path, config in _networks():
+        steps = "\n".join(map(_wrapped, config["origin"]["command"].split(" && ")))
+        parts.append(f"`{path.relative_to(ROOT)}`:\n\n```bash\n{steps}\n```")
+    return "\n\n".join(parts)
+
+
+def _wrapped(command: str) -> str:
+    """Return a command in lines of about 90 characters, broken before options."""
+    unbroken = re.sub(r" (?!--)", "\0", command)
+    lines = textwrap.wrap(unbroken, 84, break_long_words=False, break_on_hyphens=False)
+    return " \\\n    ".join(lines).replace("\0", " ")
+
+
+def _trained(name: str, *keys: str) -> str:
+    """Return the table of the runs of each command, after equal times: means and ranges over the seeds."""
+    runs: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for measured in read_all(name, REPORT):
+        about = (f"{measured['minutes']:g}",) if "minutes" in keys else ()
+        runs[measured["game"], *about, f"`{measured['way']}`"].append(measured)
+    rows = []
+    for about, measurements in runs.items():
+        ends = [
+            {key: values[-1] for key, values in measured["evaluations"].items()} for measured in measurements
+        ]
+        decisions = sum(end["decisions"] for end in ends) / len(ends)
+        rates = (_mean_and_range([end[name] for end in ends]) for name in ("greedy", "mcts:50"))
+        duels = [measured["against_default"] for measured in measurements if "against_default" in measured]
+        against = _mean_and_range(duels) if duels else ""
+        rows.append((*about, f"{decisions / 1000:,.0f} thousand", *rates, against))
+    return table(("game", *keys, *TRAINED), rows)
+
+
+def curves() -> str:
+    """Return the table of the learning curves' ends."""
+    return _trained("learning", "minutes")
+
+
+def compared() -> str:
+    """Return the table of training settings."""
+    return _trained("compared")
+
+
+def calibration() -> str:
+    """Return the table of values and outcomes: means, and correlation by fifths of the game."""
+    rows = []
+    for measured in read_measurements("calibration", folder=REPORT):
+        (value, *values), (outcome, *outcomes) = measured["mean_value"], measured["mean_outcome"]
+        apart = max((v - o for v, o in zip(values, outcomes, strict=True)), key=abs)
+        means = (f"{mean:+.3f}" for mean in (value, outcome, apart))
+        fifths = (f"{correlation:.2f}" for correlation in measured["correlation"][1:])
+        about = f"{measured['game']}, {measured['num_players']}", measured["values_by"]
+        rows.append((*about, *means, *fifths))
+    head = ("game, players", "values by", "mean value", "mean outcome", "farthest apart in a fifth")
+    return table((*head, "correlation: 1st fifth", "2nd", "3rd", "4th", "5th"), rows)
+
+
+# --- playing strength ---
+
+
+def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
+    """Return game, number of players and content of every arena's result file."""
+    arenas = [load(path.stem) for path in sorted(RESULTS.glob("arena-*.json"))]
+    return [(arena["game"], arena["options"]["num_players"], arena) for arena in arenas]
+
+
+def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the columns PAIR of a result."""
+    return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], *win_rate_cells(result)
+
+
+def strength() -> str:
+    """Return the table of the shipped networks' win rates, by opponent."""
+    columns = [(2, "greedy"), (2, "mcts:400"), (4, "greedy"), (4, "mcts:50")]
+    rates = {}
+    for game, players, arena in _arenas():
+        for r in arena["results"]:
+            won, (low, high), opponent = r["win_rate"], r["interval"], r["opponent"]
+            if opponent == "network" and players == 2:  # a pair is listed once, in either order
+                won, low, high, opponent = 1 - won, 1 - high, 1 - low, r["agent"]
+            elif r["agent"] != "network":
+                continue
+            rates[game, players, opponent] = f"{won:.0%} ({low:.0%} … {high:.0%})"
+    rows = [
+        (make(game).title, *(rates.get((game, *column), "") for column in columns)) for game in own_games()
+    ]
+    head = (
+        "wins of `network` against",
+        *(f"{n - 1 if n > 2 else ''} `{name}`".strip() for n, name in columns),
+    )
+    return table(head, rows)
+
+
+def ratings() -> str:
+    """Return the table of ratings of all arenas."""
+    rows = [
+        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
+        for game, players, arena in _arenas()
+        for r in arena["ratings"]
+    ]
+    return table(("game", "players", "agent", "rating ± 2 sigma"), rows)
+
+
+def pairs() -> str:
+    """Return the table of win rates of all pairs in all arenas."""
+    rows = [
+        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
+        for game, players, arena in _arenas()
+        for r in arena["results"]
+    ]
+    return table(("game", "players", *PAIR, "mean scores"), rows)
+
+
+def tried() -> str:
+    """Return the table of pairs of agents that docs/training.md compares in Cacti."""
+    return table(PAIR, map(_pair, load("tried-cacti-2", REPORT)["results"]))
+
+
+def best_responses() -> str:
+    """Return the table of win rates of best responses, and of search, against networks.
+
+    Search does not depend on what the best response begins with, and is listed once for each network.
+    """
+    rows, previous = [], ()
+    for measured in read_all("exploit", REPORT):
+        about = measured["game"], measured["num_players"], measured["agent"]
+        response, search = ("{} ({})".format(*win_rate_cells(r, "to")) for r in measured["results"])
+        rows.append((*about, measured["way"], response, "" if about == previous else search))
+        previous = about
+    head = ("game", "players", "agent", "best response begins with", "best response wins", "search wins")
+    return table(head, rows)
+
+
+def ladder() -> str:
+    """Return the table of ratings and times per move of the agents of each game's ladder."""
+    rows = []
+    for measured in read_all("ladder", REPORT):
+        for agent, (rating, uncertainty) in sorted(measured["ratings"].items(), key=lambda each: each[1][0]):
+            seconds = measured["seconds_a_move"].get(agent)
+            time = "" if seconds is None else f"{1000 * seconds:.3g}"
+            rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
+    return table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
+
+
+def ladder_pairs() -> str:
+    """Return the table of win rates of the pairs of each game's ladder."""
+    ladders = read_all("ladder", REPORT)
+    return table(("game", *PAIR), [(each["game"], *_pair(r)) for each in ladders for r in each["results"]])
