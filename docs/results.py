@@ -21,7 +21,7 @@ PEER_GAMES = {
     "cacti": "Cacti / gin rummy",
     "botanicus": "Botanicus / backgammon",
 }
-FIGURE = re.compile(r"([-+]?[\d.,]+ ?(k|M|%|s|ms|µs|MB|MiB|kB)?( ± \d+| \(.*\)| … .*%)?|–|)")
+FIGURE = re.compile(r"([-+]?[\d.,]+\s?(k|M|%|s|ms|µs|MB|MiB|kB)?( ± \d+| \(.*\)| … .*%)?|–|)")
 """A cell that is a figure with its unit and range."""
 
 
@@ -63,7 +63,7 @@ def _machine(facts: dict[str, Any]) -> str:
 
 def short(number: float) -> str:
     """Return a number with three digits or fewer, and k for thousands or M for millions."""
-    for unit, sign in ((1e6, " M"), (1e3, " k")):
+    for unit, sign in ((1e6, "\N{NO-BREAK SPACE}M"), (1e3, "\N{NO-BREAK SPACE}k")):
         if number >= unit:
             return f"{number / unit:,.{max(0, 2 - len(str(int(number / unit))))}f}{sign}"
     return f"{number:,.0f}"
