@@ -18,7 +18,13 @@ _announced: dict[str, EntryPoint] = {}  # cached, as a search takes ten millisec
 
 
 def list_games() -> list[str]:
-    """Return the names of all installed games, including third-party ones, without loading them."""
+    """Return the names of all installed games, including third-party ones, without loading them.
+
+    Example:
+        >>> import garden_core
+        >>> "cacti" in garden_core.list_games()
+        True
+    """
     _announced.clear()
     _announced.update({point.name: point for point in entry_points(group="garden_core.games")})
     return sorted(_announced)
@@ -33,6 +39,11 @@ def make(name: str, **options: Any) -> Game:
     Raises:
         ValueError: if no installed game has that name, it is not a Game class, or an option's value is out of range.
         TypeError: for an unknown option.
+
+    Example:
+        >>> import garden_core
+        >>> garden_core.make("mars", num_players=3).num_actions
+        103
     """
     return game_class(name)(**options)
 

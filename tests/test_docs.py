@@ -1,5 +1,7 @@
 """The documentation: its code runs, its tables are current, its links lead somewhere, its words are plain."""
 
+import doctest
+import importlib
 import re
 import warnings
 from pathlib import Path
@@ -11,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 import generate
 import pictures
 import pig
+import reference
 from garden_agents import games
 from PIL import Image
 
@@ -99,6 +102,23 @@ def test_snippets_run_and_print_what_is_shown(page, tmp_path, monkeypatch, capsy
             warnings.filterwarnings("ignore", category=DeprecationWarning)
             exec(compile(snippet, f"{page.name}, snippet {number}", "exec"), namespace)
         assert not shown or capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    "package", [package for package in reference.FOLDERS if package.startswith("garden")]
+)
+def test_examples_in_docstrings_run(package, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    module = importlib.import_module(package)
+    for name in reference.public_names()[package]:
+        try:
+            public = getattr(module, name)
+        except ImportError:  # of another library's interface
+            continue
+        for example in finder.find(public, name, module=False, globs={}):
+            runner.run(example)
+    assert not runner.summarize(verbose=False).failed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -114,6 +114,14 @@ def load_agent(
     Raises:
         ValueError: if there is no such agent, its network was trained for another game, other options or data, or a
             checked program does not start.
+
+    Example:
+        >>> from garden_agents import load_agent
+        >>> from garden_core import Batch, make
+        >>> game = make("cacti")
+        >>> agent, batch = load_agent("mcts:20", game, seed=0), Batch(game, 2)
+        >>> batch.reset(seed=1)
+        >>> batch.step(agent(batch, batch.all_rows))
     """
     if name == "random":
         return RandomPolicy(seed)

@@ -97,6 +97,14 @@ class Batch:
         ValueError: for num_envs or threads below 1, an unknown device, or a history or threads on a GPU.
         ImportError: for "cuda" without its packages.
         RuntimeError: for "cuda" without a GPU.
+
+    Example:
+        >>> from garden_core import Batch
+        >>> batch = Batch("cacti", num_envs=4)
+        >>> batch.reset(seed=1)
+        >>> batch.step(batch.action_mask.argmax(axis=1))
+        >>> batch.observation.shape, batch.rewards.shape
+        ((4, 113), (4, 2))
     """
 
     def __init__(

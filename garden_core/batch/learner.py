@@ -89,6 +89,14 @@ class Learner:
 
     Raises:
         ValueError: for an invalid option; it lists the allowed values.
+
+    Example:
+        >>> from garden_core import Learner
+        >>> learner = Learner("cacti", num_envs=4, opponents=["random", "greedy"])
+        >>> learner.reset(seed=1)
+        >>> learner.step(learner.action_mask.argmax(axis=1))
+        >>> learner.rewards.shape
+        (4,)
     """
 
     def __init__(

@@ -109,13 +109,27 @@ class _BuiltIn(Reseedable):
 
 
 class RandomPolicy(_BuiltIn):
-    """Chooses uniformly among the legal actions."""
+    """Chooses uniformly among the legal actions.
+
+    Example:
+        >>> from garden_core import Batch, RandomPolicy
+        >>> batch, policy = Batch("mars", num_envs=4), RandomPolicy(seed=1)
+        >>> batch.reset(seed=1)
+        >>> batch.step(policy(batch, batch.all_rows))
+    """
 
     kind = RANDOM
 
 
 class GreedyPolicy(_BuiltIn):
-    """Chooses as `garden_core.batch.choices.greedy_action`."""
+    """Chooses as `garden_core.batch.choices.greedy_action`.
+
+    Example:
+        >>> from garden_core import Batch, GreedyPolicy
+        >>> batch, policy = Batch("mars", num_envs=4), GreedyPolicy(seed=1)
+        >>> batch.reset(seed=1)
+        >>> batch.step(policy(batch, batch.all_rows))
+    """
 
     kind = GREEDY
 

@@ -58,6 +58,12 @@ class Replay:
         actions: label of every action, in order.
         scores: every seat's score after the last action.
         ended: "terminated", "truncated" or "running".
+
+    Example:
+        >>> from garden_core import RandomPolicy, make, record
+        >>> replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], seed=3)
+        >>> replay.ended, len(replay.scores)
+        ('terminated', 2)
     """
 
     game: Game
@@ -200,6 +206,12 @@ def record(game: Game, policies: Sequence[Policy], seed: int = 0) -> Replay:
 
     Raises:
         ValueError: for a seed outside 0 … 2**64 - 1, the wrong number of policies, or a policy's invalid answer.
+
+    Example:
+        >>> from garden_core import GreedyPolicy, RandomPolicy, make, record
+        >>> replay = record(make("mars"), [GreedyPolicy(), RandomPolicy(1)], seed=42)
+        >>> replay.scores[0] > replay.scores[1]
+        True
     """
     if len(policies) != game.num_players:
         raise ValueError(f"{game.num_players} seats need as many policies, not {len(policies)}")

@@ -45,6 +45,13 @@ class Env(gymnasium.Env):
 
     Raises:
         TypeError, ValueError: for options as the game and the learner do.
+
+    Example:
+        >>> from garden_core.interfaces import Env
+        >>> env = Env("cacti", opponents="greedy")
+        >>> observation, info = env.reset(seed=42)
+        >>> observation.shape, info["action_mask"].shape
+        ((113,), (35,))
     """
 
     metadata = _METADATA

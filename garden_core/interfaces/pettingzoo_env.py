@@ -46,6 +46,13 @@ class GardenEnv(AECEnv[str, Observation, int]):
     Raises:
         TypeError, ValueError: for options as the game does; for an unknown render mode or value of `illegal`; for a
             `record` that is no folder.
+
+    Example:
+        >>> from mars_env import mars_v0
+        >>> env = mars_v0.env(num_players=3)
+        >>> env.reset(seed=42)
+        >>> env.agents
+        ['player_0', 'player_1', 'player_2']
     """
 
     def __init__(

@@ -38,6 +38,12 @@ class GardenVecEnv(VecEnv):
 
     Raises:
         TypeError, ValueError: for options as the game and the learner do.
+
+    Example:
+        >>> from garden_core.interfaces import GardenVecEnv
+        >>> env = GardenVecEnv("cacti", num_envs=8, opponents=["random", "greedy"], seed=42)
+        >>> env.reset().shape, env.action_masks().shape
+        ((8, 113), (8, 35))
     """
 
     def __init__(

@@ -34,6 +34,11 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> None:
 
     Raises:
         AssertionError: for the first fault, with the game and the number of decisions where it occurs.
+
+    Example:
+        >>> from garden_core import make
+        >>> from garden_core.testing import check_game
+        >>> check_game(make("cacti"), games=2)
     """
     assert games >= 1, "games must be at least 1"
     params = game.params.tobytes()

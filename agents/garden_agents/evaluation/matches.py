@@ -156,7 +156,16 @@ def meet(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> Result:
-    """Play the first agent against copies of the second, in every seat equally often; `games` is rounded up to that."""
+    """Play the first agent against copies of the second, in every seat equally often; `games` is rounded up to that.
+
+    Example:
+        >>> from garden_agents import load_agent, meet
+        >>> from garden_core import make
+        >>> game = make("cacti")
+        >>> agents = load_agent("network", game), load_agent("random", game)
+        >>> meet(game, ("network", "random"), agents, games=20).win_rate > 0.8
+        True
+    """
     n = game.num_players
     states, forfeited, _ = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
     return result_of(names, places(game, states, forfeited), scores(game, states), forfeited)

@@ -110,6 +110,14 @@ class MCTSAgent(Reseedable):
 
     Raises:
         ValueError: for arguments out of range; while searching, if the network returns arrays of the wrong shape.
+
+    Example:
+        >>> from garden_agents import MCTSAgent
+        >>> from garden_core import Batch
+        >>> batch, agent = Batch("cacti", 2), MCTSAgent(20)
+        >>> batch.reset(seed=0)
+        >>> agent.search(batch, batch.all_rows).visits.shape
+        (2, 35)
     """
 
     def __init__(
