@@ -505,16 +505,13 @@ class _Picture:
         yield self.marker(x + 11, y + 31, 11, view.current_player)
         for i, line in enumerate(textwrap.wrap(what, int((width - 30) / 7.6))):
             yield self.bold(x + 30, y + 31 + 18 * i, line, 15)
-        right, down = x + width, 18
-        if self.look.compact:
-            down = 72
+        right, compact = x + width, self.look.compact
         if "pass" in self.look.legal:
-            top = y - 5 if self.look.compact else y + 4
-            left = right - 56
-            button = self.chip(left, top, 56, 28, "pass", paint.offered, paint.legal, 3, 14, size=PLAIN)
+            top = y - 5 if compact else y + 4
+            button = self.chip(right - 56, top, 56, 28, "pass", paint.offered, paint.legal, 3, 14, size=PLAIN)
             yield self.target("pass", button)
-            right -= 0 if self.look.compact else 70
-        yield from self.waiting(right, y + down)
+            right -= 0 if compact else 70
+        yield from self.waiting(right, y + (72 if compact else 18))
 
     def waiting(self, right: float, y: float) -> Parts:
         """The action at hand and those pending, each in a box, up to a right edge."""
@@ -637,10 +634,7 @@ class _Picture:
         view, paint, legal = self.view, self.paint, self.look.legal
         label = next((n for n in (f"flower {space}", f"neutral {space}") if current and n in legal), "")
         flowers = view.flowers[space] if current else []
-        printed, laid = (
-            self.view.tables.board[column - 1][space],
-            view.tile(column, space),
-        )
+        printed, laid = view.tables.board[column - 1][space], view.tile(column, space)
         fill, edge = paint.raised if near else paint.board, paint.faint if current else None
         size, margin = (30, 4) if near else (24, 1)
         room = width - (44 if current else 2 * margin)
@@ -977,9 +971,10 @@ class _Picture:
                 spot = x + right * place, y + ROW * row + top + down * place, across, height
                 yield self.task(task, *spot, sort, done[player][row])
         if self.look.by == player and self.look.last.startswith("assign"):
-            for row in (
+            assigned = (
                 given[-2:] if len(given) == ROWS else given[-1:]
-            ):  # the last one is assigned automatically
+            )  # the last one is assigned automatically
+            for row in assigned:
                 yield self.ring(x + right, y + ROW * row + top + down, across, height)
 
     @draw.group

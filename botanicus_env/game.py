@@ -223,7 +223,8 @@ class Botanicus(Game):
 
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
-        return [View(snapshot, self.tables).score_sheet(player) for player in range(self.num_players)]
+        view = View(snapshot, self.tables)
+        return [view.score_sheet(player) for player in range(self.num_players)]
 
     def own_text(self, view: dict[str, Any], seat: int | None, legal: Sequence[str]) -> str:
         """Return the position as text that `seat` can play from; an onlooker (None) sees all hands."""

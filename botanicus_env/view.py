@@ -1,4 +1,4 @@
-"""A position as one seat sees it, for texts and pictures."""
+"""A position for texts and pictures: a whole snapshot, or what one seat sees of it."""
 
 from __future__ import annotations
 

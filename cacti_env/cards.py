@@ -60,7 +60,7 @@ class Cards(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if not name.isprintable():
                 raise ValueError(f"types must be printable, not {name!r}")
             if self.types.count(name) > 1:
-                raise ValueError(f"types must be distinct; {name!r} is there more than once")
+                raise ValueError(f"types must be distinct; {name!r} occurs more than once")
         if len(self.count) != n:
             raise ValueError(f"count must have {n} numbers, one for each type, not {len(self.count)}")
         if sum(self.count) < MIN_CACTI:

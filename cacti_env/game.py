@@ -43,7 +43,7 @@ its top card is open.
 Your turn begins with the top card of the Cacti deck, which comes to your Nursery. Then you do one of three things:
 
 Grow: take all cacti of one type from the middle into your Nursery. The other player must then respond with a Grow or a
-Plant, if possible. A response has no response.
+Plant, if possible. No player responds to a response.
 
 Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one of your
 hand or the open one of the deck; of a Basic Arrangement you plant one half, the upper or the lower.

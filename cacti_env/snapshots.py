@@ -133,11 +133,11 @@ def counts(value: Any, name: str, width: int) -> list[Counts]:
         PositionError: if they have another form.
     """
     try:
-        position = msgspec.convert(value, Annotated[list[Counts], Both])
+        both = msgspec.convert(value, Annotated[list[Counts], Both])
     except msgspec.ValidationError as error:
         raise PositionError(f"{name}: {error}") from None
-    require(all(len(own) == width for own in position), f"{name} must have {width} numbers for each player")
-    return position
+    require(all(len(own) == width for own in both), f"{name} must have {width} numbers for each player")
+    return both
 
 
 def _fill_cacti(state: Any, position: Snapshot, cards: Cards) -> None:

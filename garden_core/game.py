@@ -51,7 +51,8 @@ class Game(Presentation):
     title: ClassVar[str]
     """The name for people."""
     version: ClassVar[int] = 0
-    """The number in `garden/Pig-v0`; raise it when learning results can change: rules, data, observations, rewards."""
+    """The number in `garden/Pig-v0`; raise it when learning results can change: rules, data, observations,
+    actions, rewards."""
     chance: ClassVar[Literal["none", "deal", "play"]]
     """Where chance occurs: nowhere, only in the deal, or also during play."""
     information: ClassVar[Literal["perfect", "imperfect"]]
@@ -125,7 +126,7 @@ class Game(Presentation):
         if self.num_players == 1 and not self.cooperative:
             raise ValueError(f"{self.name} for one player must be cooperative: other rewards compare players")
         self.params: np.ndarray = records(1, self.params_dtype)
-        """Options and tables for the kernels: an array of one record, read-only."""
+        """Options and tables for the kernels: an array of one record. Do not write to it."""
         row = self.params[0]
         row["num_players"] = self.num_players
         row["max_decisions"] = self.option_values["max_decisions"]

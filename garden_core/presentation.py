@@ -27,7 +27,7 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 class Presentation(ABC):
-    """Shows positions to people and reads snapshots: the part of `garden_core.Game` that computes nothing for learning.
+    """Shows positions to people and reads snapshots; the base class of `garden_core.Game`.
 
     A game must define `own_snapshot`, and with hidden information also `seen`.
     """

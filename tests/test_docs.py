@@ -114,11 +114,15 @@ def test_examples_in_docstrings_run(package, tmp_path, monkeypatch):
     for name in reference.public_names()[package]:
         try:
             public = getattr(module, name)
-        except ImportError:  # of another library's interface
+        except ImportError:
+            if package != "garden_core.interfaces":  # another library's interface
+                raise
             continue
         for example in finder.find(public, name, module=False, globs={}):
             runner.run(example)
-    assert not runner.summarize(verbose=False).failed
+    results = runner.summarize(verbose=False)
+    assert not results.failed
+    assert results.attempted or package not in ("garden_core", "garden_agents")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -166,6 +170,9 @@ def test_pictures_are_current():
 def test_every_game_has_its_pictures_and_they_are_shown():
     assert set(pictures.SHOWN) == set(generate.own_games())
     assert set(pictures.FOLDER.iterdir()) == pictures.files(), "run: python docs/pictures.py"
+    text = "".join(page.read_text() for page in PAGES)
+    for path in pictures.files():
+        assert f"pictures/{path.name}" in text, path.name
 
 
 @pytest.mark.parametrize("name", pictures.SHOWN)

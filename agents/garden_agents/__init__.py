@@ -36,5 +36,5 @@ def __getattr__(name: str) -> Any:
 
 
 # Makes idle threads of GNU's OpenMP, which torch uses, sleep instead of spin. Next to another busy process, two
-# threads keep most of their speed; when spinning it falls to a third. Torch reads this once, when it is imported.
+# threads keep most of their speed; when they spin, a third of it. Torch reads this once, when it is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")

@@ -125,17 +125,16 @@ def _run(name: str, words: list[str]) -> None:
 
 
 def _warm_up(words: list[str]) -> None:
+    from garden_agents.errors import one_line_errors
     from garden_core.registry import list_games
     from garden_core.warm_up import warm_up
 
     if words and words[0] in ("-h", "--help"):
         print("usage: garden warm-up [GAME ...]\n\ncompile the games now, all installed ones by default")
         return
-    try:
+    with one_line_errors():
         for name in words or list_games():
             print(f"{name}: ready after {warm_up(name)[name]:.1f} s", flush=True)
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from error
 
 
 MODULES = {

@@ -279,7 +279,8 @@ def _imports(path: str, module: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             base = resolve_name("." * node.level + (node.module or ""), package)
             names = [f"{base}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ELSEWHERE:
-            names = [ast.unparse(node)]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = f"{node.value.id}.{node.attr}"
+            names = [name] if name in ELSEWHERE else []
         for name in names:
             yield from itertools.accumulate(name.split("."), "{}.{}".format)

@@ -152,7 +152,7 @@ class Gpu:
         return self.put(array).copy_to_host() if _is_on_gpu(array) else np.asarray(array)
 
     def indexes(self, chosen: np.ndarray) -> Any:
-        """Return indexes of rows on the GPU, which holds those of all rows."""
+        """Return the indexes of rows as an array on the GPU, where those of all rows are kept."""
         return self._all_rows if chosen is self.all_rows else self.put(chosen)
 
     # --- games ---

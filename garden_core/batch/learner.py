@@ -117,7 +117,7 @@ class Learner:
         check_illegal(illegal)
         check_choice(autoreset, "autoreset", AUTORESETS)
         if max_steps is not None:
-            as_integer(max_steps, "max_steps", "at least 1, or None", 1)
+            as_integer(max_steps, "max_steps", "None or at least 1", 1)
         self._fixed_seat = -1
         if not (isinstance(seat, str) and seat == "random"):
             last = game.num_players - 1
@@ -267,7 +267,7 @@ class Learner:
         else:
             actions = self.batch.check_actions(actions, rows, acting)
             if acting is not None:
-                actions = np.where(waiting, 0, actions)  # waiting rows ignore theirs
+                actions = np.where(waiting, 0, actions)  # not DEAL by chance; `play_row` ignores them
         if self.max_steps is not None:
             last = rows if acting is None else rows[acting]
             last = last[self._records["steps"][last] + 1 >= self.max_steps]

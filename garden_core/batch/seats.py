@@ -86,7 +86,7 @@ def _new_game(rows, params, seats, row, fixed_seat):
 
 @compiled
 def _let_others_move(state, params, record, kinds, mask, scratch, rng_state):
-    """Play compiled opponents up to the turn of another player or the end; return the row's status."""
+    """Play compiled opponents until the learner or a policy outside must move, or to the end; return the row's status."""
     while not (state.terminated or state.truncated):
         player = np.int64(state.current_player)
         if player == record.seat:
@@ -167,7 +167,7 @@ def _advance_to_learner(rows, params, seats, scratch, row, fixed_seat, autoreset
 
 @inlined
 def play_row(rows, params, seats, scratch, row, action, fixed_seat, autoreset):
-    """Take an action in a row, or deal a game if the last one is over, and play up to the next choice from outside.
+    """Take an action in a row, or deal a game if the last one is over; play until the learner or a policy outside must move.
 
     FORFEIT in place of the learner's action ends its game; DEAL always deals.
     """

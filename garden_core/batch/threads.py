@@ -24,8 +24,8 @@ def share(work: Callable[[slice, int], object], count: int, threads: int) -> Non
         work: processes the rows of a part; `index` is the thread's number, below `threads`. It must not write to data that
             another part reads.
         count: number of rows.
-        threads: maximum number of threads, including the calling one, whose index is 0. Each thread has at least
-            ROWS_A_PART rows.
+        threads: maximum number of threads, including the calling one, whose index is 0; fewer if there are not
+            ROWS_A_PART rows for each.
     """
     threads = min(threads, count // ROWS_A_PART)
     if threads <= 1:

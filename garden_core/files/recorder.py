@@ -47,7 +47,7 @@ class Recorder:
         self._warned = False
 
     def save(self, seed: int, actions: Sequence[int], state: Any) -> None:
-        """Write a game that has at least one decision.
+        """Write a game if it has at least one decision.
 
         A game whose actions do not lead to `state` is not written; the first one causes a warning.
 

@@ -192,9 +192,8 @@ def _read(text: bytes, path: str) -> _Content:
         if len(text) > LIMIT:
             raise ValueError(f"it is larger than {LIMIT} bytes")
         if text.startswith(b"<!doctype html>"):
-            text = text.partition(b'<script type="application/json" id="replay">')[2].partition(b"</script>")[
-                0
-            ]
+            start, end = b'<script type="application/json" id="replay">', b"</script>"
+            text = text.partition(start)[2].partition(end)[0]
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"{one_line(path)} is not a replay: {one_line(error)}") from None

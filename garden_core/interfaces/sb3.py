@@ -179,7 +179,7 @@ class GardenVecEnv(VecEnv):
         """Return a picture of each row from its learner's seat, with the last decision marked; None without "rgb_array".
 
         Raises:
-            RuntimeError: before the first reset.
+            RuntimeError: before the first reset, with "rgb_array".
         """
         if self.render_mode != "rgb_array":
             return [None] * self.num_envs

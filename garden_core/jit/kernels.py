@@ -214,7 +214,7 @@ _ADDITIONS = {
 # --- the generic functions ---
 #
 # In a record that was never dealt, which is all zeros, nothing is legal, as in a finished game, and apply_action and resample
-# do nothing. The rules that only read are called with it.
+# do nothing. The rules that only read are called with such records too.
 
 
 def deal(state, params, seed):

@@ -15,7 +15,7 @@ from garden_core.jit.decorator import compiled, inlined
 from garden_core.jit.rng import bounded, game_seed, nth_legal
 
 DEAL = -2
-"""In place of an action: deal the game that the row's numbers name. Agents have -1, `choices.FORFEIT`."""
+"""In place of an action: deal the game that the row's numbers name. Differs from `choices.FORFEIT`, which is -1."""
 
 
 class Rows(NamedTuple):
@@ -172,7 +172,7 @@ def advance_rows(
 
 @compiled
 def set_row(rows, params, row, state, result):
-    """Put a game in progress into a row, and write what `show_row` does."""
+    """Put a game in progress into a row, and write its result, observation, mask and player to move."""
     kernels.copy_record(rows.states, row, state)
     result.rewards[row, :] = 0
     result.terminated[row] = state.terminated != 0

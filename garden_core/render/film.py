@@ -99,7 +99,7 @@ def page(
         "replay": json.dumps(replay.content()).replace("<", "\\u003c"),
         "film": base64.b64encode(packed).decode(),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], TEMPLATE.read_text("utf-8"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], TEMPLATE.read_text("utf-8"))
 
 
 def save_page(replay: Replay, path: str | Path, **shown: Any) -> None:

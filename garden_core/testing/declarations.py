@@ -80,9 +80,8 @@ def _refused(option: Option) -> list[Any]:
         return [1, True]
     bounds = (option.low, -1), (option.high, 1)
     beyond = [bound + step for bound, step in bounds if bound is not None]
-    return (
-        [*beyond, "1", None, 1.5, True] if beyond else []
-    )  # without bounds the option checks in another way
+    # An option without bounds has its own checks.
+    return [*beyond, "1", None, 1.5, True] if beyond else []
 
 
 def check_pickle(game: Game) -> None:

@@ -180,7 +180,8 @@ def test_more_agents_and_games_reuse_finished_jobs(tmp_path, played):
     compare(output, games=50)
     before = json.loads(output.read_text())["results"]
     compare(output, "own_agents:last_legal", "random", "greedy", games=50)
-    assert [job.agent for job in played] == ["random", *["own_agents:last_legal"] * 2]
+    own = "own_agents:last_legal"
+    assert [job[:2] for job in played] == [("random", "greedy"), (own, "random"), (own, "greedy")]
     assert json.loads(output.read_text())["results"][-1] == before[0]
     played.clear()
     compare(output, games=100)

@@ -90,7 +90,13 @@ def test_a_team_has_no_chance_line(run):
     found = sections(page(run, games=0))["Evaluations during the training"]
     assert rows(found)[1:] == [["1,000", "0:00:30", "-1.5"], ["2,000", "0:01:00", "2.25"]]
     assert "chance" not in found
+    assert "against team" not in found
     assert "FillBetween" not in found
+
+
+def test_a_training_time_beyond_all_sense_is_shown(run):
+    (run / "metrics.csv").write_text(METRICS + "4000,9e14,1,1,nan,1,1\n")
+    assert "days" in page(run, games=0)
 
 
 def test_an_unfinished_run(run):
@@ -268,10 +274,8 @@ def test_a_run_cannot_make_games_longer(run, monkeypatch):
 def test_the_command_writes_the_page_into_the_folder(run, tmp_path):
     assert garden_here("report --games 0", run) == (f"{run / 'report.html'}: 0.0 MB\n", None)
     assert (run / "report.html").read_text() == page(run, games=0)
-    garden_here("report --games 2 --dark --output", tmp_path / "dark.html", run)
-    text = (tmp_path / "dark.html").read_text()
-    assert text == page(run, games=2, dark=True)
-    assert '<html lang="en" class="dark">' in text
+    garden_here("report --games 2 --output", tmp_path / "other.html", run)
+    assert (tmp_path / "other.html").read_text() == page(run, games=2)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import pickle
 
 import numpy as np
 import pytest
+from playing import positions
 from processes import python
 from records import aec_rest, batch_record
 from variants import TABLES, VARIANTS, each_variant
 
+from garden_core import list_games, make
 from garden_core.interfaces import GardenEnv
 
 pytestmark = pytest.mark.many_games
@@ -29,6 +31,21 @@ def carried_over(env):
     aec_rest(other, 0, stop=5)
     other.set_state(pickled(env.get_state()))
     return other
+
+
+@pytest.mark.parametrize("record", ["state_dtype", "params_dtype"])
+@pytest.mark.parametrize("name", list_games())
+def test_records_have_no_padding(name, record):
+    dtype = getattr(make(name), record)
+    assert dtype.itemsize == sum(dtype[field].itemsize for field in dtype.names)
+
+
+@pytest.mark.parametrize("name", list_games())
+def test_random_games_end_by_the_rules_before_the_default_cap(name):
+    for seed in range(20):
+        *_, last = positions(make(name), seed)
+        assert last["terminated"]
+        assert not last["truncated"]
 
 
 @each_variant

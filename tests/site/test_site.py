@@ -100,6 +100,6 @@ def test_every_public_name_is_in_the_reference(site):
         f"{module}.{name}"
         for module, names in reference.public_names().items()
         for name in names
-        if not any(each.startswith(f"{module}.{name}") for each in found)
+        if not any(f"{each}.".startswith(f"{module}.{name}.") for each in found)
     ]
     assert not missing

@@ -47,5 +47,5 @@ def share(part: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in hours, minutes and seconds."""
-    return str(datetime.timedelta(seconds=round(seconds)))
+    """Return a time in days, hours, minutes and seconds."""
+    return str(datetime.timedelta(seconds=min(round(seconds), 10**13)))

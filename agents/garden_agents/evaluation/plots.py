@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from garden_agents.evaluation.matches import wilson
+from garden_agents.evaluation.run_files import TEAM
 from garden_core.checks import one_line
 from garden_core.files.disk import write_atomically
 
@@ -99,14 +100,15 @@ def learning_curves(
             if games:
                 low, high = np.array([wilson(rate * games, games) for rate in rates]).T
                 axes.fill_between(x, low, high, where=finite, color=colour, alpha=0.14, linewidth=0)
-    left.set(xlabel="decisions learned from", ylabel="win rate" if games or chance else "team score")
+    team = names == [TEAM]
+    left.set(xlabel="decisions learned from", ylabel="team score" if team else "win rate")
     right.set(xlabel="minutes of training")
-    if games or chance:
+    if not team:
         left.set(ylim=(0, 1.02))
     for axes in (left, right):
         axes.set_xlim(left=0)
         axes.locator_params(axis="x", nbins=6)
         if chance:
             axes.axhline(chance, color=GREY, linestyle=":", label=f"chance, {chance:.0%}")
-    if names:
+    if names and not team:
         left.legend()

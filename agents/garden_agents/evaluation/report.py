@@ -31,7 +31,6 @@ def page(
     folder: str | Path,
     games: int = 200,
     game: str | None = None,
-    dark: bool = False,
     on_finished: Callable[[int], object] | None = None,
 ) -> str:
     """Return a page about a training run, whether it is finished, running or interrupted.
@@ -42,7 +41,6 @@ def page(
             files only.
         game: module:Class of a game that is not installed; such a game requires it for `games`, as a file alone never
             imports code.
-        dark: use dark colours; the browser's setting if False.
         on_finished: called after each step of all games with the number of games that it ended.
 
     Raises:
@@ -60,9 +58,8 @@ def page(
         section("Evaluations during the training", report_files.evaluations(run)),
     ]
     if games:
-        content += report_games.sections(folder, config, games, game, dark, on_finished)
+        content += report_games.sections(folder, config, games, game, on_finished)
     parts = {
-        "look": "dark" if dark else "",
         "title": f"{words(config.game.get('name', 'game'), 60)}: {words(folder.absolute().name, 100)}",
         "state": report_files.state(run),
         "content": "\n".join(content),
@@ -82,8 +79,6 @@ class Arguments:
     """games of the network against itself, which show how it plays; 0 for curves only"""
     game: str | None = None
     """module:Class of a game that is not installed; required for such a game, as a file alone never imports code"""
-    dark: bool = False
-    """use dark colours; the browser's setting if not given"""
 
 
 def main(arguments: Arguments) -> None:
@@ -99,5 +94,5 @@ def main(arguments: Arguments) -> None:
         one_line_errors("stopped; nothing was written"),
         progress_bar(total=a.games, unit="game", disable=a.games < 1) as bar,
     ):
-        write_atomically(path, page(a.run, a.games, a.game, a.dark, bar.update).encode())
+        write_atomically(path, page(a.run, a.games, a.game, bar.update).encode())
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")

@@ -45,7 +45,6 @@ def sections(
     config: Config,
     games: int,
     code: str | None,
-    dark: bool,
     on_finished: Callable[[int], object] | None,
 ) -> list[str]:
     """Play games of the run's best network against itself, and return the sections about them.
@@ -63,7 +62,7 @@ def sections(
     return [
         section(HEADING, _play(game, played)),
         section("Values and outcomes", _calibration(game, agent, played)),
-        section("Sample games", _samples(game, agent, dark)),
+        section("Sample games", _samples(game, agent)),
     ]
 
 
@@ -209,7 +208,7 @@ def _calibration(game: Game, agent: NetworkAgent, played: Sequence[PlayedGame]) 
 # --- games to look at ---
 
 
-def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
+def _samples(game: Game, agent: NetworkAgent) -> str:
     """Return games of the network with its most likely actions: against itself, and against greedy play."""
     network: Policy = NetworkAgent(agent.network, agent.value_target)
     n, greedy = game.num_players, GreedyPolicy(SEED)
@@ -220,20 +219,18 @@ def _samples(game: Game, agent: NetworkAgent, dark: bool) -> str:
         lineups[last] = [*[greedy] * (n - 1), network]
     try:
         return "\n".join(
-            _sample(game, agent, name, seats, SEED + number, dark)
+            _sample(game, agent, name, seats, SEED + number)
             for number, (name, seats) in enumerate(lineups.items())
         )
     except ValueError as error:  # it has no picture, or the network's answer is not finite
         return quiet(f"{error}.")
 
 
-def _sample(
-    game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int, dark: bool
-) -> str:
+def _sample(game: Game, agent: NetworkAgent, name: str, seats: Sequence[Policy], seed: int) -> str:
     """Return a collapsed game of these policies: an embedded page, isolated from this one."""
     replay = record(game, seats, seed)
     values_seats = agent.value_target == "seats" and game.num_players > 1
-    page = film.page(replay, estimates=chances(agent, replay) if values_seats else None, dark=dark)
+    page = film.page(replay, estimates=chances(agent, replay) if values_seats else None)
     about = f"{name}: {' : '.join(map(str, replay.scores))} after {len(replay.actions)} decisions"
     frame = f'<iframe sandbox="allow-scripts" title="{about}" data-page="{html.escape(page)}"></iframe>'
     return f"<details><summary>{about}</summary>{frame}</details>"

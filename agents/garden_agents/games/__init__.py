@@ -14,9 +14,6 @@ from garden_core.game import Game
 
 __all__ = ["Board", "Features", "Hints", "hints_of", "register"]
 
-GROUP = "garden_agents.games"
-"""Entry-point group of the modules that call `register`; an entry is named after the game."""
-
 
 @dataclass(frozen=True)
 class Board:
@@ -112,5 +109,5 @@ def hints_of(game: Game | type[Game]) -> Hints:
 
 @functools.cache
 def _load(name: str) -> None:
-    for point in entry_points(group=GROUP, name=name):
+    for point in entry_points(group="garden_agents.games", name=name):
         point.load()

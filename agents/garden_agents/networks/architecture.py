@@ -48,7 +48,7 @@ def empty_network(
         num_players: number of seats that it values; the game's number of players if None.
 
     Raises:
-        ValueError: for kind "board" if the game has no board, or `separate_values` if it has one.
+        ValueError: for kind "board" if the game has no board, or `separate_values` for a board network.
     """
     kind, hidden, separate = architecture.kind, architecture.hidden, architecture.separate_values
     hints = hints_of(game)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,35 @@ def nothing(observation, scratch, out):
     """Fill nothing, for games that add no features to a board's."""
 
 
+@functools.cache
+def _board_kernel(own: Any) -> Any:
+    """Return the kernel that fills the features of a board's cells; `own` fills the game's own."""
+
+    @kernel
+    def fill(observation, neighbours, planes, colours, scratch, out):
+        thread = cuda.grid(1)
+        if thread < scratch.shape[0]:
+            for i in range(thread, observation.shape[0], scratch.shape[0]):
+                fill_one(observation[i], neighbours, planes, colours, scratch[thread], out[i])
+                own(observation[i : i + 1], scratch[thread], out[i : i + 1])
+                scale(out[i : i + 1], planes)
+
+    return fill
+
+
+@functools.cache
+def _flat_kernel(own: Any) -> Any:
+    """Return the kernel that fills the features of a game without a board."""
+
+    @kernel
+    def fill(observation, params, out):
+        i = cuda.grid(1)
+        if i < observation.shape[0]:
+            own(observation[i : i + 1], params, out[i : i + 1])
+
+    return fill
+
+
 class GpuFeatures:
     """Fills features of cells in arrays on the GPU.
 
@@ -26,18 +56,7 @@ class GpuFeatures:
     """
 
     def __init__(self, board: Board) -> None:
-        own = board.fill_features or nothing
-
-        @kernel
-        def fill(observation, neighbours, planes, colours, scratch, out):
-            thread = cuda.grid(1)
-            if thread < scratch.shape[0]:
-                for i in range(thread, observation.shape[0], scratch.shape[0]):
-                    fill_one(observation[i], neighbours, planes, colours, scratch[thread], out[i])
-                    own(observation[i : i + 1], scratch[thread], out[i : i + 1])
-                    scale(out[i : i + 1], planes)
-
-        self.board, self._fill = board, fill
+        self.board, self._fill = board, _board_kernel(board.fill_features or nothing)
         self._neighbours = put(board.neighbours)
         self._scratch: Any = None
 
@@ -58,15 +77,7 @@ class GpuFlatFeatures:
     """
 
     def __init__(self, features: Features) -> None:
-        fill_own = features.fill
-
-        @kernel
-        def fill(observation, params, out):
-            i = cuda.grid(1)
-            if i < observation.shape[0]:
-                fill_own(observation[i : i + 1], params, out[i : i + 1])
-
-        self._fill, self._params = fill, put(features.params)
+        self._fill, self._params = _flat_kernel(features.fill), put(features.params)
 
     def __call__(self, observation: Any, out: Any) -> None:
         """Fill `out`, float32 (N, num), from observations int8 (N, observation size)."""

@@ -1,6 +1,6 @@
 """A game in progress between agents and people, for the terminal and the web page.
 
-People see the label of every action. They see its description only if it depends on nothing that is hidden from them.
+A move is shown by its description if that depends on nothing hidden from the people who see it, else by its label.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Arguments:
     width: int = 800
     """width of the film and of a PNG, pixels"""
     every: int = 1
-    """show every so many decisions in the film, counted back from the last position"""
+    """number of decisions between two positions in the film, counted back from the last one"""
     dark: bool = False
     """use dark colours in pictures"""
     steps: bool = False

@@ -26,7 +26,7 @@ from garden_agents.play.match import Arguments, Match, sentence, set_up
 MANY = 40  # more actions than this that differ only in their last word are counted instead of listed
 COLUMNS = 100  # largest width of the text
 HELP = """\
-Type an action's number, its name, or any part of its name that is unique in the list; or
+Type an action's number, its name, or the beginning of it or of one of its words, if unique in the list; or
   rules      the rules in short; rules all: the full rules
   hint       the choice of a strong agent
   save FILE  save the game now, and again when it ends or you leave

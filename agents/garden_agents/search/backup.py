@@ -59,13 +59,8 @@ def back_up_rows(trees, leaves, group, params, evaluation, values, points):
     """
     probabilities, estimates = evaluation
     for i in range(leaves.lengths.shape[0]):
-        nodes, path, length, state = (
-            trees.nodes[i // group],
-            trees.path[i],
-            leaves.lengths[i],
-            leaves.states[i],
-        )
-        node = nodes[path[length]]
+        nodes, path, length = trees.nodes[i // group], trees.path[i], leaves.lengths[i]
+        state, node = leaves.states[i], nodes[path[length]]
         # another leaf of the group may be the same node
         if not (state.terminated or state.truncated or node.expanded):
             expand(node, leaves.masks[i], probabilities[i])

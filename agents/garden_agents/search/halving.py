@@ -141,10 +141,8 @@ def _read(nodes, considered, player, n, choice, scale, scores, result):
 def read_rows(trees, roots, params, scale, scores, result):
     """Read the results of searches into `result`, a `Searched`: see `_read`."""
     for i in range(result.actions.shape[0]):
-        player, choice = (
-            np.int64(roots.states[roots.rows[i]].current_player),
-            (roots.masks[i], roots.noise[i]),
-        )
+        player = np.int64(roots.states[roots.rows[i]].current_player)
+        choice = roots.masks[i], roots.noise[i]
         row = result.visits[i], result.values[i], result.shares[i]
         result.actions[i] = _read(
             trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, row

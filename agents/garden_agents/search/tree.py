@@ -63,7 +63,7 @@ def node_type(game: Game) -> np.dtype:
 
 @compiled
 def reset_node(node):
-    """Make a node one without visits, children or priors."""
+    """Reset a node: no visits, children or priors."""
     node.totals[:] = 0.0
     node.children[:] = -1
     node.visits = 0

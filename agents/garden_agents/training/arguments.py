@@ -29,7 +29,6 @@ from garden_core.registry import game_class, list_games
 
 METHODS = ("ppo", "expert-iteration")  # the first is the default
 TRAINERS = ("own", "sb3")  # of ppo; the first is the default
-DEFAULTS = "training.toml"  # a game's own defaults, in the folder of its `Hints`
 LIMITS = ("steps", "minutes")
 RESUME_OVERRIDES = (*LIMITS, "ray", "workers")
 """Arguments that can change when a run is resumed."""
@@ -45,7 +44,7 @@ class TrainingArguments:
     command: ClassVar[str] = "garden train"
     """The command, with the options that choose the method and trainer."""
     agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
-    """Arguments that are names of agents; such a name may be a path to code."""
+    """Arguments that are names of agents; such a name may be code, `module:attribute`."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -88,8 +87,8 @@ class TrainingArguments:
         self._within(1, 10**9, "panel_games")
         self._within(0, 10**9, "evaluations", "eval_games")
         self._within(0, 2**63 - 1, "seed")  # other seeds are counted from it
-        self._within(0, 10**9, "minutes")
-        if self.minutes == 0:
+        self._within(-math.inf, 10**9, "minutes")
+        if self.minutes is not None and self.minutes <= 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
         for name, value in vars(self).items():
             if isinstance(value, float) and not math.isfinite(value):
@@ -115,7 +114,7 @@ class TrainingArguments:
             ValueError: if there is no such game, or its file has an argument that the trainer does not have.
         """
         folder = hints_of(game_class(game)).folder
-        path = None if folder is None else folder / DEFAULTS
+        path = None if folder is None else folder / "training.toml"
         defaults = parsed(read(path).content).get(cls.trainer, {}) if path and path.exists() else {}
         try:
             return cls(game=game, **(defaults | given))

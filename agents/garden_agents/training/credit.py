@@ -179,7 +179,7 @@ def advantages(following, values, rewards, lambda_, out):
 def value_targets(after, deciders, values, paid, lambda_, targets):
     """Fill `targets` with lambda-returns along all decisions of each game; final targets (TARGET_FINAL) stay.
 
-    Bootstrapping from the next decider's estimates of the same seats cancels any bias towards the player to move.
+    The next decider's estimates of the same seats correct a value that is too high for the player to move.
 
     Args:
         after, deciders, paid: see `pay`; later decisions have higher numbers.

@@ -6,7 +6,7 @@ next decision (J. Schulman et al., "Proximal policy optimization algorithms", 20
 the network plays one seat and an opponent pool the others. The training begins by imitating greedy play, whose weight in the
 loss then falls to 0.
 
-`garden_agents.training.run_folder.Run` lists the files in a run's folder, next to a checkpoint. Ctrl-C saves the checkpoint;
+A run's folder has a checkpoint and the files that `garden_agents.training.run_folder.Run` lists. Ctrl-C saves the checkpoint;
 `--resume FOLDER` continues from it.
 """
 

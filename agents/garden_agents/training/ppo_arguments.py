@@ -26,7 +26,7 @@ MAX_GRADIENT = 0.5
 IMITATION_DECISIONS = 300_000
 """Largest number of decisions during which greedy play is imitated."""
 PAST_SELVES = 6
-"""Largest number of past selves; when they are complete, a new one replaces the one that is beaten most often."""
+"""Largest number of past selves; when the pool is full, a new one replaces the one that is beaten most often."""
 
 
 @dataclass

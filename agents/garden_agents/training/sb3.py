@@ -1,6 +1,6 @@
 """PPO by self-play, with sb3-contrib's MaskablePPO: `garden train mars --trainer sb3 --steps 1_000_000`.
 
-`garden_agents.training.run_folder.Run` lists the files in a run's folder, next to a checkpoint. Ctrl-C saves the checkpoint;
+A run's folder has a checkpoint and the files that `garden_agents.training.run_folder.Run` lists. Ctrl-C saves the checkpoint;
 `--resume FOLDER` continues from it.
 """
 

@@ -38,10 +38,9 @@ _GAINS = _SIZES + NUM_COLOURS  # a row per seat: the largest group that it can m
 _SETS = _GAINS + MAX_PLAYERS  # per colour, and for all, the set of hexes with a flower: 12 entries of 8 bits
 _SEATS = _SETS + 1  # the state off the board, see below
 _TABLE = _SEATS + 1  # number of rows of the table
-# The next _TABLE rows keep the observed position, from which the table starts. Then:
-_BEST = (
-    2 * _TABLE
-)  # per value of a die, 7 entries each: the gain of the best move with it, its target, its gardener
+# The next _TABLE rows keep the observed position, from which the table starts. Then, per value of a die, 7 entries
+# each: the gain of the best move with it, its target, its gardener.
+_BEST = 2 * _TABLE
 NUM_ROWS = _BEST + 1
 """Number of rows of working memory."""
 
@@ -63,8 +62,7 @@ _VALUES = _TURN + MAX_PLAYERS
 _PHASES = _VALUES + MAX_DIE
 _PLAYERS = _PHASES + 3
 
-_NUM_DICE = 7  # at most 6 dice are rolled
-_AT_MOST = np.arange(MAX_DIE + 1) ** np.arange(_NUM_DICE)[:, None]
+_AT_MOST = np.arange(MAX_DIE + 1) ** np.arange(7)[:, None]  # at most 6 dice are rolled
 """int64 (7, 7): the number of rolls of n dice, of `_AT_MOST[n, 6]`, whose best die is among the k lowest values."""
 _WEIGHT = np.diff(_AT_MOST, axis=1)
 """int64 (7, 6): the number of these rolls whose best die has the value of rank 0 … 5, counted from the lowest."""
