@@ -29,7 +29,7 @@ test-long: .venv/test
 test-clients: .venv/clients
 	$(BIN)/python -m pytest -n 2 -m "not long" -k clients tests/clients tests/test_docs.py
 
-# Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, games on it are held against the CPU's.
+# Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, its games are compared with the CPU's.
 test-cuda: .venv/test .venv/cuda
 	$(BIN)/python -m pytest -n 2 --dist=load tests/cuda
 

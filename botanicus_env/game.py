@@ -37,6 +37,12 @@ class Botanicus(Game):
     Raises:
         ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
             or key at fault.
+
+    Example:
+        >>> from botanicus_env import Botanicus
+        >>> game = Botanicus(num_players=3)
+        >>> game.observation_shape, game.num_actions
+        ((1224,), 81)
     """
 
     name = "botanicus"

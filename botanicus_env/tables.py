@@ -285,6 +285,12 @@ def load(source: str | Path | data.DataFile = PACKAGED) -> Tables:
 
     Raises:
         ValueError: if the file cannot be read or something in it is not allowed; it names the line or key.
+
+    Example:
+        >>> from botanicus_env import load_tables
+        >>> tables = load_tables()
+        >>> len(tables.animals), len(tables.cards)
+        (5, 9)
     """
     try:
         return data.load(source, Tables)

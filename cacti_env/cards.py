@@ -97,5 +97,11 @@ def load(source: str | Path | data.DataFile = PACKAGED) -> Cards:
 
     Raises:
         ValueError: if the file cannot be read or is invalid; it names the line or key.
+
+    Example:
+        >>> from cacti_env import load_cards
+        >>> cards = load_cards()
+        >>> cards.types, cards.starting
+        (('barrel', 'prickly pear', 'saguaro', 'star'), Arrangement(cost=(1, 1, 1, 1), points=5))
     """
     return data.load(source, Cards)

@@ -26,6 +26,12 @@ class Cacti(Game):
     Raises:
         ValueError: for an option out of range, or a data file that cannot be read or is invalid; it names the line
             or key at fault.
+
+    Example:
+        >>> from cacti_env import Cacti
+        >>> game = Cacti()
+        >>> game.observation_shape, game.num_actions
+        ((113,), 35)
     """
 
     name = "cacti"

@@ -10,19 +10,62 @@ from garden_core.checks import short
 
 
 class GardenError(ValueError):
-    """Base class of the library's exceptions."""
+    """Base class of the library's exceptions.
+
+    Example:
+        >>> from garden_core import GardenError, Replay
+        >>> try:
+        ...     Replay.load("missing.json")
+        ... except GardenError as error:
+        ...     print(type(error).__name__)
+        ReplayError
+    """
 
 
 class PositionError(GardenError):
-    """An impossible position; the message gives the reason."""
+    """An impossible position; the message gives the reason.
+
+    Example:
+        >>> from garden_core import Batch, PositionError
+        >>> batch = Batch("cacti", num_envs=1)
+        >>> batch.reset(seed=0)
+        >>> snapshot = batch.game.snapshot(batch.states[0])
+        >>> try:
+        ...     batch.game.from_snapshot(snapshot | {"decisions": -1})
+        ... except PositionError as error:
+        ...     print(error)
+        this is no snapshot: Expected `int` >= 0 - at `$.decisions`
+    """
 
 
 class ReplayError(GardenError):
-    """A replay that cannot be read or replayed; the message gives the reason."""
+    """A replay that cannot be read or replayed; the message gives the reason.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from garden_core import Replay, ReplayError
+        >>> _ = Path("other.json").write_text("{}")
+        >>> try:
+        ...     Replay.load("other.json")
+        ... except ReplayError as error:
+        ...     print(error)
+        other.json is not a replay of format 'garden-replay-1' (found None)
+    """
 
 
 class DatasetError(GardenError):
-    """A dataset that cannot be read or replayed; the message gives the reason."""
+    """A dataset that cannot be read or replayed; the message gives the reason.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from garden_core import Dataset, DatasetError
+        >>> _ = Path("other.npz").write_text("no dataset")
+        >>> try:
+        ...     Dataset.load("other.npz")
+        ... except DatasetError as error:
+        ...     print(error)
+        other.npz is not a dataset: Error while deserializing: header too large
+    """
 
 
 class IllegalActionError(GardenError):
@@ -34,6 +77,16 @@ class IllegalActionError(GardenError):
         action: the action.
         label: the action's label, None for an unknown action.
         legal: labels of the legal actions.
+
+    Example:
+        >>> from garden_core import Batch, IllegalActionError
+        >>> batch = Batch("cacti", num_envs=1)
+        >>> batch.reset(seed=0)
+        >>> try:
+        ...     batch.step([batch.action_mask[0].argmin()])
+        ... except IllegalActionError as error:
+        ...     print(error.seat, error.label, len(error.legal))
+        0 grow prickly pear 6
     """
 
     def __init__(self, where: str, game: Any, seat: int, action: int, mask: np.ndarray) -> None:

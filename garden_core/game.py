@@ -25,7 +25,14 @@ from garden_core.presentation import Presentation
 
 @dataclass(frozen=True)
 class Part:
-    """A range of observation entries, or of actions, that have one meaning; `size` is their number."""
+    """A range of observation entries, or of actions, that have one meaning; `size` is their number.
+
+    Example:
+        >>> import garden_core
+        >>> part = garden_core.make("cacti").observation_parts[0]
+        >>> part.size, part.meaning
+        (4, 'cacti in the middle, by type')
+    """
 
     size: int
     meaning: str
@@ -43,6 +50,12 @@ class Game(Presentation):
     Raises (on construction):
         TypeError: for an unknown option.
         ValueError: for a value out of range; it names the option and the allowed values.
+
+    Example:
+        >>> import garden_core
+        >>> game = garden_core.make("mars", num_players=3)
+        >>> game, game.num_actions, game.labels[0]
+        (Mars(num_players=3), 103, 'hex -5,0')
     """
 
     # --- metadata ---

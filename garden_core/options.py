@@ -20,6 +20,17 @@ class Option:
     `choices` lists the allowed values; `low` and `high` bound an integer (None: no bound). With a bool as default, the
     option is True or False. With a string as default and no choices, it is a data file: a path (None or "": none), or a
     `garden_core.files.data.DataFile`.
+
+    Example:
+        >>> from garden_core import Option
+        >>> option = Option("rounds", 10, "number of rounds", low=1, high=20)
+        >>> option.check(12)
+        12
+        >>> try:
+        ...     option.check(21)
+        ... except ValueError as error:
+        ...     print(error)
+        rounds must be a whole number from 1 to 20, not 21
     """
 
     name: str

@@ -25,6 +25,12 @@ class Mars(Game):
 
     Raises:
         ValueError: for an option out of range or options that exclude each other.
+
+    Example:
+        >>> from mars_env import Mars
+        >>> game = Mars(num_players=3)
+        >>> game.observation_shape, game.num_actions
+        ((1335,), 103)
     """
 
     name = "mars"

@@ -91,6 +91,15 @@ class Dataset:
     Raises:
         DatasetError: for arrays that do not fit together, an illegal action, or a game that neither reaches its end nor is
             given up by the player to move; it names the game, counted from 0.
+
+    Example:
+        >>> from garden_core import Dataset
+        >>> dataset = Dataset.load("games.safetensors")  # written by `garden record`
+        >>> dataset
+        <20 games of Cacti(), 484 decisions, by random, greedy>
+        >>> decisions = dataset.expand(games=0)
+        >>> decisions.observation.shape == (dataset.record.lengths[0], 113)
+        True
     """
 
     def __init__(self, game: Game, agents: Sequence[str], record: Record, seed: int = 0) -> None:

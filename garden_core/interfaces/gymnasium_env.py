@@ -178,6 +178,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         render_mode: "ansi", "rgb_array" or None; a picture or text of each row.
         opponents, weights, seat, illegal, record, options: as in `Env`. Replays are numbered in the order in which games
             end, and by row within a step.
+
+    Example:
+        >>> import gymnasium
+        >>> import numpy as np
+        >>> from garden_core.interfaces import register_environments
+        >>> register_environments()
+        >>> envs = gymnasium.make_vec("garden/Cacti-v0", num_envs=4)
+        >>> observations, infos = envs.reset(seed=1)
+        >>> actions = infos["action_mask"].argmax(axis=1)
+        >>> envs.step(actions)[0].shape
+        (4, 113)
     """
 
     metadata = _METADATA | {"render_modes": ["ansi", "rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}

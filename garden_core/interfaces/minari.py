@@ -43,6 +43,13 @@ def to_minari(
 
     Raises:
         ValueError: for a name that Minari does not allow or that exists, an unknown seat or agent, or no episodes.
+
+    Example:
+        >>> from garden_core import Dataset
+        >>> from garden_core.interfaces import to_minari
+        >>> dataset = Dataset.load("games.safetensors")  # written by `garden record`
+        >>> to_minari(dataset, "garden/cacti-v0").total_episodes
+        40
     """
     game = dataset.game
     chosen = np.ones(dataset.record.lineups.shape, np.bool_)

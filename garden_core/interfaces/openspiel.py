@@ -317,6 +317,13 @@ def register_games(*games: GameClass) -> None:
 
     Raises:
         TypeError, ValueError: for an unknown game, as `garden_core.make`.
+
+    Example:
+        >>> import pyspiel
+        >>> from garden_core.interfaces import register_games
+        >>> register_games("cacti")
+        >>> pyspiel.load_game("garden_cacti").num_distinct_actions()
+        35
     """
     for game in games or list_games():
         kind = game_class(game)
@@ -352,6 +359,18 @@ class BotPolicy:
         game: the game.
         make_bot: returns a bot for an OpenSpiel game.
         seed: seed of the resampling.
+
+    Example:
+        >>> import numpy as np
+        >>> from open_spiel.python.algorithms import mcts
+        >>> from garden_core import RandomPolicy, make, record
+        >>> from garden_core.interfaces import BotPolicy
+        >>> def bot(game):
+        ...     rng = np.random.RandomState(0)
+        ...     return mcts.MCTSBot(game, 2, 5, mcts.RandomRolloutEvaluator(1, rng), random_state=rng)
+        >>> game = make("cacti")
+        >>> record(game, [BotPolicy(game, bot), RandomPolicy(1)]).ended
+        'terminated'
     """
 
     def __init__(self, game: Game, make_bot: Callable[[OpenSpielGame], Any], seed: int = 0) -> None:

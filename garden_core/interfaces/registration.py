@@ -21,6 +21,13 @@ def register_environments(*games: type[Game]) -> None:
 
     Args:
         *games: the Game classes; by default all installed games, which are loaded.
+
+    Example:
+        >>> import gymnasium
+        >>> from garden_core.interfaces import register_environments
+        >>> register_environments()
+        >>> gymnasium.make("garden/Cacti-v0").action_space
+        Discrete(35)
     """
     import gymnasium
     import pettingzoo

@@ -35,6 +35,14 @@ class MultiAgentGame(MultiAgentEnv):
     Raises:
         KeyError: if "game" is missing.
         TypeError, ValueError: for options as the game does; at a step, for an action of any agent but the player to move.
+
+    Example:
+        >>> from garden_core.interfaces import MultiAgentGame
+        >>> env = MultiAgentGame({"game": "cacti"})
+        >>> observations, infos = env.reset(seed=1)
+        >>> for agent, observation in observations.items():
+        ...     print(agent, observation["observations"].shape, observation["action_mask"].shape)
+        player_0 (113,) (35,)
     """
 
     def __init__(self, config: dict[str, Any] | None = None) -> None:
@@ -97,6 +105,13 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv):
     Raises:
         KeyError: if "game" is missing.
         TypeError, ValueError: for options as the game and the learner do.
+
+    Example:
+        >>> from garden_core.interfaces import LearnerVectorEnv
+        >>> envs = LearnerVectorEnv({"game": "cacti", "num_envs": 4, "opponents": "greedy"})
+        >>> observations, infos = envs.reset(seed=1)
+        >>> observations["observations"].shape
+        (4, 113)
     """
 
     def __init__(self, config: dict[str, Any]) -> None:

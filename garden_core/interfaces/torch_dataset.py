@@ -34,6 +34,15 @@ class TorchDataset(IterableDataset):
     Raises:
         IndexError: as `Dataset.expand`.
         ValueError: for a `batch_size` or `mixed` below 1.
+
+    Example:
+        >>> from torch.utils.data import DataLoader
+        >>> from garden_core import Dataset
+        >>> from garden_core.interfaces import TorchDataset
+        >>> dataset = Dataset.load("games.safetensors")  # written by `garden record`
+        >>> loader = DataLoader(TorchDataset(dataset, batch_size=64), batch_size=None)
+        >>> next(iter(loader))["observation"].shape
+        torch.Size([64, 113])
     """
 
     def __init__(

@@ -119,6 +119,13 @@ class BatchEnv(_Env):
 
     Raises:
         TypeError, ValueError: for options as the game does; at a step, for an illegal action, and nothing changes.
+
+    Example:
+        >>> from garden_core.interfaces import BatchEnv
+        >>> env = BatchEnv("cacti", num_envs=4)
+        >>> rollout = env.rollout(3)
+        >>> rollout["observation"].shape
+        torch.Size([4, 3, 113])
     """
 
     def __init__(
@@ -146,6 +153,12 @@ class LearnerEnv(_Env):
 
     Raises:
         TypeError, ValueError: for options as the game and the learner do.
+
+    Example:
+        >>> from garden_core.interfaces import LearnerEnv
+        >>> env = LearnerEnv("cacti", num_envs=4, opponents="greedy")
+        >>> env.rollout(3)["next", "reward"].shape
+        torch.Size([4, 3, 1])
     """
 
     def __init__(

@@ -29,6 +29,14 @@ def compiled(function: F) -> F:
     `NUMBA_DISABLE_JIT=1` the function stays plain Python, in which unsigned integers wrap silently too.
     If its name begins with _, only compiled code can call it, which compiles faster: a call from Python raises TypeError
     (unless `numba_private` is without "linking").
+
+    Example:
+        >>> from garden_core import compiled
+        >>> @compiled
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(21)
+        42
     """
     if not JIT:
         return np.errstate(over="ignore")(function)
@@ -43,6 +51,21 @@ def inlined(function: F) -> F:
     """Compile `function` as `compiled` does, and inline it into compiled callers.
 
     Use it for functions of many arrays that are called once per game: passing the arrays takes over a tenth of a step's time.
+
+    Example:
+        >>> import numpy as np
+        >>> from garden_core.jit import compiled, inlined
+        >>> @inlined
+        ... def gain(scores, player, amount):
+        ...     scores[player] += amount
+        >>> @compiled
+        ... def play(scores):
+        ...     for player in range(len(scores)):
+        ...         gain(scores, player, 2 * player)
+        >>> scores = np.zeros(3, np.int64)
+        >>> play(scores)
+        >>> scores.tolist()
+        [0, 2, 4]
     """
     inlined_functions.add(function)
     return compiled(function)
@@ -50,7 +73,14 @@ def inlined(function: F) -> F:
 
 @functools.cache
 def cache_folder() -> str | None:
-    """Return the folder for compiled code; None, after a warning, if it cannot be written."""
+    """Return the folder for compiled code; None, after a warning, if it cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from garden_core.jit import cache_folder
+        >>> Path(cache_folder()).is_dir()
+        True
+    """
     folder = numba.config.CACHE_DIR or str(platformdirs.user_cache_path("garden-envs") / "numba")
     if numba.config.BOUNDSCHECK:  # not in Numba's key: it would load unchecked code
         folder = os.path.join(folder, "boundscheck")

@@ -26,6 +26,13 @@ def fingerprint(*functions: Callable[..., Any]) -> str:
 
     Raises:
         NameError: if they use a name that is not defined yet, whose later changes would be missed.
+
+    Example:
+        >>> import garden_core
+        >>> from garden_core.jit import fingerprint
+        >>> rules = garden_core.make("cacti").rules
+        >>> fingerprint(rules.points) == fingerprint(rules.points), fingerprint(rules.points) == fingerprint(rules.deal)
+        (True, False)
     """
     digest = hashlib.sha256()
     for part in _reached(list(functions)):

@@ -3,6 +3,17 @@
 In compiled code the dispatch is free: Numba resolves it while compiling. From Python a call takes about 2 µs; the loops of
 `garden_core.jit.loops` over whole arrays are faster. `state` and `params` are records: a row of `game.new_states(n)`, and
 `game.params[0]`.
+
+Example:
+    >>> import garden_core
+    >>> import numpy as np
+    >>> from garden_core import kernels
+    >>> game = garden_core.make("cacti")
+    >>> state, params = game.new_states(1)[0], game.params[0]
+    >>> kernels.deal(state, params, np.uint64(7))
+    >>> mask = np.empty(game.num_actions, np.int8)
+    >>> kernels.legal_actions(state, params, mask) == mask.sum()
+    np.True_
 """
 
 from __future__ import annotations

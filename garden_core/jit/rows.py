@@ -15,7 +15,16 @@ JIT: bool = not numba.config.DISABLE_JIT
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return an array of zero records; the fields are attributes of a row, also in plain Python."""
+    """Return an array of zero records; the fields are attributes of a row, also in plain Python.
+
+    Example:
+        >>> import numpy as np
+        >>> from garden_core.jit import records
+        >>> states = records(3, np.dtype([("score", "i4", 2), ("current_player", "i8")]))
+        >>> states["score"][0, 1] = 5
+        >>> states[0]["score"].tolist()
+        [0, 5]
+    """
     return np.zeros(shape, dtype if JIT else np.dtype((_row_class(dtype), dtype)))
 
 

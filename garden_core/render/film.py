@@ -39,6 +39,12 @@ def picture(game: Game, state: Any, path: str | Path, width: int | None = None, 
 
     Raises:
         ValueError: for another kind of file, or as `Game.svg`.
+
+    Example:
+        >>> from garden_core import Batch, picture
+        >>> batch = Batch("mars", num_envs=1)
+        >>> batch.reset(seed=0)
+        >>> picture(batch.game, batch.states[0], "position.svg", seat=0)
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -103,7 +109,13 @@ def page(
 
 
 def save_page(replay: Replay, path: str | Path, **shown: Any) -> None:
-    """Write the page; arguments as for `page`."""
+    """Write the page; arguments as for `page`.
+
+    Example:
+        >>> from garden_core import RandomPolicy, make, record, save_page
+        >>> replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], seed=3)
+        >>> save_page(replay, "game.html")
+    """
     write_atomically(Path(path), page(replay, **shown).encode())
 
 
@@ -131,6 +143,11 @@ def save_film(
         ValueError: for another kind of file, a width, time or `every` that is not positive, a GIF of more than `GIF_LIMIT`
             pixels, or as `Replay.frames`.
         ImportError: for .mp4 without `av`.
+
+    Example:
+        >>> from garden_core import RandomPolicy, make, record, save_film
+        >>> replay = record(make("cacti"), [RandomPolicy(1), RandomPolicy(2)], seed=3)
+        >>> save_film(replay, "game.gif", width=320, every=4)
     """
     path = Path(path)
     kind = path.suffix.lower()

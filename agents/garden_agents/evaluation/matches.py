@@ -132,7 +132,17 @@ def wilson(wins: float, games: int) -> tuple[float, float]:
 
 @dataclass
 class Result:
-    """Results of an agent in one seat, with copies of another agent in all other seats."""
+    """Results of an agent in one seat, with copies of another agent in all other seats.
+
+    Example:
+        >>> from garden_agents import load_agent, meet
+        >>> from garden_core import make
+        >>> game = make("cacti")
+        >>> agents = load_agent("greedy", game), load_agent("random", game)
+        >>> result = meet(game, ("greedy", "random"), agents, games=100)
+        >>> result.win_rate, result.by_seat, result.forfeits
+        (0.79, [0.78, 0.8], 0)
+    """
 
     agent: str
     opponent: str
@@ -201,7 +211,18 @@ def result_of(
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return the results as a text table, followed by the numbers of games that agents gave up."""
+    """Return the results as a text table, followed by the numbers of games that agents gave up.
+
+    Example:
+        >>> from garden_agents import load_agent, meet, table
+        >>> from garden_core import make
+        >>> game = make("cacti")
+        >>> agents = load_agent("greedy", game), load_agent("random", game)
+        >>> result = meet(game, ("greedy", "random"), agents, games=100)
+        >>> print(table([result]))
+        agent   against  games win rate   95 % interval        scores  by seat, %
+        greedy  random     100    79.0%  70.0% …  85.8%   8.3 : -7.2    78  80
+    """
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [
         f"{'agent':<{width}} {'against':<{width}}  games win rate   95 % interval        scores  by seat, %"

@@ -34,6 +34,13 @@ class Board:
             It fills the last `num_features` columns. The others contain the planes, for each colour the size of the group
             that a cell belongs to or that a piece there would join, and the number of empty neighbours.
         work_rows: rows of working memory, at least 4.
+
+    Example:
+        >>> from garden_agents.games import hints_of
+        >>> from mars_env import Mars
+        >>> board = hints_of(Mars).board(Mars())
+        >>> board.planes, board.neighbours.shape, board.action_blocks
+        (14, (91, 6), 1)
     """
 
     planes: int
@@ -55,6 +62,13 @@ class Features:
         fill: the function, decorated with `compiled`, that fills them. Its arguments are observations, int8 (N, size),
             `params`, and the features, float32 (N, num), which should be of magnitude 1.
         params: the game's params, records (1,).
+
+    Example:
+        >>> from botanicus_env import Botanicus
+        >>> from garden_agents.games import hints_of
+        >>> features = hints_of(Botanicus).features(Botanicus())
+        >>> features.num, features.params.shape
+        (1212, (1,))
     """
 
     num: int
@@ -73,6 +87,13 @@ class Hints:
             on, -1 once revealed. Search infers them from the actions of other seats.
         folder: folder with the game's defaults of `garden train` (`training.toml`) and pretrained networks
             (`networks/2.safetensors` for two players).
+
+    Example:
+        >>> from garden_agents.games import hints_of
+        >>> from mars_env import Mars
+        >>> hints = hints_of(Mars)
+        >>> hints.board(Mars()).neighbours.shape, hints.features(Mars()), hints.folder.name
+        ((91, 6), None, 'mars')
     """
 
     board: Callable[[Game], Board | None] = lambda game: None
@@ -89,6 +110,15 @@ def register(game: type[Game], hints: Hints) -> None:
 
     Raises:
         ValueError: for private fields that are not fields of the state with one integer per seat.
+
+    Example:
+        >>> from garden_agents.games import Hints, hints_of, register
+        >>> from mars_env import Mars
+        >>> class SmallMars(Mars):
+        ...     pass
+        >>> register(SmallMars, Hints())
+        >>> hints_of(SmallMars).folder is None
+        True
     """
     for name in hints.private_fields:
         field = game.state_dtype[name] if name in (game.state_dtype.names or ()) else np.dtype("V")
@@ -101,7 +131,14 @@ def register(game: type[Game], hints: Hints) -> None:
 
 
 def hints_of(game: Game | type[Game]) -> Hints:
-    """Return the registered hints for a game, or empty ones; imports the installed module that registers them."""
+    """Return the registered hints for a game, or empty ones; imports the installed module that registers them.
+
+    Example:
+        >>> import garden_core
+        >>> from garden_agents.games import hints_of
+        >>> hints_of(garden_core.make("cacti")).private_fields
+        ('bonus', 'basic_in_hand')
+    """
     kind = game if isinstance(game, type) else type(game)
     _load(kind.name)
     return next((_registered[base] for base in kind.__mro__ if base in _registered), Hints())

@@ -60,6 +60,12 @@ class NetworkAgent(Reseedable):
         value_target: what its value head predicts, one of `heads.VALUE_TARGETS`.
         sampled: sample actions; otherwise play the most likely action.
         seed: seed of the sampling; row i samples from the generator of (seed, i).
+
+    Example:
+        >>> from garden_agents import NetworkAgent, load
+        >>> agent = load("mars", num_players=2)
+        >>> isinstance(agent, NetworkAgent), agent.value_target
+        (True, 'seats')
     """
 
     def __init__(self, network: Network, value_target: str, sampled: bool = False, seed: int = 0) -> None:
@@ -287,6 +293,13 @@ def load(
     Raises:
         ValueError: if there is no pretrained network for this number of players, or it was trained with other options
             or data.
+
+    Example:
+        >>> from garden_agents import load
+        >>> from garden_core import Batch
+        >>> batch, agent = Batch("cacti", num_envs=4), load("cacti")
+        >>> batch.reset(seed=1)
+        >>> batch.step(agent(batch, batch.all_rows))
     """
     if isinstance(game, str):
         game = make(game, **({} if num_players is None else {"num_players": num_players}))
