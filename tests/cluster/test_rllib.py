@@ -1,5 +1,6 @@
 """RLlib: its own check, the same games as a Batch and a Learner, and training."""
 
+import doctest
 import warnings
 
 import numpy as np
@@ -19,10 +20,14 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from cacti_env import Cacti
 from garden_core import Learner, list_games, make
-from garden_core.interfaces import LearnerVectorEnv, MultiAgentGame
+from garden_core.interfaces import LearnerVectorEnv, MultiAgentGame, rllib
 
 LEAVE_CARD = Cacti().labels.index("leave card")
 """An illegal action at the beginning of a game."""
+
+
+def test_examples_in_docstrings_run():
+    assert doctest.testmod(rllib) == (0, 8)
 
 
 @pytest.fixture(scope="module")
