@@ -49,7 +49,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_mock_imports = [
     name
-    for name in ("ray", "pyspiel", "open_spiel", "torchrl", "tensordict")
+    for name in ("minari", "open_spiel", "pyspiel", "ray", "tensordict", "torchrl")
     if not importlib.util.find_spec(name)
 ]
 napoleon_use_ivar = True
