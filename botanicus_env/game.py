@@ -130,10 +130,16 @@ class Botanicus(Game):
         """The blocks of actions."""
         return (
             Part(1, "forfeit the rest of the action at hand; stop on the track"),
-            Part(len(CROSSINGS), "Gardener to this crossing: in phase 1 for coins, by a walk action free"),
-            Part(BEDS, "bed for the plant or the water at hand"),
+            Part(
+                len(CROSSINGS),
+                "move the Gardener to this crossing: in phase 1 for coins, by a walk action for free",
+            ),
+            Part(BEDS, "put the plant or water at hand on this bed"),
             Part(len(CHOSEN), "carry out a pending action next; in the last turn, choose a track"),
-            Part(2, "advance on the track by the upper or lower edge; a single edge is the upper one"),
+            Part(
+                2,
+                "advance on the track by the upper or lower edge; an edge without an alternative is the upper one",
+            ),
             Part(MAX_CARD_KINDS, "use a Garden card of this kind"),
             Part(MAX_CARD_KINDS, "sell a Garden card of this kind"),
             Part(SPACES, "place the Flower on this space"),
@@ -145,7 +151,7 @@ class Botanicus(Game):
     def observation_parts(self) -> tuple[Part, ...]:
         """The parts of an observation, in order."""
         seats = []
-        for seat in ("own seat", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
+        for seat in ("observer", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
             seats += [
                 Part(4 * BEDS, f"{seat}: level of the plant in each bed, one-hot"),
                 Part(len(CROSSINGS), f"{seat}: the Gardener's crossing, one-hot"),
@@ -156,11 +162,11 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the last stack, 0 for an unused seat", "0 … 4"),
+                Part(1, f"{seat}: place in the order of the last full column, 0 for an unused seat", "0 … 4"),
             ]
         return (
             *seats,
-            Part(MAX_CARD_KINDS, "own hand, by kind", "≥ 0"),
+            Part(MAX_CARD_KINDS, "the observer's hand, by kind", "≥ 0"),
             *(
                 Part(
                     SPACES * rules.SPACE_SIZE,
@@ -173,7 +179,7 @@ class Botanicus(Game):
             Part(2 * len(PRIZES), "prizes by stack: the top one, how many are left", "≥ 0"),
             Part(MAX_CARD_KINDS, "discards, by kind", "≥ 0"),
             Part(3, "cards in the pile, round, column", "≥ 0"),
-            Part(len(ASKED), "what is asked, one-hot"),
+            Part(len(ASKED), "the decision to make, one-hot"),
             Part(len(CHOSEN) + 2, "the action at hand: kind one-hot, amount left, steps taken", "≥ 0"),
             Part(len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
             Part(

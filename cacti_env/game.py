@@ -135,9 +135,15 @@ decided by who has more cacti under both planters.
         types, basics = len(self.cards.types), len(self.cards.basic)
         return (
             Part(types, "Grow: take all cacti of this type from the middle"),
-            Part(2 * basics, "Plant this half of a Basic Arrangement, from the hand or the top of the deck"),
+            Part(
+                2 * basics,
+                "Plant this half of this Basic Arrangement, which is in the hand or on top of the deck",
+            ),
             Part(1, "Plant the Starting Arrangement"),
-            Part(types, "Special: all cacti of this type in the middle and the Nursery"),
+            Part(
+                types,
+                "Special: put all cacti of this type from the middle and the Nursery under the Special Planter",
+            ),
             Part(2, "in the last turn: take or leave the opening card"),
         )
 
@@ -148,23 +154,23 @@ decided by who has more cacti under both planters.
         halves = "each Basic Arrangement's upper and lower half, Starting"
         return (
             Part(types, "cacti in the middle, by type", "0 … 5"),
-            Part(types, "cacti in the own Nursery, by type", "≥ 0"),
-            Part(types, "cacti in the other's Nursery, by type", "≥ 0"),
-            Part(types, "cacti under the own Special Planter, by type", "≥ 0"),
-            Part(types, "cacti under the other's Special Planter, by type", "≥ 0"),
-            Part(2, "Special Planter used: own, other's"),
-            Part(types, "own Bonus Planter, one-hot by type"),
-            Part(1, "Starting Arrangement in the own hand"),
-            Part(basics, "Basic Arrangement in the own hand, one-hot"),
+            Part(types, "cacti in the observer's Nursery, by type", "≥ 0"),
+            Part(types, "cacti in the opponent's Nursery, by type", "≥ 0"),
+            Part(types, "cacti under the observer's Special Planter, by type", "≥ 0"),
+            Part(types, "cacti under the opponent's Special Planter, by type", "≥ 0"),
+            Part(2, "Special Planter used: the observer's, the opponent's"),
+            Part(types, "the observer's Bonus Planter, one-hot by type"),
+            Part(1, "Starting Arrangement in the observer's hand"),
+            Part(basics, "Basic Arrangements in the observer's hand, each 0 or 1"),
             Part(basics, "top of the Arrangement deck, one-hot"),
-            Part(2 * basics + 1, f"planted by oneself: {halves}"),
-            Part(2 * basics + 1, f"planted by the other: {halves}"),
-            Part(1, "Arrangements in the other's hand", "0 … 2"),
+            Part(2 * basics + 1, f"planted by the observer: {halves}"),
+            Part(2 * basics + 1, f"planted by the opponent: {halves}"),
+            Part(1, "Arrangements in the opponent's hand", "0 … 2"),
             Part(1, "cards left in the Cacti deck", "≥ 0"),
             Part(types, "discards, by type", "≥ 0"),
             Part(1, "cards left in the Arrangement deck", "≥ 0"),
-            Part(3, "what is asked, one-hot: action, response, last card"),
-            Part(1, "own seat"),
+            Part(3, "the decision to make, one-hot: action, response, last card"),
+            Part(1, "the observer's seat"),
             Part(1, "whether this is the last turn"),
         )
 
@@ -229,13 +235,13 @@ class _CactiWithMemory(Cacti):
         """The parts of an observation: those without memory, then the counts."""
         types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
         remembered = (
-            (types, "has grown each type"),
+            (types, "took each type with Grow"),
             (types, "did something else while the type was in the middle"),
-            (halves, "did something else while the Nursery held the cost of the half"),
+            (halves, "did not plant each half, or Starting, that the Nursery could pay for"),
         )
         return super().observation_parts + tuple(
             Part(size, f"how often {whose} {done}", "≥ 0")
-            for whose in ("oneself", "the other")
+            for whose in ("the observer", "the opponent")
             for size, done in remembered
         )
 

@@ -234,8 +234,8 @@ def speed_in_short() -> str:
     facts = load("peers-connect_four")["facts"]
     return (
         f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
-        f"The same game in several libraries ({facts['date']}): Connect Four {own}; pgx {pgx}; EnvPool {envpool}; OpenSpiel in C++, one game\n"
-        f"at a time without observations, {openspiel}. [Speed](docs/speed.md)"
+        f"Connect Four in several libraries ({facts['date']}): garden-envs {own}, pgx {pgx}, EnvPool {envpool}, and OpenSpiel in C++ {openspiel}, which\n"
+        f"plays one game at a time without observations. [Speed](docs/speed.md)"
     )
 
 

@@ -90,7 +90,7 @@ def networks() -> str:
         made = f"{short(origin['decisions'])} in {origin['seconds'] / 60:.0f} minutes"
         name = f"{make(config['game']).title}, {config['options']['num_players']} players"
         rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
-    return table(("network", "size", "kept after, decisions in the last training"), rows)
+    return table(("network", "size", "decisions in the last training run"), rows)
 
 
 def network_commands() -> str:
@@ -179,11 +179,11 @@ def strength() -> str:
                 continue
             rates[game, players, opponent] = f"{won:.0%} ({low:.0%} … {high:.0%})"
     rows = [
-        (make(game).title, *(rates.get((game, *column), "") for column in columns)) for game in own_games()
+        (make(game).title, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()
     ]
     head = (
         "wins of `network` against",
-        *(f"{n - 1 if n > 2 else ''} `{name}`".strip() for n, name in columns),
+        *(f"three of `{name}`" if n == 4 else f"`{name}`" for n, name in columns),
     )
     return table(head, rows)
 
@@ -191,7 +191,7 @@ def strength() -> str:
 def ratings() -> str:
     """Return the table of ratings of all arenas."""
     rows = [
-        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
+        (make(game).title, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
         for game, players, arena in _arenas()
         for r in arena["ratings"]
     ]
@@ -201,7 +201,7 @@ def ratings() -> str:
 def pairs() -> str:
     """Return the table of win rates of all pairs in all arenas."""
     rows = [
-        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
+        (make(game).title, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
         for game, players, arena in _arenas()
         for r in arena["results"]
     ]

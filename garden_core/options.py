@@ -84,5 +84,5 @@ class Option:
         return value
 
 
-REWARD = Option("reward", "outcome", "for the final rank, or for the change of the margin", choices=REWARDS)
+REWARD = Option("reward", "outcome", "reward the final rank, or each change of the margin", choices=REWARDS)
 """The option that every game has."""

@@ -124,14 +124,14 @@ the cooperative game all players win or lose together, and the team has the lowe
             Part(NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
             Part(seats * each * NUM_HEXES, f"gardeners by seat and hex: {seats} seats, {each} each"),
             Part(NUM_HEXES, "peaks"),
-            Part(each * NUM_HEXES, "hexes that the observer, to move, can reach now; for each gardener"),
-            Part(NUM_HEXES, "the hex that waits for a flower"),
+            Part(each * NUM_HEXES, "hexes that the observer, if to move, can reach now, for each gardener"),
+            Part(NUM_HEXES, "the hex on which a flower must be planted now"),
             Part(
                 MAX_PLAYERS * rules.SEAT_SCALARS,
                 "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16",
                 "≥ 0",
             ),
-            Part(MAX_PLAYERS, "whose turn it is, one-hot from the observer's seat on"),
+            Part(MAX_PLAYERS, "the player to move, one-hot, counted from the observer"),
             Part(MAX_DIE, "dice on the table, by value", "0 … 6"),
             Part(len(PHASES), "phase, one-hot: place, move, plant"),
             Part(1, "number of players", "1 … 5"),
@@ -141,11 +141,10 @@ the cooperative game all players win or lose together, and the team has the lowe
     @property
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
-        first = "go to this hex with the (first) gardener; while placing: place it there"
-        second = (Part(NUM_HEXES, "the same with the second gardener"),)
+        second = Part(NUM_HEXES, "go to this hex with the second gardener, or place it there")
         return (
-            Part(NUM_HEXES, first),
-            *(second if self.option_values["gardeners"] == 2 else ()),
+            Part(NUM_HEXES, "go to this hex with the (first) gardener, or place it there"),
+            *[second] * (self.option_values["gardeners"] == 2),
             Part(MAX_DIE, "give up the die of this value, with which no gardener can move"),
             Part(NUM_COLOURS, "plant a flower of this colour"),
         )

@@ -108,7 +108,7 @@ class Revealing:
     """A network that grows the type of its Bonus Planter if it can, and is otherwise undecided."""
 
     def __init__(self, game):
-        self.bonus = part(game, "own Bonus Planter")
+        self.bonus = part(game, "the observer's Bonus Planter")
 
     def evaluate(self, observation, mask):
         bonus = observation[:, self.bonus].argmax(1)

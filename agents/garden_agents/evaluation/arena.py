@@ -378,7 +378,7 @@ class Arguments(GameArguments):
     games: int = 600
     """games of each pair, rounded up to a multiple of the number of players"""
     output: Path | None = None
-    """JSON file for the results; finished jobs are kept next to it in .games.jsonl and not repeated; none if not given"""
+    """JSON file for the results, by default none; finished jobs are kept next to it in .games.jsonl and not repeated"""
     picture: Path | None = None
     """file for a plot of the results, .png, .svg or .pdf; next to --output if not given"""
     unchanged: tuple[str, ...] = ()
