@@ -34,8 +34,9 @@ def own_games() -> list[str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a Markdown table; columns of figures are aligned right."""
-    rows = [[str(cell) for cell in row] for row in rows]
+    """Return a Markdown table; games have their titles, and columns of figures are aligned right."""
+    titles = {name: make(name).title for name in own_games()}
+    rows = [[titles.get(cell, str(cell)) for cell in row] for row in rows]
     sides = (
         "---:|" if any(column) and all(map(FIGURE.fullmatch, column)) else "---|"
         for column in zip(*rows, strict=True)
@@ -142,7 +143,7 @@ def first_step() -> str:
         rows.append(
             (make(game).title, f"{row['warm']['import']:.1f} s", *(f"{seconds:.1f} s" for seconds in first))
         )
-    head = ("game", "import", "first game and step, empty cache", "warm cache")
+    head = ("game", "import", "first game and step, empty cache", "first game and step, warm cache")
     return table(head, rows)
 
 
@@ -155,7 +156,13 @@ def threads() -> str:
         rates = (median_rate(measured, key) for key in ("one_thread", "decisions_per_second"))
         ratio = "{median:.2f} ({min:.2f} to {max:.2f})".format(**measured["ratio"])
         rows.append((measured["game"], f"{measured['num_envs']:,}", *rates, ratio))
-    head = ("game", "N", "one thread, decisions/s", "two threads", "median of the ratios (range)")
+    head = (
+        "game",
+        "games at once",
+        "one thread, decisions/s",
+        "two threads, decisions/s",
+        "median of the ratios (range)",
+    )
     return f"On {_machine(result['facts'])}:\n\n{table(head, rows)}"
 
 
@@ -184,7 +191,13 @@ def datasets() -> str:
         )
         for measured in result["measurements"]
     ]
-    head = ("game", "bytes a decision", "loading, decisions/s", "expanding", "DataLoader, shuffled")
+    head = (
+        "game",
+        "bytes per decision",
+        "loading, decisions/s",
+        "expanding, decisions/s",
+        "DataLoader, decisions/s",
+    )
     return f"On {_machine(result['facts'])}:\n\n{table(head, rows)}"
 
 
@@ -194,7 +207,7 @@ def search() -> str:
         (measured["game"], measured["search"], median_rate(measured))
         for measured in read_measurements("search")
     ]
-    return table(("game", "search, 400 simulations a move", "simulated decisions/s"), rows)
+    return table(("game", "search, 400 simulations per move", "simulated decisions/s"), rows)
 
 
 def answers() -> str:
@@ -267,7 +280,7 @@ def _compared(columns: Sequence[str], size: int | None = None) -> str:
         (PEER_GAMES[game], f"{n:,}", *(cell(rates.get(what)) for what in columns))
         for (game, n), rates in _rates(columns, size).items()
     ]
-    return table(("game", "N", *columns), rows)
+    return table(("game", "games at once", *columns), rows)
 
 
 def peers() -> str:
@@ -306,7 +319,10 @@ def bots() -> str:
         seconds = (measured["seconds_a_move"][result[side]] for side in ("agent", "opponent"))
         times = (f"{1000 * each:.1f} ms" for each in seconds)
         rows.append((measured["game"], result["games"], *win_rate_cells(result), *times))
-    return table(("game", "games", "ours wins", "95 % interval", "ours, time a move", "OpenSpiel's"), rows)
+    return table(
+        ("game", "games", "our win rate", "95 % interval", "our time per move", "OpenSpiel's time per move"),
+        rows,
+    )
 
 
 # --- tests ---
@@ -324,7 +340,7 @@ def soak() -> str:
         )
         for measured in read_measurements("soak")
     ]
-    return table(("game", "played through", "decisions", "positions checked", "memory grew by"), rows)
+    return table(("game", "interface", "decisions", "positions checked", "growth of memory"), rows)
 
 
 def mutants() -> str:

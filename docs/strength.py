@@ -28,7 +28,13 @@ from safetensors import safe_open
 from garden_core import make
 
 PAIR = ("agent", "against", "games", "win rate", "95 % interval")
-TRAINED = ("training", "decisions", "against greedy", "against mcts:50", "against the default's network")
+TRAINED = (
+    "training",
+    "decisions",
+    "against greedy",
+    "against mcts:50",
+    "against the network of `garden train`",
+)
 
 
 def _mean_and_range(rates: Sequence[float]) -> str:
@@ -69,7 +75,14 @@ def trainers() -> str:
         rates = median_rate(measured), median_rate(sb3), f"{sb3['ratio']['median']:.1f}"
         time = ", ".join(f"{part} {share:.0%}" for part, share in shares)
         rows.append((measured["game"], measured["threads"], *rates, time))
-    head = ("game", "threads", "own, decisions/s", "SB3's", "ratio", "where our trainer's time goes")
+    head = (
+        "game",
+        "threads",
+        "ours, decisions/s",
+        "SB3's, decisions/s",
+        "ratio",
+        "where our trainer's time goes",
+    )
     return table(head, rows)
 
 
@@ -148,7 +161,13 @@ def calibration() -> str:
         fifths = (f"{correlation:.2f}" for correlation in measured["correlation"][1:])
         about = f"{measured['game']}, {measured['num_players']}", measured["values_by"]
         rows.append((*about, *means, *fifths))
-    head = ("game, players", "values by", "mean value", "mean outcome", "farthest apart in a fifth")
+    head = (
+        "game, players",
+        "values by",
+        "mean value",
+        "mean outcome",
+        "largest difference of the means in any fifth",
+    )
     return table((*head, "correlation: 1st fifth", "2nd", "3rd", "4th", "5th"), rows)
 
 
@@ -209,7 +228,7 @@ def pairs() -> str:
 
 
 def tried() -> str:
-    """Return the table of pairs of agents that docs/training.md compares in Cacti."""
+    """Return the table of pairs of agents that docs/report/learning.md compares in Cacti."""
     return table(PAIR, map(_pair, load("tried-cacti-2", REPORT)["results"]))
 
 
@@ -236,7 +255,7 @@ def ladder() -> str:
             seconds = measured["seconds_a_move"].get(agent)
             time = "" if seconds is None else f"{1000 * seconds:.3g}"
             rows.append((measured["game"], f"`{agent}`", f"{rating:.0f} ± {uncertainty:.0f}", time))
-    return table(("game", "agent", "rating ± 2 sigma", "a move, ms"), rows)
+    return table(("game", "agent", "rating ± 2 sigma", "time per move, ms"), rows)
 
 
 def ladder_pairs() -> str:

@@ -154,7 +154,7 @@ WAYS = {"random play": (random_play, 1), "Batch": (through_batch, 10), "env()": 
 
 
 def soak(game: Game, way: str, decisions: int) -> dict[str, Any]:
-    """Play so many decisions; return a measurement.
+    """Play `decisions` decisions; return a measurement.
 
     Raises:
         AssertionError: if an invariant does not hold or memory grows.
