@@ -161,7 +161,7 @@ decided by who has more cacti under both planters.
             Part(2, "Special Planter used: the observer's, the opponent's"),
             Part(types, "the observer's Bonus Planter, one-hot by type"),
             Part(1, "Starting Arrangement in the observer's hand"),
-            Part(basics, "Basic Arrangements in the observer's hand, each 0 or 1"),
+            Part(basics, "the Basic Arrangement in the observer's hand, one-hot"),
             Part(basics, "top of the Arrangement deck, one-hot"),
             Part(2 * basics + 1, f"planted by the observer: {halves}"),
             Part(2 * basics + 1, f"planted by the opponent: {halves}"),
@@ -237,7 +237,7 @@ class _CactiWithMemory(Cacti):
         remembered = (
             (types, "took each type with Grow"),
             (types, "did something else while the type was in the middle"),
-            (halves, "did not plant each half, or Starting, that the Nursery could pay for"),
+            (halves, "could have paid for each half, and Starting, from the Nursery but did not plant it"),
         )
         return super().observation_parts + tuple(
             Part(size, f"how often {whose} {done}", "≥ 0")

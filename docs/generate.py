@@ -137,12 +137,17 @@ def commands() -> str:
     for name, module in modules.items():
         arguments = importlib.import_module(f"garden_agents.{module}").Arguments
         known = dict(common)
-        rows = []
+        rows: list[tuple[str, str]] = []
+        shared: list[str] = []
         for option, text in _options_of(arguments):
             if known.get(option) != text:
                 rows.append((option, text))
+            else:
+                shared.append(option)
             common.setdefault(option, text)
         summary = arguments.__doc__.strip().split("\n")[0]
+        if shared:
+            summary += f" Options explained above: {', '.join(shared)}."
         sections.append(f"## `garden {name}`\n\n{summary}\n\n{table(('option', 'meaning'), rows)}")
     return "\n\n".join(sections)
 

@@ -103,7 +103,7 @@ def networks() -> str:
         made = f"{short(origin['decisions'])} in {origin['seconds'] / 60:.0f} minutes"
         name = f"{make(config['game']).title}, {config['options']['num_players']} players"
         rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
-    return table(("network", "size", "decisions in the last training run"), rows)
+    return table(("network", "size", "last training run until this version"), rows)
 
 
 def network_commands() -> str:

@@ -38,7 +38,7 @@ class Mars(Game):
     chance = "play"
     information = "perfect"
     summary = """\
-You walk a gardener over a garden of 91 hexes and plant flowers; the more neighbours of its colour a flower joins, the
+You walk a gardener over a garden of 91 hexes and plant flowers; the larger the group of its colour that a flower joins, the
 more points it scores. The highest score wins.
 
 Each player puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six
@@ -141,9 +141,9 @@ the cooperative game all players win or lose together, and the team has the lowe
     @property
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
-        second = Part(NUM_HEXES, "go to this hex with the second gardener, or place it there")
+        second = Part(NUM_HEXES, "go to this hex with the second gardener")
         return (
-            Part(NUM_HEXES, "go to this hex with the (first) gardener, or place it there"),
+            Part(NUM_HEXES, "place a gardener on this hex, or go there with the (first) gardener"),
             *[second] * (self.option_values["gardeners"] == 2),
             Part(MAX_DIE, "give up the die of this value, with which no gardener can move"),
             Part(NUM_COLOURS, "plant a flower of this colour"),

@@ -93,7 +93,7 @@ class Arguments(PPOArguments):
     pool_shares = (0.1, 0.3, 0.6)
 
     threads: int = 1
-    """number of threads per minibatch; 2 are faster if an idle thread wakes within 0.1 ms, see docs/training.md"""
+    """number of threads per minibatch; docs/training.md shows what a second one gains"""
     imitation: float = 0.3
     """share of the training during which greedy play is imitated; the weight in the loss falls linearly from 1 to 0"""
     minibatch: int = 256
