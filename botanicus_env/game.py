@@ -162,7 +162,7 @@ class Botanicus(Game):
                 Part(
                     SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
                 ),
-                Part(1, f"{seat}: place in the order of the last full column, 0 for an unused seat", "0 … 4"),
+                Part(1, f"{seat}: place in the order of turns in this column, 0 for an unused seat", "0 … 4"),
             ]
         return (
             *seats,
@@ -184,7 +184,7 @@ class Botanicus(Game):
             Part(len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
             Part(
                 MAX_PLAYERS * TASKS_EACH * rules.TASK_SIZE,
-                "for each of 4 seats: dealt tasks yet to be assigned: plants by level, points",
+                "for each of 4 seats, dealt tasks still to be assigned: plants by level, points",
                 "≥ 0",
             ),
             Part(1, "number of players", "2 … 4"),

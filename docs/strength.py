@@ -63,7 +63,13 @@ def scaling_parts() -> str:
         micro = (f"{1e6 * parts[part]:.1f}" for part in ("play", "learn"))
         sizes = f"{parts['bytes_of_a_decision']:,.0f}", f"{parts['bytes_of_the_weights'] / 1000:,.0f}"
         rows.append((measured["game"], f"{parts['decisions']:,.0f}", *micro, *sizes))
-    head = ("game", "decisions per call", "play, µs per decision", "learn", "bytes per decision")
+    head = (
+        "game",
+        "decisions per call",
+        "play, µs per decision",
+        "learn, µs per decision",
+        "bytes per decision",
+    )
     return table((*head, "kB of weights"), rows)
 
 
@@ -100,7 +106,7 @@ def networks() -> str:
     rows = []
     for path, config in _networks():
         origin = config["origin"]
-        made = f"{short(origin['decisions'])} in {origin['seconds'] / 60:.0f} minutes"
+        made = f"{short(origin['decisions'])} decisions in {origin['seconds'] / 60:.0f} minutes"
         name = f"{make(config['game']).title}, {config['options']['num_players']} players"
         rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
     return table(("network", "size", "last training run until this version"), rows)

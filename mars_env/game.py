@@ -124,7 +124,7 @@ the cooperative game all players win or lose together, and the team has the lowe
             Part(NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
             Part(seats * each * NUM_HEXES, f"gardeners by seat and hex: {seats} seats, {each} each"),
             Part(NUM_HEXES, "peaks"),
-            Part(each * NUM_HEXES, "hexes that the observer, if to move, can reach now, for each gardener"),
+            Part(each * NUM_HEXES, "hexes that the observer can reach in this decision, for each gardener"),
             Part(NUM_HEXES, "the hex on which a flower must be planted now"),
             Part(
                 MAX_PLAYERS * rules.SEAT_SCALARS,
