@@ -169,7 +169,7 @@ decided by who has more cacti under both planters.
             Part(1, "cards left in the Cacti deck", "≥ 0"),
             Part(types, "discards, by type", "≥ 0"),
             Part(1, "cards left in the Arrangement deck", "≥ 0"),
-            Part(3, "the decision to make, one-hot: action, response, last card"),
+            Part(3, "the decision to make, one-hot: action, response, opening card of the last turn"),
             Part(1, "the observer's seat"),
             Part(1, "whether this is the last turn"),
         )
@@ -237,7 +237,7 @@ class _CactiWithMemory(Cacti):
         remembered = (
             (types, "took each type with Grow"),
             (types, "did something else while the type was in the middle"),
-            (halves, "could have paid for each half, and Starting, from the Nursery but did not plant it"),
+            (halves, "did not plant what the Nursery could pay for: each half, then Starting"),
         )
         return super().observation_parts + tuple(
             Part(size, f"how often {whose} {done}", "≥ 0")

@@ -105,8 +105,14 @@ def observation(game: Game, first: int = 0) -> str:
             last = start + part.size - 1
         else:
             if others:
-                firsts = ", ".join(f"{each} from {at}" for each, at in others)
-                rows.append((f"{others[0][1]} … {last}", "", f"the same for the other seats: {firsts}"))
+                firsts = ", ".join(str(at) for _, at in others)
+                rows.append(
+                    (
+                        f"{others[0][1]} … {last}",
+                        "",
+                        f"the same for each other seat, in order from the observer: from {firsts}",
+                    )
+                )
                 others = []
             rows.append((indexes, part.values, part.meaning))
     return table(("entries", "values", "meaning"), rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from garden_core.jit.decorator import compiled
 
-OUTCOME, MARGIN = 0, 1
+MARGIN = 1
 REWARDS = ("outcome", "margin")  # values of the option `reward`, by code
 
 

@@ -82,14 +82,15 @@ def test_a_kernel_with_other_argument_names_is_refused():
             kernels.register(foreign().dtype, Pig.rules._replace(**{faulty.__name__: faulty}))
 
 
-@pytest.mark.parametrize("word", range(4))
-@pytest.mark.parametrize("value", [1, 2**64 - 1])
-def test_a_state_is_dealt_if_any_word_of_its_generator_is_not_zero(word, value):
+@pytest.mark.parametrize("words", [(0,), (1,), (2,), (3,), (0, 1), (1, 2), (2, 3), (0, 3)])
+@pytest.mark.parametrize("last", [1, 2**64 - 1])
+def test_a_state_is_dealt_if_any_word_of_its_generator_is_not_zero(words, last):
     state = Pig().new_states(1)[0]
     assert not kernels.is_dealt(state)
     mask = np.ones(2, np.int8)
     assert kernels.legal_actions(state, Pig().params[0], mask) == mask.sum() == 0
-    state["rng"][word] = value
+    state["rng"][list(words)] = 1
+    state["rng"][words[-1]] = last
     assert kernels.is_dealt(state)
 
 
