@@ -107,7 +107,7 @@ class Arguments(PPOArguments):
     """share of the games played against the opponent pool: random, greedy and past selves of the network, harder ones more
     often; in the other games the network plays all seats"""
     pool_agents: tuple[str, ...] = ()
-    """further agents in the pool, named as in the arena; they get half of its games, harder ones more often"""
+    """further agents in the pool, named as in the arena; they get half of the opponents' seats, harder ones more often"""
     device: str = "cpu"
     """device of the games and the network: cpu, or cuda for a GPU, which needs thousands of envs"""
 
