@@ -137,20 +137,15 @@ def commands() -> str:
     """Return the tables of the options of every command."""
     from garden_agents.commands import MODULES
 
-    common: dict[str, str] = {}
+    explained: set[tuple[str, str]] = set()
     sections = []
     modules = {"train": "training.ppo", "exploit": "training.exploit"} | MODULES
     for name, module in modules.items():
         arguments = importlib.import_module(f"garden_agents.{module}").Arguments
-        known = dict(common)
-        rows: list[tuple[str, str]] = []
-        shared: list[str] = []
-        for option, text in _options_of(arguments):
-            if known.get(option) != text:
-                rows.append((option, text))
-            else:
-                shared.append(option)
-            common.setdefault(option, text)
+        listed = _options_of(arguments)
+        rows = [row for row in listed if row not in explained]
+        shared = [option for option, text in listed if (option, text) in explained]
+        explained |= {*listed}
         summary = arguments.__doc__.strip().split("\n")[0]
         if shared:
             summary += f" Options explained above: {', '.join(shared)}."

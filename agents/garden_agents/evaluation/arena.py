@@ -384,7 +384,7 @@ class Arguments(GameArguments):
     unchanged: tuple[str, ...] = ()
     """agents that can change unseen, such as programs, but have not changed: their finished jobs are kept"""
     ray: str | None = None
-    """address of a Ray cluster, or "local", which does not change the results; --processes are used if not given"""
+    """address of a Ray cluster, or "local"; by default --processes is used; the results are the same"""
 
 
 def _make_folders(output: Path | None, drawing: Path | None) -> None:

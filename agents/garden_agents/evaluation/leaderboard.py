@@ -330,7 +330,7 @@ class Arguments:
     """Compute the leaderboard's ratings from its kept games; with --play, play missing games first."""
 
     play: str | None = None
-    """game whose missing games are played first, with every number of players that has a table; none if not given"""
+    """name of a game: its missing matches are played first, for every number of players that has a table; by default nothing is played"""
     num_players: int | None = None
     """play with this number of players only"""
     games: int = 200

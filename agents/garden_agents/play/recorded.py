@@ -29,7 +29,7 @@ class Arguments:
     data: Path | None = None
     """data file of the game; the data in the replay if not given"""
     position: int | None = None
-    """number of decisions before the position to show, negative from the end; all moves are shown if not given"""
+    """show the position after this many decisions; a negative number counts from the end; all moves are shown if not given"""
     seat: int | None = None
     """show only what this seat may see; everything hidden is shown if not given"""
     picture: Path | None = None

@@ -59,7 +59,7 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue; only minutes, steps, ray and workers can change; names of code must be repeated"""
+    """folder of a run to continue; only --minutes, --steps, --ray and --workers can change; arguments module:attribute must be given again"""
 
     network: Kind = "auto"
     """architecture of the network: board, flat, or auto (board if the game has a board, else flat)"""

@@ -99,7 +99,7 @@ class Arguments(PPOArguments):
     minibatch: int = 256
     """number of decisions in a minibatch"""
     learning_rate: float | None = None
-    """initial learning rate (Adam), falling linearly to a twentieth; default: 2e-3, or with --start 5e-4, falling to a tenth"""
+    """initial learning rate of Adam, which falls linearly to a twentieth, or to a tenth with --start; default: 2e-3 (5e-4 with --start)"""
     start: Path | None = None
     """file of a network with the initial weights, possibly for another number of players; default: random weights"""
 
