@@ -38,8 +38,8 @@ class Mars(Game):
     chance = "play"
     information = "perfect"
     summary = """\
-You walk a gardener over a garden of 91 hexes and plant flowers; the larger the group of its colour that a flower joins, the
-more points it scores. The highest score wins.
+You walk a gardener over a garden of 91 hexes and plant flowers; the larger the group of its colour that a flower
+joins, the more points it scores. The highest score wins.
 
 Each player puts a gardener on a free hex other than the centre. Only then are the 60 flowers, ten of each of six
 colours, dealt out evenly at random; they are open. Then turns go round.
