@@ -24,7 +24,7 @@ task asks for plants of certain levels that the row must hold at the same time, 
 more plants do no harm. The basic task scores as soon as it is met, after that the special one (at once,
 if it is already met). Scored tasks stay scored when plants change later. The first five animals score 3,
 6, 10, 15 and 21 points. Prizes are at the ends of the money track and the shovel track and get smaller,
-so try to be there first. In the end a column whose beds are all planted scores 2, 5, 9 or 15 points if
+so try to be there first. At the end a column whose beds are all planted scores 2, 5, 9 or 15 points if
 its highest plant is of level I, II, III or IV, and every 3 coins score 1. (Your own data file can change
 these values.) If scores are level, the player who is earlier in the last order of Flowers is ahead.
 

@@ -39,7 +39,7 @@ class Cacti(Game):
     chance = "play"
     information = "imperfect"
     summary = """\
-Two players collect cacti in their Nurseries and plant them in Arrangements for points. Cacti that are left over in the
+Two players collect cacti in their Nurseries and plant them in Arrangements for points. Cacti that are left over at the
 end cost points. The higher score wins.
 
 Five cacti are open in the middle. Each player has a Starting Arrangement, a Basic Arrangement that the other does not
@@ -51,18 +51,18 @@ Your turn begins with the top card of the Cacti deck, which comes to your Nurser
 Grow: take all cacti of one type from the middle into your Nursery. The other player must then respond with a Grow or a
 Plant, if possible. No player responds to a response.
 
-Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one of your
-hand or the open one of the deck; of a Basic Arrangement you plant one half, the upper or the lower.
+Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one from
+your hand or the open one on the deck; of a Basic Arrangement you plant one half, the upper or the lower.
 
 Special, once a game: put all cacti of one type, those in the middle and those in your Nursery, under your Special
 Planter. They stay there and are worth 1 point each.
 
 After your turn the middle is filled up to five from the deck. When that is no longer possible after the turn of the
 second player, player_1, the game ends. After the first player's turn, the discards are shuffled into a new deck and
-the second player has one last turn, in which the card at the beginning may be left. An empty deck alone does not end
+the second player has one last turn, in which the card at the beginning may be declined. An empty deck alone does not end
 the game.
 
-In the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
+At the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
 you lose the number of its cacti times the number of its types: 4 cacti of 2 types cost 8 points. Level scores are
 decided by who has more cacti under both planters.
 """

@@ -247,8 +247,8 @@ def speed_in_short() -> str:
     facts = load("peers-connect_four")["facts"]
     return (
         f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
-        f"Connect Four in several libraries ({facts['date']}): garden-envs {own}, pgx {pgx}, EnvPool {envpool}, and OpenSpiel in C++ {openspiel}, which\n"
-        f"plays one game at a time without observations. [Speed](docs/speed.md)"
+        f"For comparison, Connect Four written with this library ({facts['date']}): {own}; pgx {pgx}, OpenSpiel in C++ {openspiel}, EnvPool {envpool}.\n"
+        f"OpenSpiel plays one game at a time, without observations. [Speed](docs/speed.md)"
     )
 
 
