@@ -59,8 +59,8 @@ Planter. They stay there and are worth 1 point each.
 
 After your turn the middle is filled up to five from the deck. When that is no longer possible after the turn of the
 second player, player_1, the game ends. After the first player's turn, the discards are shuffled into a new deck and
-the second player has one last turn, in which the card at the beginning may be declined. An empty deck alone does not end
-the game.
+the second player has one last turn, in which the card at the beginning may be declined. An empty deck alone does not
+end the game.
 
 At the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
 you lose the number of its cacti times the number of its types: 4 cacti of 2 types cost 8 points. Level scores are
