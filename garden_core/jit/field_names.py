@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import dis
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,18 +16,17 @@ def check_field_names(rules: tuple[Callable[..., Any], ...], records: dict[str, 
     """Check the record fields that rules use, and functions of the same module that they call.
 
     Args:
-        rules: compiled functions.
+        rules: functions decorated with `compiled`.
         records: record types by argument name, such as "state".
 
     Raises:
         TypeError: for an unknown field; it names the file, line and function, and a similar field.
     """
-    pending = [getattr(function, "py_func", function) for function in rules]
+    pending = [*map(inspect.unwrap, rules)]
     for function in pending:
         code = function.__code__
         for name in code.co_names:
-            called = function.__globals__.get(name)
-            called = getattr(called, "py_func", called)
+            called = inspect.unwrap(function.__globals__.get(name))
             if isinstance(called, types.FunctionType) and called.__module__ == function.__module__:
                 pending += [called] if called not in pending else []
         arguments = set(code.co_varnames[: code.co_argcount]) & records.keys()

@@ -157,7 +157,6 @@ def read_no_option(state, params, mask):
     return 2
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python names the field itself, when it runs")
 @pytest.mark.parametrize(
     ("name", "function", "field", "hint"),
     [
