@@ -54,7 +54,7 @@ RESULT_TABLES = (
 )
 
 OTHER_SEAT = re.compile(r"(seat \d+ after it): ")
-"""Begins the meaning of a part that repeats a part of the own seat."""
+"""Begins the meaning of a part that repeats a part of the observer."""
 
 
 def card(game: Game) -> str:

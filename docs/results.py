@@ -126,7 +126,7 @@ def rates() -> str:
         for each in result["measurements"]
         if each["num_players"] == 2 and each["num_envs"] in (1024, *(1,) * (each["what"] == "env()"))
     }
-    rows = [(make(game).title, *(found[game, what] for what in whats)) for game in own_games()]
+    rows = [(game, *(found[game, what] for what in whats)) for game in own_games()]
     facts = result["facts"]
     return f"On {_machine(facts)}, {facts['date']}:\n\n{table(('game', 'compiled', '`Batch.step`', '`env()`'), rows)}"
 
@@ -140,9 +140,7 @@ def first_step() -> str:
             if (each["game"], each["interface"]) == (game, "env()"):
                 row[each["cache"]] = {part: each["seconds"][part]["median"] for part in each["seconds"]}
         first = (sum(row[cache][part] for part in ("make", "reset", "step")) for cache in ("empty", "warm"))
-        rows.append(
-            (make(game).title, f"{row['warm']['import']:.1f} s", *(f"{seconds:.1f} s" for seconds in first))
-        )
+        rows.append((game, f"{row['warm']['import']:.1f} s", *(f"{seconds:.1f} s" for seconds in first)))
     head = ("game", "import", "first game and step, empty cache", "first game and step, warm cache")
     return table(head, rows)
 

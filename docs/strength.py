@@ -203,9 +203,7 @@ def strength() -> str:
             elif r["agent"] != "network":
                 continue
             rates[game, players, opponent] = f"{won:.0%} ({low:.0%} … {high:.0%})"
-    rows = [
-        (make(game).title, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()
-    ]
+    rows = [(game, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()]
     head = (
         "wins of `network` against",
         *(f"three of `{name}`" if n == 4 else f"`{name}`" for n, name in columns),
@@ -216,7 +214,7 @@ def strength() -> str:
 def ratings() -> str:
     """Return the table of ratings of all arenas."""
     rows = [
-        (make(game).title, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
+        (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
         for game, players, arena in _arenas()
         for r in arena["ratings"]
     ]
@@ -226,7 +224,7 @@ def ratings() -> str:
 def pairs() -> str:
     """Return the table of win rates of all pairs in all arenas."""
     rows = [
-        (make(game).title, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
+        (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
         for game, players, arena in _arenas()
         for r in arena["results"]
     ]

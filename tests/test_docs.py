@@ -108,12 +108,19 @@ def test_snippets_run_and_print_what_is_shown(page, tmp_path, monkeypatch, capsy
         assert not shown or capsys.readouterr().out == shown
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Record the games that the examples load; return the folder."""
+    folder = tmp_path_factory.mktemp("examples")
+    record.main(record.Arguments("cacti", ["random", "greedy"], folder / "games.safetensors", games=20))
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore:.* is set to None:UserWarning")  # Minari's: who wrote the dataset
 @pytest.mark.parametrize("package", reference.FOLDERS)
-def test_every_public_name_has_an_example_that_runs(package, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    record.main(record.Arguments("cacti", ["random", "greedy"], Path("games.safetensors"), games=20))
+def test_every_public_name_has_an_example_that_runs(package, recorded, monkeypatch):
+    monkeypatch.chdir(recorded)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(recorded))
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
     module = importlib.import_module(package)
     for name in reference.public_names()[package]:

@@ -7,6 +7,7 @@ import dis
 import enum
 import functools
 import hashlib
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -43,17 +44,14 @@ def fingerprint(*functions: Callable[..., Any]) -> str:
 def _reached(pending: list[Any]) -> Iterator[bytes]:
     seen = set()
     while pending:
-        value = pending.pop()
-        if isinstance(getattr(value, "py_func", None), types.FunctionType):
-            value = value.py_func
+        value = inspect.unwrap(pending.pop())
         if isinstance(value, types.FunctionType):
-            value = getattr(value, "__wrapped__", value)
             if id(value) in seen or _package(value.__module__) in _NOT_FOLLOWED:
                 continue
             seen.add(id(value))
             if value in inlined_functions:
                 yield b"inlined"
-            names = []
+            names: list[str] = []
             codes = [value.__code__]
             for code in codes:
                 codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

@@ -6,8 +6,8 @@ import numpy as np
 
 from garden_core.jit.decorator import compiled
 
-MARGIN = 1
 REWARDS = ("outcome", "margin")  # values of the option `reward`, by code
+MARGIN = 1
 
 
 @compiled
