@@ -73,7 +73,6 @@ _SALES = _USES + MAX_CARD_KINDS
 _FLOWERS = _SALES + MAX_CARD_KINDS
 _NEUTRALS = _FLOWERS + SPACES
 _ASSIGNS = _NEUTRALS + SPACES
-NUM_ACTIONS = _ASSIGNS + TASKS_EACH
 
 DISTANCE = np.array([[abs(r - s) + abs(c - d) for s, d in CROSSINGS] for r, c in CROSSINGS], np.int8)
 """int8 (12, 12): steps of the Gardener from one crossing to another [1.3]."""

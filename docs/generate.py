@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import importlib
 import re
@@ -159,7 +160,7 @@ def _options_of(arguments: type) -> list[tuple[str, str]]:
         parser = tyro.extras.get_parser(arguments)
     rows = []
     for action in parser._actions:
-        if "--help" not in action.option_strings:
+        if "--help" not in action.option_strings and action.help != argparse.SUPPRESS:
             text = re.sub(r" \(default: (None|False|''|)\)$", "", " ".join(action.help.split()))
             if "if not given" in text:  # and what then is said there, as it can depend on the machine
                 text = re.sub(r" \(default: .*\)$", "", text)
