@@ -59,7 +59,9 @@ def read_all(name: str, folder: Path = RESULTS) -> list[dict[str, Any]]:
 
 
 def _machine(facts: dict[str, Any]) -> str:
-    return f"{facts['processor']}, {facts['cores']} cores, Python {facts['python']}, Numba {facts['numba']}"
+    """Return the processor, the versions and the date of a measurement."""
+    machine = f"{facts['processor']}, {facts['cores']} cores"
+    return f"{machine}, Python {facts['python']}, Numba {facts['numba']}, {facts['date']}"
 
 
 def short(number: float) -> str:
@@ -128,7 +130,7 @@ def rates() -> str:
     }
     rows = [(game, *(found[game, what] for what in whats)) for game in own_games()]
     facts = result["facts"]
-    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(('game', 'compiled', '`Batch.step`', '`env()`'), rows)}"
+    return f"On {_machine(facts)}:\n\n{table(('game', 'compiled', '`Batch.step`', '`env()`'), rows)}"
 
 
 def first_step() -> str:
@@ -201,11 +203,12 @@ def datasets() -> str:
 
 def search() -> str:
     """Return the table of speeds of tree search."""
+    result = load("search")
     rows = [
-        (measured["game"], measured["search"], median_rate(measured))
-        for measured in read_measurements("search")
+        (measured["game"], measured["search"], median_rate(measured)) for measured in result["measurements"]
     ]
-    return table(("game", "search, 400 simulations per move", "simulated decisions/s"), rows)
+    head = ("game", "search, 400 simulations per move", "simulated decisions/s")
+    return f"On {_machine(result['facts'])}:\n\n{table(head, rows)}"
 
 
 def answers() -> str:
@@ -261,7 +264,7 @@ def same_games() -> str:
             rows.append((PEER_GAMES[game], *(median_rate(rates[what]) for what in columns), pettingzoo))
     facts = load("peers-connect_four")["facts"]
     head = ("game", "`Batch.step`", "compiled", *columns[2:], "PettingZoo (`env()`)")
-    return f"On {_machine(facts)}, {facts['date']}:\n\n{table(head, rows)}"
+    return f"On {_machine(facts)}:\n\n{table(head, rows)}"
 
 
 def _compared(columns: Sequence[str], size: int | None = None) -> str:
