@@ -289,7 +289,9 @@ def peers() -> str:
     result = load("peers-connect_four")
     names = {"jax": "JAX", "pgx": "pgx", "envpool": "EnvPool", "open_spiel": "OpenSpiel"}
     versions = ", ".join(f"{name} {result['settings'][key]}" for key, name in names.items())
-    text = f"On {_machine(result['facts'])}, {versions}, one core, decisions per second:\n\n"
+    dates = {load(path.stem)["facts"]["date"] for path in RESULTS.glob("peers-*.json")}
+    machine = _machine(result["facts"] | {"date": f"{min(dates)} to {max(dates)}"})
+    text = f"On {machine}, {versions}, one core, decisions per second:\n\n"
     return text + _compared(("compiled", "Batch.step", "pgx", "EnvPool", "OpenSpiel, C++"))
 
 
