@@ -164,6 +164,8 @@ def _options_of(arguments: type) -> list[tuple[str, str]]:
             text = re.sub(r" \(default: (None|False|''|)\)$", "", " ".join(action.help.split()))
             if "if not given" in text:  # and what then is said there, as it can depend on the machine
                 text = re.sub(r" \(default: .*\)$", "", text)
+            # As code, which is not broken after hyphens.
+            text = re.sub(r"`[^`]*`|--[a-z][a-z-]*", lambda option: f"`{option[0].strip('`')}`", text)
             rows.append((f"`{(action.option_strings or [str(action.dest).upper()])[0]}`", text))
     return rows
 
