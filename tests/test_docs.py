@@ -56,7 +56,7 @@ LONGEST = {
     "botanicus.md": 205,
     "printed-values.md": 185,
     "rewards.md": 135,
-    "commands.md": 155,
+    "commands.md": 170,
     "agents.md": 90,
     "files.md": 70,
     "guarantees.md": 50,

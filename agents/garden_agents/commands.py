@@ -1,4 +1,4 @@
-"""The command `garden`: train, exploit, play, arena, leaderboard, record, report, replay, warm-up."""
+"""The command `garden`: train, exploit, play, arena, compare, leaderboard, record, report, replay, warm-up."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ commands, each with its own --help:
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
+  compare GAME A B        play A against B until it is clear whether A is stronger
   leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays missing games first
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
@@ -110,7 +111,7 @@ def _exploit(words: list[str]) -> None:
 
 def _run(name: str, words: list[str]) -> None:
     """Run a command: `main` of its module, with the module's `Arguments`."""
-    if name in ("arena", "leaderboard", "record"):
+    if name in ("arena", "compare", "leaderboard", "record"):
         # NumPy must use one thread, also in spawned processes: the number of threads can change the last digits of a
         # network's output, and so the games. The variables must be set before NumPy is imported.
         for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
@@ -140,6 +141,7 @@ def _warm_up(words: list[str]) -> None:
 MODULES = {
     "play": "play.terminal",
     "arena": "evaluation.arena",
+    "compare": "evaluation.compare",
     "leaderboard": "evaluation.leaderboard",
     "record": "evaluation.record",
     "report": "evaluation.report",

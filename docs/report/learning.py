@@ -102,7 +102,7 @@ def run(
     common.train(folder, "evaluation.json", command, ["train", *arguments])
     with (folder / "evaluations.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0]}
+    columns = {key: [round(float(row[key]), 4) for row in rows] for key in rows[0] if key != "kept"}
     final = json.loads((folder / "evaluation.json").read_text("utf-8"))["results"]
     about = {"game": game, "seed": seed, "minutes": minutes, "way": way}
     return about | {"evaluations": columns, "final": final}

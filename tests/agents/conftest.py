@@ -18,13 +18,13 @@ def by_torch(monkeypatch):
 @pytest.fixture
 def played(monkeypatch):
     """The jobs of an arena that this process plays, in their order."""
-    from garden_agents.evaluation import arena
+    from garden_agents.evaluation import pairs
 
     jobs = []
 
-    def noted(game, job, play_job=arena.play_job, **settings):
+    def noted(game, job, play_job=pairs.play_job, **settings):
         jobs.append(job)
         return play_job(game, job, **settings)
 
-    monkeypatch.setattr(arena, "play_job", noted)
+    monkeypatch.setattr(pairs, "play_job", noted)
     return jobs

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from garden_agents import commands, meet, table
-from garden_agents.evaluation import arena, plots
+from garden_agents.evaluation import arena, pairs, plots
 from garden_agents.evaluation.arena import round_robin
 from garden_agents.evaluation.matches import alone, places, play, result_of, shares_of, wilson
 from garden_agents.evaluation.ratings import rate, ratings_table
@@ -100,8 +100,8 @@ def test_seeds_matter():
     first, again, other = (round_robin(game, ["random", "greedy"], 20, seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
-    jobs = [arena.Job("random", "random", block, 50) for block in (0, 1)]
-    assert arena.play_job(game, jobs[0], 1) != arena.play_job(game, jobs[1], 1)
+    jobs = [pairs.Job("random", "random", block, 50) for block in (0, 1)]
+    assert pairs.play_job(game, jobs[0], 1) != pairs.play_job(game, jobs[1], 1)
 
 
 @pytest.mark.parametrize(
@@ -154,21 +154,21 @@ def test_an_interrupted_arena_goes_on(tmp_path, monkeypatch, played):
     whole, parts = tmp_path / "whole.json", tmp_path / "parts.json"
     compare(whole, games=120)
     played.clear()
-    play_job = arena.play_job
+    play_job = pairs.play_job
 
     def interrupted(game, job, **settings):
         if job.block == 1:
             raise KeyboardInterrupt
         return play_job(game, job, **settings)
 
-    monkeypatch.setattr(arena, "play_job", interrupted)
+    monkeypatch.setattr(pairs, "play_job", interrupted)
     kept = tmp_path / "parts.games.jsonl"
     with pytest.raises(SystemExit, match=r"stopped; the same command continues from .*parts\.games\.jsonl"):
         compare(parts, games=120)
     assert not parts.exists()
     with kept.open("a") as file:
         file.write('{"job":["random","gree')  # as a crash leaves it
-    monkeypatch.setattr(arena, "play_job", play_job)
+    monkeypatch.setattr(pairs, "play_job", play_job)
     compare(parts, games=120)
     assert [job.block for job in played] == [0, 1, 2]
     assert parts.read_bytes() == whole.read_bytes()

@@ -25,7 +25,7 @@ from own_agents import change_weights
 from processes import garden_here, started
 from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_expert, tiny_ppo
 
-from garden_core import Replay
+from garden_core import GreedyPolicy, RandomPolicy, Replay
 from mars_env import Mars
 
 TRAINERS = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (expert.train, tiny_expert)}
@@ -76,7 +76,7 @@ def test_a_run_leaves_everything(trainer, run_by):
     results = results_of(folder)
     assert [(r["opponent"], r["games"]) for r in results] == [("random", 6), ("greedy", 6)]
     evaluations = rows_of(folder / "evaluations.csv")
-    assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy"]
+    assert list(evaluations[0]) == ["decisions", "seconds", "random", "greedy", "kept"]
     assert float(evaluations[-1]["decisions"]) > 0
     agent = load_agent(str(folder), Mars())
     assert agent.config["network"] == msgspec.to_builtins(SMALL)
@@ -330,40 +330,49 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
 # --- what runs keep ---
 
 
-def test_networks_are_compared_again_after_a_change_of_the_panel(tmp_path, monkeypatch, capsys):
-    """Their rates against other opponents do not compare."""
+def test_a_change_of_the_panel_is_told(tmp_path, capsys):
     other = tmp_path / "other.safetensors"
     shutil.copy(shipped(Mars())[2], other)
-    arguments = tiny(run=tmp_path / "run", panel=("random", str(other)))
-    network = small_network()
-    rates = {name: iter([0.9, 0.5, 0.4]) for name in arguments.panel}
 
     def resumed(decisions):
-        run = run_in(tmp_path / "run", *arguments.panel)
-        monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
+        run = run_in(tmp_path / "run", "random", str(other))
         run.rewind(decisions, 0.0)
         run.write_config()
-        run.evaluate(network, decisions + 1, "outcome")
-        return NetworkAgent.load(tmp_path / "run", Mars()).config["origin"]["decisions"]
+        run.evaluate(small_network(), decisions + 1, "outcome")
+        return capsys.readouterr().out
 
-    assert resumed(0) == 1
-    assert resumed(1) == 1  # not as good
-    assert "changed since" not in capsys.readouterr().out
+    assert not resumed(0)
+    assert not resumed(1)
     change_weights(other, Mars())
-    assert resumed(2) == 3
-    assert f"{other} changed since the evaluations of this run so far" in capsys.readouterr().out
+    assert f"{other} changed since the evaluations of this run so far" in resumed(2)
 
 
-def test_the_best_network_is_kept(tmp_path, monkeypatch):
+def test_networks_are_compared_by_their_games(tmp_path):
+    run, said = run_in(tmp_path), []
+    run.report = said.append
+    assert run._wins(GreedyPolicy(), RandomPolicy())
+    assert said[-1] == "comparing with the kept network, 50 of 400"  # it was clear by then
+    assert not run._wins(RandomPolicy(), GreedyPolicy())
+    network = NetworkAgent(small_network(), "outcome")
+    assert run._wins(network, network)  # half of the games: the later one is kept
+    assert said[-1] == "comparing with the kept network, 400 of 400"
+
+
+@pytest.mark.parametrize("compared", [True, False])
+def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
+    """It wins the games between networks; in best responses its mean rate is highest, the latest of equal ones."""
     run = run_in(tmp_path, "random", "greedy")
+    monkeypatch.setattr(type(run.arguments), "compared", compared)
+    wins = iter([False, True, False])
+    monkeypatch.setattr(run, "_wins", lambda agent, kept: next(wins))
     rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
     monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
-    network = small_network()
     kept = []
     for decisions in range(4):
-        run.evaluate(network, decisions, "outcome")
+        run.evaluate(small_network(), decisions, "outcome")
         kept.append(NetworkAgent.load(tmp_path, Mars()).config["origin"]["decisions"])
-    assert kept == [0, 1, 1, 3]  # of equal ones the latest
+        assert float(rows_of(tmp_path / "evaluations.csv")[-1]["kept"]) == kept[-1]
+    assert kept == ([0, 0, 2, 2] if compared else [0, 1, 1, 3])
     again = run_in(tmp_path, "random", "greedy")
     again.rewind(2, 0.0)
     assert [row["greedy"] for row in again.past] == [0.1, 0.3, 0.1]

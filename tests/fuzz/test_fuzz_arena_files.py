@@ -3,8 +3,9 @@
 import json
 
 import fuzzing
+import numpy as np
 import pytest
-from garden_agents.evaluation import arena
+from garden_agents.evaluation import matches, pairs
 from garden_agents.identity import Identity
 
 from garden_core import make
@@ -17,7 +18,7 @@ AGENTS = {name: Identity(digest, "") for name, digest in SOURCES.items()}
 @pytest.fixture
 def lines(tmp_path):
     """The lines of a file with two jobs."""
-    arena._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
+    pairs._kept(tmp_path / "new.games.jsonl", GAME, 0, AGENTS, ())
     (head,) = (tmp_path / "new.games.jsonl").read_text().splitlines()
     job = {
         "job": ["random", "greedy", 0, 4],
@@ -31,13 +32,13 @@ def lines(tmp_path):
 def kept(path):
     """Read a file; what is taken of it makes results, what is not leaves it as it was."""
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1e6 else None
-    jobs, error = fuzzing.outcome(lambda: arena._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name)
+    jobs, error = fuzzing.outcome(lambda: pairs._kept(path, GAME, 0, AGENTS, ()), ValueError, names=path.name)
     if error is not None:
         assert before is None or path.read_bytes() == before
         return None
     for job, played in jobs.items():
         if job.games > 0:
-            arena.result_of(job[:2], *map(arena.np.array, played[:2]), played.forfeited)
+            matches.result_of(job[:2], *map(np.array, played[:2]), played.forfeited)
     return jobs
 
 
@@ -62,7 +63,7 @@ def test_no_file_and_pickles(tmp_path):
     for path in fuzzing.special_paths(tmp_path):
         if path.name not in made:
             with pytest.raises((ValueError, OSError)) as raised, fuzzing.within(5):
-                arena._kept(path, GAME, 0, AGENTS, ())
+                pairs._kept(path, GAME, 0, AGENTS, ())
             fuzzing.check_message(raised.value)
     for content in fuzzing.pickles(tmp_path / "marker"):
         (tmp_path / "arena.games.jsonl").write_bytes(content)

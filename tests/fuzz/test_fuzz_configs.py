@@ -151,7 +151,7 @@ def rewound(folder, tables):
 def test_damaged_tables(numbers, tmp_path):
     whole = {
         "metrics.csv": b"decisions,seconds,loss\n50,1.5,nan\n100,3.0,0.25\n150,4.5,0.1\n",
-        "evaluations.csv": b"decisions,seconds,random\n50,1.5,0.75\n100,3.0,0.8\n",
+        "evaluations.csv": b"decisions,seconds,random,kept\n50,1.5,0.75,50\n100,3.0,0.8,100\n",
     }
     for number in numbers:
         rng = random.Random(number)

@@ -34,10 +34,10 @@ decisions,seconds,decisions_per_second,ahead_of_random,ahead_of_agents,policy_lo
 3000,2.0,1500,0.75,nan,-0.125,nan
 """
 EVALUATIONS = """\
-decisions,seconds,random,greedy
-1000,30.0,0.5,0.25
-2000,60.0,0.875,0.75
-3000,90.0,0.75,0.875
+decisions,seconds,random,greedy,kept
+1000,30.0,0.5,0.25,1000
+2000,60.0,0.875,0.75,2000
+3000,90.0,0.75,0.875,2000
 """
 RESULTS = {
     "decisions": 3000,

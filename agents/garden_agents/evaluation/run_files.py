@@ -18,6 +18,8 @@ from garden_core.files.disk import read_regular
 CONFIG, METRICS, EVALUATIONS = "config.toml", "metrics.csv", "evaluations.csv"
 RESULTS = "evaluation.json"
 """The final evaluation."""
+KEPT = "kept"
+"""Column of evaluations.csv: decisions of the network that was kept."""
 TEAM = "team"
 """The panel of a cooperative game, which has no opponents."""
 CONFIG_LIMIT = 2_000_000  # largest config.toml, data files included, bytes

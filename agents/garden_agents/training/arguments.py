@@ -45,6 +45,8 @@ class TrainingArguments:
     """The command, with the options that choose the method and trainer."""
     agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
     """Arguments that are names of agents; such a name may be code, `module:attribute`."""
+    compared: ClassVar[bool] = True
+    """Whether the best network is chosen by games between networks, or by the mean win rate against the panel."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -73,7 +75,7 @@ class TrainingArguments:
     """number of threads of torch and of the search; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
-    """opponents in the evaluations during training; the network with the highest mean win rate is kept"""
+    """opponents in the evaluations during training"""
     evaluations: int | None = None
     """number of evenly spaced evaluations; default: one per five minutes, at least two (four if only steps are limited)"""
     panel_games: int = 32

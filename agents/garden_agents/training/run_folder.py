@@ -6,7 +6,6 @@ import contextlib
 import csv
 import dataclasses
 import io
-import math
 import platform
 import signal
 import sys
@@ -21,17 +20,21 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
-from garden_agents.evaluation.matches import meet, places, play, scores, table
+from garden_agents.evaluation.jobs import blocks
+from garden_agents.evaluation.matches import alone, alone_shares, meet, places, play, scores, table
+from garden_agents.evaluation.pairs import BLOCK
 from garden_agents.evaluation.plots import learning_curves, plot
 from garden_agents.evaluation.run_files import (
     CONFIG,
     EVALUATIONS,
+    KEPT,
     METRICS,
     RESULTS,
     TEAM,
     read_config,
     read_rows,
 )
+from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.identity import identity_of
 from garden_agents.networks import NETWORK
 from garden_agents.networks.network import Network
@@ -48,6 +51,11 @@ from garden_core.files.replay import record
 from garden_core.game import Game
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+COMPARED_ELO = (-20.0, 20.0)
+"""A network replaces the kept one if it leads by more than the first, not if by less than the second, see `SequentialTest`."""
+COMPARED_ERRORS = (0.1, 0.1)
+COMPARED_GAMES = 400
+"""Largest number of games of two networks; a comparison that is still open then is decided by their win rate."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -58,8 +66,8 @@ class Run:
     """A training run and the files in its folder.
 
     The files are config.toml (everything needed to repeat the run), metrics.csv and TensorBoard's event files,
-    evaluations.csv (win rates against the panel during the training), network.safetensors (the network with the best
-    evaluation), and at the end curve.png, evaluation.json and game.json (a replay of one game).
+    evaluations.csv (win rates against the panel during the training), network.safetensors (the best network so far), and
+    at the end curve.png, evaluation.json and game.json (a replay of one game).
 
     Args:
         folder, arguments, game, command: see `open_run`.
@@ -84,7 +92,6 @@ class Run:
         self._digests = {name: identity_of(name, game).digest for name in opponents}
         folder.mkdir(parents=True, exist_ok=True)
         self.past: list[dict[str, float]] = []
-        self._comparable = 0  # number of rows before the panel changed
         self.seconds_before = 0.0
         self._start: float | None = None
         self._idle = 0.0
@@ -209,7 +216,7 @@ class Run:
             seconds: seconds of training at the checkpoint.
         """
         for name in (METRICS, EVALUATIONS):
-            needed = {"decisions", "seconds", *(self.panel if name == EVALUATIONS else ())}
+            needed = {"decisions", "seconds", *((KEPT, *self.panel) if name == EVALUATIONS else ())}
             rows = [
                 row for row in read_rows(self.folder / name, needed) if float(row["decisions"]) <= decisions
             ]
@@ -228,17 +235,15 @@ class Run:
     def write_config(self) -> None:
         """Write config.toml: the command, the arguments, the game, the versions of the packages and the panel's digests.
 
-        If an agent of a resumed run's panel has changed, print a message; only later evaluations then decide which network is
-        the best.
+        If an agent of a resumed run's panel has changed, print a message.
         """
         if self.past:
             before = read_config(self.folder / CONFIG).panel
             changed = [name for name, digest in self._digests.items() if before.get(name, digest) != digest]
             if changed:
-                self._comparable = len(self.past)
                 print(
-                    f"{' and '.join(changed)} changed since the evaluations of this run so far; the best network is chosen "
-                    "from the next one on",
+                    f"{' and '.join(changed)} changed since the evaluations of this run so far: "
+                    "their rates do not compare with later ones",
                     flush=True,
                 )
         config = {
@@ -275,8 +280,9 @@ class Run:
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
         """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
 
-        The best network has the highest mean win rate; of equal ones the latest is kept. Training time excludes evaluations.
-        An interrupted evaluation writes nothing.
+        The network replaces the kept one if it wins the games between them, see `_wins`. If there are no such games (in
+        cooperative games and best responses), it replaces it if its mean rate against the panel is not below the highest one.
+        Training time excludes evaluations. An interrupted evaluation writes nothing.
 
         Args:
             network: the network.
@@ -288,31 +294,56 @@ class Run:
         try:
             rates = {name: self._rate(agent, name) for name in self.panel}
             row = {"decisions": float(decisions), "seconds": seconds, **rates}
-            best = max(map(self._mean, self.past[self._comparable :]), default=-math.inf)
-            if self._mean(row) >= best:
+            if not self.past:
+                better = True
+            elif self.game.cooperative or not self.arguments.compared:
+                better = self._mean(row) >= max(map(self._mean, self.past))
+            else:
+                better = self._wins(agent, NetworkAgent.load(self.folder, self.game))
+            if better:
                 self.keep(network, decisions, seconds, value_target)
-            self.past.append(row)
-            self._add(EVALUATIONS, "evaluation", row)
+            self.past.append(row | {KEPT: row["decisions"] if better else self.past[-1][KEPT]})
+            self._add(EVALUATIONS, "evaluation", self.past[-1])
         finally:
             self._idle += time.monotonic() - start
 
+    def _wins(self, agent: Policy, kept: Policy) -> bool:
+        """Return whether an agent wins a sequential test against the kept network, or half of its games if it stays open."""
+        game, n = self.game, self.game.num_players
+        test = SequentialTest(n, COMPARED_ELO, COMPARED_ERRORS)
+        for number, size in blocks(COMPARED_GAMES, BLOCK, n):
+            finished = self._counted("comparing with the kept network", COMPARED_GAMES, number * BLOCK)
+            seed = self.arguments.seed + 4_000_000 + number
+            states = play(game, [agent, kept], alone(size, n), seed, finished, rotations=n).states
+            look = test.add(alone_shares(places(game, states)))
+            if test.decision != "open":
+                return test.decision == "above"
+        return look.rate >= 1 / n
+
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""
-        game, a, games, finished = self.game, self.arguments, self._games, 0
+        game, a, games = self.game, self.arguments, self._games
+        finished = self._counted(f"evaluating against {name}", games)
+        if game.cooperative:
+            states = play(
+                game, [agent], np.zeros((games, game.num_players), np.int64), a.seed, finished
+            ).states
+            return float(scores(game, states).min(1).mean() / game.reward_divisor)
+        opponent = load_agent(name, game, a.seed + 1, threads=a.threads)
+        return meet(game, ("network", name), (agent, opponent), games, a.seed, finished).win_rate
+
+    def _counted(self, work: str, games: int, finished: int = 0) -> Callable[[int], None]:
+        """Return a function that reports finished games, and can be interrupted."""
 
         def report(ended: int) -> None:
             nonlocal finished
             if ended:
                 finished += ended
-                self.report(f"evaluating against {name}, {finished} of {games}")
+                self.report(f"{work}, {finished} of {games}")
             self.check()
 
-        self.report(f"evaluating against {name}, 0 of {games}")
-        if game.cooperative:
-            states = play(game, [agent], np.zeros((games, game.num_players), np.int64), a.seed, report).states
-            return float(scores(game, states).min(1).mean() / game.reward_divisor)
-        opponent = load_agent(name, game, a.seed + 1, threads=a.threads)
-        return meet(game, ("network", name), (agent, opponent), games, a.seed, report).win_rate
+        self.report(f"{work}, {finished} of {games}")
+        return report
 
     @property
     def _games(self) -> int:

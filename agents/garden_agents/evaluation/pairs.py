@@ -1,0 +1,356 @@
+"""Games of one agent among copies of another, in jobs that run on processes or a cluster and are kept in a file."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import json
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from garden_agents.cluster import connected
+from garden_agents.errors import one_line_errors
+from garden_agents.evaluation.jobs import GameArguments, blocks, digest_of, finished
+from garden_agents.evaluation.matches import alone, named, places, play, scores, use_one_torch_thread
+from garden_agents.identity import Identity, identity_of
+from garden_agents.registry import load_agent, make_game
+from garden_core import checks
+from garden_core.checks import as_seed
+from garden_core.files.disk import read_regular, write_atomically, write_json
+from garden_core.game import Game
+
+BLOCK = 50  # games in a job, rounded up to a multiple of the number of players
+RETRIES = 5  # of a job on a Ray cluster whose worker died
+KEPT_LIMIT = 500_000_000  # largest file of finished jobs, bytes
+PICTURES = (".png", ".svg", ".pdf")
+
+
+class Job(NamedTuple):
+    """Block number `block` of a pair's games, with `games` games."""
+
+    agent: str
+    opponent: str
+    block: int
+    games: int
+
+
+_Number = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+
+
+class JobResults(NamedTuple):
+    """The results of a job.
+
+    Attributes:
+        places: (games, num_players), see `matches.places`.
+        scores: (games, num_players), see `matches.scores`.
+        forfeits: (game, seat) of each game that a seat gave up; the game by its number in the job.
+    """
+
+    places: list[list[_Number]]
+    scores: list[list[_Number]]
+    forfeits: tuple[tuple[_Number, _Number], ...] = ()
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """The results as in files: without `forfeits` if there are none."""
+        return self if self.forfeits else self[:2]
+
+    @property
+    def forfeited(self) -> np.ndarray:
+        """The seat that gave each game up, -1 for none, int64 (games,)."""
+        seats = dict(self.forfeits)
+        return np.array([seats.get(game, -1) for game in range(len(self.places))])
+
+
+class KeptJob(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the file of finished jobs; `sources` are digests of the two agents."""
+
+    job: tuple[str, str, int, int]
+    sources: tuple[str, str]
+    played: JobResults
+
+    def fits(self, num_players: int) -> bool:
+        """Whether places and scores have the job's number of games, and the places are possible."""
+        games, (placed, points, forfeits) = self.job[3], self.played
+        last = num_players - 1
+        return (
+            len(placed) == len(points) == games
+            and all(len(row) == num_players for row in placed + points)
+            and all(place == sum(p < place for p in row) for row in placed for place in row)
+            and len({game for game, _ in forfeits}) == len(forfeits)
+            and all(0 <= g < games and 0 <= seat <= last and placed[g][seat] == last for g, seat in forfeits)
+        )
+
+
+def jobs_of(names: Sequence[str], num_players: int, games: int) -> list[Job]:
+    """Return the jobs of a round robin with at least `games` games of each pair, all seats taken equally often."""
+    pairs = list(itertools.combinations(names, 2))
+    if num_players > 2:
+        pairs += [(b, a) for a, b in pairs]  # one A among Bs differs from one B among As
+    return [Job(*pair, *block) for pair in pairs for block in blocks(games, BLOCK, num_players)]
+
+
+def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False) -> JobResults:
+    """Play a job with new agents; all seeds follow from `seed`, the names and the block's number.
+
+    Sets torch to one thread, see `use_one_torch_thread`.
+
+    Raises:
+        RuntimeError: if an agent raises an exception or returns an illegal action; it names the agent and its opponent.
+    """
+    digest = digest_of(seed, *job[:3])
+    seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
+    pair = (job.agent, job.opponent)
+    agents = [
+        named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
+        for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
+    ]
+    use_one_torch_thread()
+    n = game.num_players
+    states, forfeited, _ = play(game, agents, alone(job.games, n), int.from_bytes(digest[:8]), rotations=n)
+    forfeits = tuple((i, seat) for i, seat in enumerate(forfeited.tolist()) if seat >= 0)
+    return JobResults(places(game, states, forfeited).tolist(), scores(game, states).tolist(), forfeits)
+
+
+def finished_jobs(
+    game: Game,
+    jobs: Sequence[Job],
+    seed: int,
+    processes: int,
+    allow_other_options: bool = False,
+    address: str | None = None,
+) -> Generator[tuple[Job, JobResults], None, None]:
+    """Yield each job with its results when it is finished. Closing the generator stops the processes.
+
+    With `address` the jobs run on a Ray cluster; a job whose worker died is repeated.
+    """
+    if address is None:
+        play_one = functools.partial(play_job, game, seed=seed, allow_other_options=allow_other_options)
+        yield from finished(play_one, jobs, processes, lambda job: f"{job.agent} against {job.opponent}")
+        return
+    with connected(address):
+        import ray
+
+        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(play_job)
+        running = {remote.remote(game, job, seed, allow_other_options): job for job in jobs}
+        try:
+            while running:
+                (done, *_), _ = ray.wait(list(running), num_returns=1)
+                played = ray.get(done)
+                yield running.pop(done), played
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
+
+
+class Games:
+    """Finished jobs of agents in a game, in `done`. With a file `keep` they are kept and not repeated.
+
+    Jobs of agents that can change unseen (`garden_agents.identity`) are repeated; standard error lists them.
+
+    Args:
+        game: the game with its options.
+        names: names of the agents, see `garden_agents.registry.load_agent`.
+        seed: seed of the games and of the agents' choices.
+        keep: file of finished jobs; None for no file.
+        allow_other_options: accept networks that were trained with other options or data.
+        unchanged: agents that can change unseen but have not changed: their finished jobs are not repeated.
+
+    Raises:
+        ValueError: for arguments out of range, an unknown agent, a program that does not start, or a file `keep` of other
+            games or of an agent that has changed since.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        names: Sequence[str],
+        seed: int = 0,
+        keep: Path | None = None,
+        allow_other_options: bool = False,
+        unchanged: Collection[str] = (),
+    ) -> None:
+        if game.cooperative or game.num_players < 2:
+            raise ValueError("agents are compared in a game of at least two players against each other")
+        if len(names) < 2:
+            raise ValueError("at least two agents must be named")
+        if len(set(names)) < len(names):
+            raise ValueError(f"an agent is named twice: {' '.join(names)}")
+        as_seed(seed)
+        if strangers := set(unchanged) - set(names):
+            raise ValueError(f"unchanged names an agent that does not play: {' '.join(strangers)}")
+        self.game, self.seed, self.keep, self.allow_other_options = game, seed, keep, allow_other_options
+        self.agents = {name: identity_of(name, game, allow_other_options) for name in names}
+        self.done = {} if keep is None else _kept(keep, game, seed, self.agents, unchanged)
+
+    def play(
+        self, jobs: Sequence[Job], processes: int = 1, ray: str | None = None
+    ) -> Generator[Job, None, None]:
+        """Play the jobs that are missing in `done`; yield each when it is finished and kept. See `finished_jobs`.
+
+        Raises:
+            RuntimeError: if an agent fails or a process dies.
+        """
+        missing = [job for job in jobs if job not in self.done]
+        played_jobs = finished_jobs(self.game, missing, self.seed, processes, self.allow_other_options, ray)
+        with (
+            open(self.keep or os.devnull, "a", encoding="utf-8") as file,
+            contextlib.closing(played_jobs) as results_by_job,
+        ):
+            for job, played in results_by_job:
+                sources = [self.agents[name].digest for name in job[:2]]
+                line = {"job": job, "sources": sources, "played": played.kept}
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
+                file.flush()
+                self.done[job] = played
+                yield job
+
+
+def _kept(
+    path: Path, game: Game, seed: int, agents: Mapping[str, Identity], unchanged: Collection[str]
+) -> dict[Job, JobResults]:
+    """Return the valid finished jobs of a file: a header line, then one line per job. Create the file if it is missing.
+
+    The last line of a job counts, as jobs of agents that can change unseen are repeated.
+    """
+    advice = f"choose another --output, or delete {path} to start again"
+    header = {
+        "game": game.name,
+        **{f"option {key}": value for key, value in game.option_values.items()},
+        "data": game.data_digest,
+        "rules": game.state_dtype.descr[-1][0],
+        "seed": seed,
+        "deals": "one for all seats",
+        "garden-envs": version("garden-envs"),
+    }
+    damaged = ValueError(f"{path} is damaged, or no file of finished jobs; {advice}")
+    try:
+        text = read_regular(path, KEPT_LIMIT).decode() if path.exists() else ""
+        lines = text.split("\n")[:-1]  # without an incomplete last line after a crash
+        lines = lines or [json.dumps(header)]
+        first, *rest = map(json.loads, lines)
+        written, kept = msgspec.convert(first, dict[str, Any]), msgspec.convert(rest, list[KeptJob])
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {advice}") from None
+    except (ValueError, RecursionError):
+        raise damaged from None
+    differ = [
+        f"{key} is {checks.short(written.get(key))}, not {value!r}"
+        for key, value in header.items()
+        if written.get(key) != value
+    ]
+    if differ:
+        raise ValueError(f"{path} holds other games: {', '.join(differ)}; {advice}")
+    done = {}
+    again = set()
+    for line in kept:
+        pair = [name for name in line.job[:2] if name in agents]
+        for name, source in zip(line.job[:2], line.sources, strict=True):
+            if name in agents and agents[name].digest != source:
+                raise ValueError(f"{name} has changed since its games in {path} were played; {advice}")
+        if not line.fits(game.num_players):
+            raise damaged
+        unseen = {name for name in pair if agents[name].unseen and name not in unchanged}
+        if len(pair) == 2 and unseen:
+            again |= unseen
+        else:
+            done[Job(*line.job)] = line.played
+    for name in sorted(again):
+        print(
+            f"{name} can change unseen, as {agents[name].unseen}: its games in {path} are played again; "
+            f"--unchanged {shlex.quote(name)} keeps them",
+            file=sys.stderr,
+        )
+    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    return done
+
+
+# --- the commands' arguments and output ---
+
+
+@dataclass
+class PairArguments(GameArguments):
+    """Agents that play against each other, and files for the results."""
+
+    _: KW_ONLY
+    output: Path | None = None
+    """JSON file for the results, by default none; finished jobs are kept next to it in .games.jsonl and not repeated"""
+    picture: Path | None = None
+    """file for a plot of the results, .png, .svg or .pdf; next to --output if not given"""
+    unchanged: tuple[str, ...] = ()
+    """agents that can change unseen, such as programs, but have not changed: their finished jobs are kept"""
+    ray: str | None = None
+    """address of a Ray cluster, or "local"; by default --processes is used; the results are the same"""
+
+    @property
+    def keep(self) -> Path | None:
+        """File of finished jobs."""
+        return self.output and self.output.with_suffix(".games.jsonl")
+
+    @property
+    def drawing(self) -> Path | None:
+        """File of the plot."""
+        return self.picture or (self.output and self.output.with_suffix(".png"))
+
+    @property
+    def stopped(self) -> str:
+        """What to print after Ctrl-C."""
+        return f"stopped; the same command continues from {self.keep}" if self.keep else "stopped"
+
+    @one_line_errors()
+    def prepare(self) -> Game:
+        """Create the folders of the files, and return the game.
+
+        Raises:
+            SystemExit: for a file that cannot be written, and for an unknown game or option.
+        """
+        if self.drawing is not None and self.drawing.suffix not in PICTURES:
+            raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {self.drawing.name!r}")
+        for path in filter(None, (self.output, self.drawing)):
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder, not a file")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        return make_game(self.game, self.num_players, self.options)
+
+    @one_line_errors()
+    def write(
+        self, game: Game, words: Sequence[object], found: Mapping[str, Any], packages: Sequence[str]
+    ) -> None:
+        """Write the JSON file, if there is one.
+
+        Args:
+            game: the game.
+            words: the command's own words.
+            found: the results.
+            packages: packages on whose versions the results depend.
+
+        Raises:
+            SystemExit: if the file cannot be written.
+        """
+        if self.output is None:
+            return
+        options = ["--options", *itertools.chain(*self.options.items())] if self.options else []
+        shared = ["--num-players", game.num_players, *options, "--seed", self.seed]
+        others = ["--allow-other-options"] * self.allow_other_options
+        report = {
+            "command": shlex.join(map(str, ["garden", *words, *shared, *others])),
+            "game": game.name,
+            "options": game.shown_options,
+            "seed": self.seed,
+            **found,
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        }
+        write_json(self.output, report)

@@ -1,0 +1,243 @@
+"""Sequential comparisons: bounds that hold at all times, the same result whatever the processes, files, shared deals."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from garden_agents import load_agent, meet
+from garden_agents.evaluation import compare
+from garden_agents.evaluation.matches import alone, interval_of, play, wilson
+from garden_agents.evaluation.sequential import SequentialTest, elo_of, expected_share
+from processes import garden_here
+
+from garden_core import make
+
+QUICK = "compare cacti random greedy --elo -190 -130 --processes 1"
+
+
+# --- the test ---
+
+
+def test_shares_and_leads():
+    for n in (2, 3, 5):
+        assert expected_share(0, n) == pytest.approx(1 / n)
+        for lead in (-150, 0.5, 400):
+            assert elo_of(expected_share(lead, n), n) == pytest.approx(lead)
+    assert expected_share(400, 2) == pytest.approx(10 / 11)
+    assert (elo_of(0, 2), elo_of(1, 3)) == (-math.inf, math.inf)
+
+
+def plain_lower_bound(means, effect, error):
+    """The largest mean on a grid against which the bets of `SequentialTest` gained enough, one deal after another."""
+    best = 0.0
+    for mean in np.linspace(0, 1, 2001)[1:]:
+        capital, total, spread = 1.0, 0.5, 0.25
+        for k, x in enumerate(means, 1):
+            bet = min(effect / (spread / k + effect**2), 0.75 / mean)
+            capital *= 1 + bet * (x - mean)
+            spread += (x - total / k) ** 2
+            total += x
+        if capital >= 1 / error:
+            best = mean
+    return best
+
+
+@pytest.mark.parametrize(("num_players", "rate"), [(2, 0.7), (4, 0.05), (2, 1.0)])
+def test_bounds_are_those_of_plain_bets(num_players, rate):
+    shares = (np.random.default_rng(1).random((60, num_players)) < rate).astype(float)
+    test = SequentialTest(num_players, (0, 100), (0.05, 0.2))
+    for part in (shares[:13], shares[13:]):
+        test.add(part)
+    effect = test.rates[1] - test.rates[0]
+    looks = [shares[:13].mean(1), shares.mean(1)]
+    lower = [plain_lower_bound(means, effect, 0.05) for means in looks]
+    upper = [1 - plain_lower_bound(1 - means, effect, 0.2) for means in looks]
+    for k, look in enumerate(test.looks):
+        assert look.games == looks[k].size * num_players
+        assert look.rate == pytest.approx(looks[k].mean())
+        assert look.lower == pytest.approx(max(lower[: k + 1]), abs=6e-4)
+        assert look.upper == pytest.approx(min(upper[: k + 1]), abs=6e-4)
+
+
+def independent(rng, shape, rate):
+    return rng.random(shape) < rate
+
+
+def alike(rng, shape, rate):
+    """The games of a deal end alike."""
+    return np.repeat(rng.random((shape[0], 1)) < rate, shape[1], 1)
+
+
+def tied(rng, shape, rate):
+    return np.where(rng.random(shape) < 0.5, rate, rng.random(shape) < rate)
+
+
+@pytest.mark.parametrize("results", [independent, alike, tied])
+@pytest.mark.parametrize("lead", [0, 100])
+def test_error_rates(results, lead):
+    """Of 300 tests at the edge of either answer no more are wrong than promised, but for chance (4 standard errors)."""
+    rng, wrong, runs = np.random.default_rng(7), {"above": 0, "below": 0}, 300
+    rate = expected_share(lead, 2)
+    for _ in range(runs):
+        test = SequentialTest(2, (0, 100), (0.05, 0.1))
+        while test.decision == "open":
+            test.add(results(rng, (10, 2), rate).astype(float))
+        wrong["above"] += test.looks[-1].lower > rate
+        wrong["below"] += test.looks[-1].upper < rate
+    for count, error in zip(wrong.values(), test.errors, strict=True):
+        assert count <= runs * error + 4 * math.sqrt(runs * error * (1 - error))
+    assert sum(wrong.values()) > 0  # a test that never errs takes too many games
+
+
+def test_decisions():
+    certain, even = np.ones((20, 2)), np.tile([1.0, 0.0], (100, 1))
+    for shares, decision in ((certain, "above"), (1 - certain, "below"), (even[:2], "open")):
+        test = SequentialTest(2, (0, 200))
+        assert test.decision == "open"
+        test.add(shares)
+        assert test.decision == decision
+    test.add(certain)
+    test.add(even)
+    assert test.decision == "above"
+    lower, upper = ([getattr(look, name) for look in test.looks] for name in ("lower", "upper"))
+    assert lower == sorted(lower)
+    assert upper == sorted(upper, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"elo": (20, 0)}, "the lower one first"),
+        ({"elo": (0, math.nan)}, "elo must be two numbers"),
+        ({"errors": (0, 0.1)}, "errors must be two numbers above 0"),
+        ({"errors": (0.1, 0.9)}, "at most 0.5"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        SequentialTest(2, **settings)
+
+
+# --- shared deals ---
+
+
+@pytest.mark.parametrize(("name", "n"), [("mars", 3), ("cacti", 2), ("botanicus", 4)])
+def test_each_deal_is_played_in_all_seats(name, n):
+    game, begun = make(name, num_players=n), []
+
+    def watched(batch, rows):
+        if not begun:
+            begun.append(batch.states.copy())
+        return batch.action_mask[rows].argmax(1)
+
+    states = play(game, [watched] * 2, alone(3 * n, n), seed=4, rotations=n).states
+    for records in (*begun, states):
+        deals = [record.tobytes() for record in records]
+        assert all(deals[k] == deals[k - k % n] for k in range(3 * n))
+        assert len(set(deals)) == 3
+
+
+def test_an_agent_against_itself_wins_half_of_every_deal():
+    game = make("cacti")
+    agents = [load_agent("network", game) for _ in range(2)]
+    result = meet(game, ("a", "b"), agents, 200)
+    assert result.win_rate == 0.5
+    assert result.interval[1] - result.interval[0] < 0.02  # it knows that deals were shared
+
+
+@pytest.mark.parametrize("correlation", [-0.5, 0, 0.8])
+def test_intervals_cover_the_win_rate(correlation):
+    rng, covered = np.random.default_rng(3), []
+    for _ in range(1000):
+        first, second = rng.normal(size=(2, 40))
+        second = correlation * first + math.sqrt(1 - correlation**2) * second
+        low, high = interval_of((np.stack([first, second], 1) < 0.5244).astype(float))  # 70 %
+        covered.append(low <= 0.7 <= high)
+    assert 0.92 <= np.mean(covered) <= 0.98
+    assert interval_of(np.ones((10, 2))) == wilson(20, 20)
+
+
+# --- the command ---
+
+
+def written(folder):
+    report = json.loads((folder / "c.json").read_text())
+    assert (folder / "c.png").read_bytes().startswith(b"\x89PNG")
+    return report
+
+
+def test_the_result_does_not_depend_on_processes(tmp_path):
+    printed, message = garden_here(QUICK, "--output", tmp_path / "a" / "c.json")
+    assert message is None
+    assert "random leads greedy by less than -130 Elo" in printed
+    report = written(tmp_path / "a")
+    assert report["decision"] == "below"
+    assert report["result"]["games"] == report["looks"][-1]["games"] == 50 * len(report["looks"])
+    assert report["command"].startswith(
+        "garden compare cacti random greedy --elo -190.0 -130.0 --errors 0.05 0.1"
+    )
+    again = garden_here(QUICK, "--output", tmp_path / "b" / "c.json", "--processes", 2)
+    assert again == (printed, None)
+    for file in ("c.json", "c.png"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path, played, monkeypatch):
+    whole = garden_here(QUICK, "--output", tmp_path / "a" / "c.json")
+    blocks = len(played)
+    assert blocks >= 2
+    with monkeypatch.context() as patch:
+        patch.setattr(compare.SequentialTest, "add", interrupted)
+        _, message = garden_here(QUICK, "--output", tmp_path / "b" / "c.json")
+    assert message.startswith("stopped; the same command continues from")
+    played.clear()
+    assert garden_here(QUICK, "--output", tmp_path / "b" / "c.json") == whole
+    assert len(played) == blocks - 1  # the first block was kept
+    assert written(tmp_path / "a") == written(tmp_path / "b")
+
+
+def interrupted(self, shares):
+    raise KeyboardInterrupt
+
+
+def test_an_open_comparison_goes_on_with_more_games(tmp_path, played):
+    output = "--output", tmp_path / "c.json"
+    _, message = garden_here("compare cacti greedy greedy --games 99", *output)
+    assert "error: an agent is named twice" in message
+    printed, _ = garden_here(
+        "compare cacti network network-mcts:2 --elo -1 1 --processes 1 --games 99", *output
+    )
+    assert "open: more games are needed to tell -1 from 1 Elo" in printed
+    assert len(played) == 2
+    garden_here("compare cacti network network-mcts:2 --elo -1 1 --processes 1 --games 200", *output)
+    assert [job.block for job in played] == [0, 1, 2, 3]
+
+
+def test_one_among_several(tmp_path):
+    words = "compare mars greedy random --num-players 4 --elo 0 200 --processes 1 --output"
+    printed, _ = garden_here(words, tmp_path / "c.json")
+    assert "greedy leads random by more than 0 Elo" in printed
+    report = written(tmp_path)
+    assert len(report["result"]["by_seat"]) == 4
+    assert report["looks"][-1]["lower"] > 0.25
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--elo 20 0", "error: elo must be two numbers"),
+        ("--errors 0.05 1", "error: errors must be"),
+        ("--games 0", "error: games must be at least 1"),
+        ("--seed -1", "error: seed must be"),
+        (
+            "--options cooperative true --num-players 3",
+            "error: agents are compared in a game of at least two",
+        ),
+    ],
+)
+def test_wrong_arguments_play_no_game(words, message, played):
+    game = "mars" if "cooperative" in words else "cacti"
+    _, told = garden_here(f"compare {game} random greedy {words}")
+    assert message in told
+    assert not played
