@@ -79,7 +79,7 @@ def main(arguments: Arguments) -> None:
     if old.exists():
         pair, test = (str(new), str(old)), SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
-            compare(
+            result = compare(
                 Games(game, pair, a.seed),
                 pair,
                 test,
@@ -91,7 +91,7 @@ def main(arguments: Arguments) -> None:
         decision |= {"before": before, "elo": a.elo, "errors": a.errors, "seed": a.seed}
         decision |= {**test.looks[-1]._asdict(), "answer": test.decision}
         decision["replaced"] = test.decision == "above"
-        print(in_words(pair, test))
+        print(in_words(result, test))
     if decision["replaced"]:
         old.parent.mkdir(exist_ok=True)
         shutil.copyfile(new, old)

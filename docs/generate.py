@@ -50,6 +50,13 @@ RESULT_TABLES = (
     strength.best_responses,
     strength.ladder,
     strength.ladder_pairs,
+    strength.comparison_in_short,
+    strength.comparing_errors,
+    strength.comparing_repeats,
+    strength.comparing_deals,
+    strength.decisions,
+    strength.luck,
+    strength.luck_solved,
     results.soak,
     results.mutants,
 )

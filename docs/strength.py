@@ -266,3 +266,138 @@ def ladder_pairs() -> str:
     """Return the table of win rates of the pairs of each game's ladder."""
     ladders = read_all("ladder", REPORT)
     return table(("game", *PAIR), [(each["game"], *_pair(r)) for each in ladders for r in each["results"]])
+
+
+# --- comparisons ---
+
+
+def comparison_in_short() -> str:
+    """Return a sentence on the number of games of sequential tests."""
+    rows = {(r["num_players"], r["lead"]): r for r in read_measurements("comparing-errors", folder=REPORT)}
+    at = {lead: f"{rows[2, lead]['games']:,.0f}" for lead in (0, 40)}
+    return (
+        f"With two players, the answer took {at[40]} games on average if the true lead was 40 Elo points, and {at[0]} if it was 0.\n"
+        f"A test with a fixed number of games takes {rows[2, 0]['fixed_games']:,} for the same errors ([report](report/comparing.md))."
+    )
+
+
+def comparing_errors() -> str:
+    """Return the table of error rates and lengths of simulated sequential tests."""
+    rows = [
+        (
+            r["num_players"],
+            r["lead"],
+            f"{r['above']:.1%}",
+            f"{r['lower_bound_wrong']:.1%}",
+            f"{r['upper_bound_wrong']:.1%}",
+            f"{r['games']:,.0f}",
+            f"{r['fixed_games']:,}",
+        )
+        for r in read_measurements("comparing-errors", folder=REPORT)
+    ]
+    head = (
+        "players",
+        "true lead",
+        "answer: more than 0",
+        "lower bound wrong",
+        "upper bound wrong",
+        "games",
+        "fixed number",
+    )
+    return table(head, rows)
+
+
+def comparing_repeats() -> str:
+    """Return the table of sequential tests of the networks against themselves with random actions."""
+    rows = []
+    for r in read_measurements("comparing-repeats", folder=REPORT):
+        right = sum(test["decision"] == "above" for test in r["tests"])
+        games = [test["games"] for test in r["tests"]]
+        low, high = r["interval"]
+        rows.append(
+            (
+                r["game"],
+                f"{r['noise']:.1%}",
+                f"{r['rate']:.1%} ({low:.1%} … {high:.1%})",
+                f"{right} of {len(games)}",
+                f"{r['games']:,.0f} ({min(games):,} to {max(games):,})",
+                *(f"{r[key]:,} ({r['games'] / r[key]:.0%})" for key in ("fixed_games_shared", "fixed_games")),
+            )
+        )
+    fixed = "fixed number", "fixed number, different deals"
+    head = ("game", "random actions", "true win rate", "right", "games", *fixed)
+    return table(head, rows)
+
+
+def comparing_deals() -> str:
+    """Return the table of the variance that is left if each deal is played in all seats."""
+    rows = [
+        (
+            r["game"],
+            r["num_players"],
+            "`network` with random actions"
+            if ":" in r["opponent"].partition("-")[0]
+            else f"`{r['opponent']}`",
+            f"{r['rate']:.1%}",
+            f"{r['variance']:.2f} ± {r['standard_error']:.2f}",
+        )
+        for r in read_measurements("comparing-deals", folder=REPORT)
+    ]
+    return table(("game", "players", "`network` against", "win rate", "variance left"), rows)
+
+
+def decisions() -> str:
+    """Return the table of decisions whether a new network replaces a pretrained one."""
+    rows = [
+        (
+            r["date"],
+            r["game"],
+            r["num_players"],
+            f"`{r['command']}`",
+            r.get("games", "–"),
+            f"{r['rate']:.1%} ({r['lower']:.1%} … {r['upper']:.1%})" if "rate" in r else "first network",
+            "yes" if r["replaced"] else "no",
+        )
+        for r in read_measurements("networks")
+    ]
+    return table(
+        ("date", "game", "players", "new network", "games", "win rate and its bounds", "replaced"), rows
+    )
+
+
+def luck_solved() -> str:
+    """Return a sentence on the estimates of a win rate that is known."""
+    (r,) = (each for each in read_measurements("luck", folder=REPORT) if each["game"] == "pig")
+    return (
+        f"The mean of 200 estimates was {r['mean']:.2%} with a standard error of {r['standard_error']:.2%}; the true win rate is {r['truth']:.2%}.\n"
+        f"The variance of the estimates was {r['variance_left']:.2f} of that without corrections."
+    )
+
+
+def luck() -> str:
+    """Return the table of the variance that is left if luck is subtracted."""
+    rows = [
+        (
+            r["game"],
+            r["num_players"],
+            f"`{r['agent']}`",
+            f"`{r['opponent']}`",
+            f"{r['events']:.0f}",
+            f"{r['variance_left']:.2f}",
+            f"{r['variance_left_at_best']:.2f}",
+            f"{r['seconds']['corrected'] / r['seconds']['plain']:.1f}",
+        )
+        for r in read_measurements("luck", folder=REPORT)
+        if r["game"] != "pig"
+    ]
+    head = (
+        "game",
+        "players",
+        "agent",
+        "against",
+        "chance events",
+        "variance left",
+        "at the best factor",
+        "time",
+    )
+    return table(head, rows)

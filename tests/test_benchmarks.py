@@ -5,9 +5,14 @@ import json
 import shlex
 import shutil
 import sys
+from types import SimpleNamespace
 
+import garden_agents
+import msgspec
 import pytest
 import tyro
+from garden_agents.networks.architecture import Architecture
+from garden_agents.networks.network_agent import save_network
 from processes import ROOT, python
 
 from garden_core import list_games, make
@@ -176,6 +181,66 @@ def test_ladder(tmp_path):
     assert [result["opponent"] for result in entry["results"]][-1] == ladder.EQUAL
     assert set(entry["ratings"]) == {*ladder.AGENTS, entry["equal"]}
     assert entry["ratings"]["random"][0] == 0
+
+
+@pytest.mark.parametrize("part", ["errors", "repeats", "deals"])
+def test_comparing(part, tmp_path):
+    words = f"{part} --games cacti --tests 2 --repeats 1 --matches 100 --pairs 10 --processes 1"
+    main_of("comparing", words, tmp_path)
+    (path,) = tmp_path.iterdir()
+    rows = json.loads(path.read_text())["measurements"]
+    if part == "errors":
+        assert [row["num_players"] for row in rows] == [2] * 7 + [4] * 7
+        assert all(row["games"] < row["fixed_games"] for row in rows if row["lead"] in (-40, 100))
+    if part == "repeats":
+        ((test,), fixed) = rows[0]["tests"], rows[0]["fixed_games"]
+        assert test["lower"] <= test["rate"] <= test["upper"]
+        assert 0 < rows[0]["fixed_games_shared"] < fixed < 3000
+    if part == "deals":
+        assert [row["deals"] for row in rows] == [10, 10]
+        assert all(0 <= row["variance"] < 2 for row in rows)
+
+
+@pytest.mark.thorough
+def test_luck(tmp_path):
+    """Its corrections leave the mean as it is: of a game that is solved, within two standard errors."""
+    main_of("luck", "cacti --matches 100 --redraws 2 --estimates 40", tmp_path)
+    pig, *pairs = json.loads((tmp_path / "luck.json").read_text())["measurements"]
+    assert abs(pig["mean"] - pig["truth"]) < 2 * pig["standard_error"]
+    assert pig["variance_left"] < 0.9
+    assert [pair["agent"] for pair in pairs] == ["network", "network-mcts:20"]
+    assert all(pair["events"] > 5 for pair in pairs)
+
+
+def test_networks_are_replaced_by_stronger_ones(tmp_path, monkeypatch, capsys):
+    from benchmarks import networks
+
+    game = make("cacti")
+    monkeypatch.setattr(networks, "hints_of", lambda game: SimpleNamespace(folder=tmp_path))
+    old, good, bad = (tmp_path / name for name in ("networks/2.safetensors", "good", "bad"))
+    agent = garden_agents.load(game)
+    for run, sign in ((good, 1), (bad, -1)):
+        run.mkdir()
+        agent.network.parameters[:] *= sign
+        architecture = msgspec.convert(agent.config["network"], Architecture)
+        origin = {"command": f"garden train cacti --run {run}"}
+        save_network(
+            run / "network.safetensors", game, agent.network, architecture, agent.value_target, origin
+        )
+
+    def decided(run):
+        main_of("networks", f"cacti {run} --elo 0 100 --processes 1", tmp_path)
+        assert run.name in capsys.readouterr().out
+        return json.loads((tmp_path / "networks.json").read_text())["measurements"]
+
+    assert "games" not in decided(bad)[-1]
+    assert old.read_bytes() == (bad / "network.safetensors").read_bytes()
+    assert decided(good)[-1]["answer"] == "above"
+    assert old.read_bytes() == (good / "network.safetensors").read_bytes()
+    decisions = decided(bad)
+    assert [each["replaced"] for each in decisions] == [True, True, False]
+    assert decisions[-1]["command"] == decisions[-2]["before"] == f"garden train cacti --run {bad}"
+    assert old.read_bytes() == (good / "network.safetensors").read_bytes()
 
 
 def test_soak(tmp_path):

@@ -43,7 +43,7 @@ LONGEST = {
     "own-model.md": 90,
     "train.md": 120,
     "exploit.md": 40,
-    "compare.md": 50,
+    "compare.md": 80,
     "play.md": 60,
     "programs.md": 40,
     "datasets.md": 100,

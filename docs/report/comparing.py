@@ -140,6 +140,7 @@ def repeats(arguments: Arguments) -> list[dict[str, Any]]:
                 "tests": tests,
                 "games": float(np.mean([each["games"] for each in tests])),
                 "fixed_games": fixed_games(test, float(shares.var())),
+                "fixed_games_shared": fixed_games(test, 2 * float(shares.mean(1).var())),
             }
         )
         print({key: value for key, value in rows[-1].items() if key != "tests"}, flush=True)

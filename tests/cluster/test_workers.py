@@ -11,6 +11,9 @@ ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 from garden_agents.evaluation.arena import round_robin
+from garden_agents.evaluation.compare import compare
+from garden_agents.evaluation.pairs import Games
+from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.training import expert_iteration as expert
@@ -140,3 +143,13 @@ def test_an_agent_that_fails_on_ray_is_named(tmp_path, monkeypatch):
         ray.shutdown()
     with pytest.raises(RuntimeError, match=r"failing:make \(against random\) failed: ZeroDivisionError"):
         round_robin(make("cacti"), ("failing:make", "random"), 100, ray="local")
+
+
+def test_a_comparison_has_the_same_games():
+    looks, pair = [], ("random", "greedy")
+    for where in (None, "local"):
+        test = SequentialTest(2, (-190, -130))
+        result = compare(Games(make("cacti"), pair), pair, test, ray=where)
+        looks.append((test.looks, result))
+    assert looks[0] == looks[1]
+    assert 2 <= len(looks[0][0]) < 20

@@ -29,6 +29,9 @@ from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
 from garden_agents.progress import progress_bar
 from garden_core.game import Game
 
+CHOSEN = (
+    "The intervals hold if the number of games was chosen in advance. To stop early, use `garden compare`."
+)
 PACKAGES = ("garden-envs", "numpy", "numba", "openskill")
 
 
@@ -159,7 +162,7 @@ def main(arguments: Arguments) -> list[Result]:
         RuntimeError: if an agent fails or a process dies.
     """
     a = arguments
-    game = a.prepare()
+    game = a.prepare("arena")
     with one_line_errors(a.stopped):
         results, ratings = round_robin(
             game, a.agents, a.games, a.seed, a.processes, a.keep, a.allow_other_options, a.ray, a.unchanged
@@ -172,5 +175,5 @@ def main(arguments: Arguments) -> list[Result]:
             with one_line_errors():
                 picture(a.drawing, results, ratings, title)
     finally:
-        print(f"{table(results)}\n\n{ratings_table(ratings)}", flush=True)
+        print(f"{table(results)}\n{CHOSEN}\n\n{ratings_table(ratings)}", flush=True)
     return results

@@ -7,8 +7,8 @@ took. The games are those that `garden arena` would play with the same seed, in 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,8 @@ import tyro
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import blocks, check
-from garden_agents.evaluation.matches import Result, alone_shares, result_of, short, table
-from garden_agents.evaluation.pairs import BLOCK, Games, Job, JobResults, PairArguments
+from garden_agents.evaluation.matches import Result, alone_shares, result_of, short
+from garden_agents.evaluation.pairs import BLOCK, Games, Job, PairArguments
 from garden_agents.evaluation.plots import COLOURS, GREY, plot
 from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of
 from garden_agents.progress import progress_bar
@@ -37,13 +37,13 @@ def compare(
     """Play the first agent against copies of the second until `test` decides; return the results of the games it used.
 
     Blocks of games are added to the test in their order, whichever was finished first, so the results depend neither on
-    the number of processes nor on an interruption.
+    the number of processes nor on an interruption. Whole blocks are played, which more games later do not change.
 
     Args:
         played: the finished jobs, which get more.
         pair: names of the two agents.
         test: a new test, which afterwards has the decision.
-        games: largest number of games, rounded up to a multiple of the number of players.
+        games: largest number of games, rounded up to whole blocks.
         processes, ray: see `pairs.finished_jobs`.
         on_look: called with what is known after each block.
 
@@ -52,51 +52,88 @@ def compare(
         RuntimeError: if an agent fails or a process dies.
     """
     check(games, processes)
-    n = played.game.num_players
-    jobs = [Job(*pair, *block) for block in blocks(games, BLOCK, n)]
-    used: list[JobResults] = []
+    jobs = _jobs(pair, played, games)
     with contextlib.closing(played.play(jobs, processes, ray)) as finished:
         for job in jobs:
             while job not in played.done:
                 next(finished)
-            used.append(played.done[job])
-            look = test.add(alone_shares(np.array(used[-1].places)))
+            look = test.add(alone_shares(np.array(played.done[job].places)))
             if on_look is not None:
                 on_look(look)
             if test.decision != "open":
                 break
+    return results_of(played, pair, test)
+
+
+def results_of(played: Games, pair: tuple[str, str], test: SequentialTest) -> Result:
+    """Return the results of the games that a test has used.
+
+    Their interval has the bounds of the test, as other intervals do not allow for stopping early.
+    """
+    look = test.looks[-1]
+    used = [played.done[job] for job in _jobs(pair, played, look.games)]
     parts = [(results.places, results.scores, results.forfeited) for results in used]
-    return result_of(pair, *map(np.concatenate, zip(*parts, strict=True)))
+    result = result_of(pair, *map(np.concatenate, zip(*parts, strict=True)))
+    return replace(result, interval=(look.lower, look.upper))
 
 
-def in_words(pair: Sequence[str], test: SequentialTest) -> str:
-    """Return what a finished test found."""
-    (agent, opponent), n, look = (short(name, 30) for name in pair), test.num_players, test.looks[-1]
-    first, second = (f"{elo:g}" for elo in test.elo)
+def _jobs(pair: tuple[str, str], played: Games, games: int) -> list[Job]:
+    """Return the jobs of at least `games` games, all of the same size."""
+    ((_, size),) = blocks(BLOCK, BLOCK, played.game.num_players)
+    return [Job(*pair, block, size) for block in range(-(-games // size))]
+
+
+def in_words(result: Result, test: SequentialTest) -> str:
+    """Return what a comparison found."""
+    agent, opponent = short(result.agent, 30), short(result.opponent, 30)
+    n, look, (first, second) = test.num_players, test.looks[-1], test.elo
     decision = {
-        "above": f"{agent} leads {opponent} by more than {first} Elo",
-        "below": f"{agent} leads {opponent} by less than {second} Elo",
-        "open": f"open: more games are needed to tell {first} from {second} Elo",
+        "above": f"{agent} is {_more(first)} than {opponent}",
+        "below": f"{agent} is {_less(second)} than {opponent}",
+        "open": f"open: more games are needed to tell a lead of {first:g} from one of {second:g} Elo",
     }[test.decision]
-    low, high = (f"{bound:.1%} (Elo {elo_of(bound, n):+.0f})" for bound in look[2:])
-    errors = " and ".join(f"{error:.1%}" for error in test.errors)
-    return (
-        f"true win rate: at least {low}, at most {high}; wrong in at most {errors} of comparisons\n{decision}"
+    low, high = (
+        f"{bound:.2%}" + (f" (Elo {elo_of(bound, n):+.1f})" if 0 < bound < 1 else "") for bound in look[2:]
     )
+    wrong = "the lower bound is wrong in at most {:g}% of comparisons, the upper one in at most {:g}%"
+    lines = [
+        f"{agent} won {result.win_rate:.1%} of {result.games} games against {opponent}; equals win {1 / n:.0%}",
+        f"true win rate: at least {low}, at most {high}",
+        wrong.format(*(100 * error for error in test.errors)) + ", whenever one looks or stops",
+        decision,
+    ]
+    for name, count in ((agent, result.forfeits), (opponent, result.opponents_forfeits)):
+        if count:
+            lines.insert(1, f"{name} gave up {count} of these games, which it lost")
+    return "\n".join(lines)
+
+
+def _more(elo: float) -> str:
+    if elo < 0:
+        return f"less than {-elo:g} Elo weaker"
+    return f"more than {elo:g} Elo stronger" if elo else "stronger"
+
+
+def _less(elo: float) -> str:
+    if elo < 0:
+        return f"more than {-elo:g} Elo weaker"
+    return f"not {elo:g} Elo stronger" if elo else "weaker"
 
 
 def picture(path: Path, test: SequentialTest, title: str) -> None:
     """Draw the win rate and its bounds over the number of games."""
-    games, rate, lower, upper = np.array(test.looks).T
+    games, rate, lower, upper = np.array([(0, np.nan, 0, 1), *test.looks]).T
     with plot(path, 1, (7, 3.6)) as (axes,):
         axes.fill_between(games, lower, upper, color=COLOURS[1], alpha=0.14, linewidth=0)
-        axes.plot(games, rate, color=COLOURS[1])
+        axes.plot(games, rate, "o-", color=COLOURS[1])
         for elo, share, side in zip(test.elo, test.rates, ("top", "bottom"), strict=True):
             axes.axhline(share, color=GREY, linestyle=":")
             place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": side}
             axes.annotate(f"Elo {elo:g}", (1, share), (4, 0), **place)
         axes.set(xlabel="games", ylabel="win rate and its bounds", xlim=(0, games[-1]))
-        axes.set_ylim(max(0, lower[-1] - 0.1), min(1, upper[-1] + 0.1))
+        axes.set_ylim(
+            max(0, min(lower[-1], test.rates[0]) - 0.1), min(1, max(upper[-1], test.rates[1]) + 0.1)
+        )
         axes.yaxis.set_major_formatter("{x:.0%}")
         axes.figure.suptitle(title, x=0.01, ha="left", size=11)
 
@@ -110,32 +147,40 @@ class Arguments(PairArguments):
     opponent: tyro.conf.Positional[str]
     """its opponent, in all other seats"""
     elo: tuple[float, float] = (0.0, 20.0)
-    """the question: is the agent's lead more than the first number of Elo points, or less than the second one?"""
+    """the question: is the agent more than the first number of Elo points stronger, or not as much as the second one?"""
     errors: tuple[float, float] = (0.05, 0.1)
-    """largest chances of the wrong answers "more" and "less", whenever one looks"""
+    """largest chance of either answer, if it is wrong"""
     games: int = 20_000
-    """largest number of games; the command stops earlier if the answer is clear"""
+    """largest number of games, rounded up to blocks of about 50; the command stops earlier if the answer is clear"""
 
 
 def main(arguments: Arguments) -> SequentialTest:
     """Play until the result is clear, print it and write the files.
 
     Raises:
-        SystemExit: for arguments that are not valid, or after Ctrl-C.
+        SystemExit: for arguments that are not valid; after Ctrl-C, once what is known is printed and written.
         RuntimeError: if an agent fails or a process dies.
     """
     a = arguments
-    game, pair = a.prepare(), (a.agent, a.opponent)
+    game, pair = a.prepare("compare"), (a.agent, a.opponent)
     with one_line_errors(a.stopped):
         played = Games(game, pair, a.seed, a.keep, a.allow_other_options, a.unchanged)
         test = SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
 
             def show(look: Look) -> None:
-                bar.set_description(f"{look.lower:.1%} … {look.rate:.1%} … {look.upper:.1%}", refresh=False)
+                said = f"{look.rate:.1%}, at least {look.lower:.1%}, at most {look.upper:.1%}"
+                bar.set_description(said, refresh=False)
                 bar.update(look.games - bar.n)
 
-            result = compare(played, pair, test, a.games, a.processes, a.ray, show)
+            stopped = False
+            try:
+                compare(played, pair, test, a.games, a.processes, a.ray, show)
+            except KeyboardInterrupt:
+                stopped = True
+                if not test.looks:
+                    raise
+    result = results_of(played, pair, test)
     words = ["compare", a.game, *pair, "--elo", *a.elo, "--errors", *a.errors, "--games", a.games]
     found = {
         "decision": test.decision,
@@ -154,5 +199,7 @@ def main(arguments: Arguments) -> SequentialTest:
                     f"{short(pair[0], 30)} against {short(pair[1], 30)}, {game!r}, seed {a.seed}",
                 )
     finally:
-        print(f"{table([result])}\n\n{in_words(pair, test)}", flush=True)
+        print(in_words(result, test), flush=True)
+    if stopped:
+        raise SystemExit(a.stopped)
     return test

@@ -147,15 +147,15 @@ def interval_of(shares: np.ndarray) -> tuple[float, float]:
     """Return the 95 % confidence interval of the mean of `shares`, float (deals, rotations), from the deals' means.
 
     It is Wilson's interval for the number of independent games that would have the same variance as these games, in
-    which those of a deal can depend on each other. One more deal, of independent games, is added to the variance, so that
-    few deals never have none. In simulations with 5 to 200 deals it covered the mean in 92 to 97 % of the cases, except in
-    86 % with 5 deals whose games nearly always ended alike.
+    which those of a deal can depend on each other. One more deal, whose games end alike, is added to the variance, so that
+    few deals never have none. In simulations of 10 to 200 deals of two games it covered the mean in 92 to 100 % of the
+    cases, with 5 deals in at least 85 %.
     """
-    deals, rotations = shares.shape
+    deals = len(shares)
     rate = float(shares.mean())
-    independent = rate * (1 - rate) / rotations
-    variance = float(((shares.mean(1) - rate) ** 2).sum() + independent) / deals
-    games = deals * rate * (1 - rate) / variance if variance > 0 else shares.size
+    alike = rate * (1 - rate)
+    variance = float(((shares.mean(1) - rate) ** 2).sum() + alike) / deals
+    games = deals * alike / variance if variance > 0 else deals
     return wilson(rate * games, games)
 
 
@@ -178,7 +178,7 @@ class Result:
     games: int
     win_rate: float
     interval: tuple[float, float]
-    """95 % confidence interval, see `interval_of`."""
+    """95 % confidence interval, see `interval_of`; of a sequential comparison, the bounds of its test."""
     mean_score: float
     opponents_mean_score: float
     by_seat: list[float]

@@ -311,11 +311,12 @@ class PairArguments(GameArguments):
         return f"stopped; the same command continues from {self.keep}" if self.keep else "stopped"
 
     @one_line_errors()
-    def prepare(self) -> Game:
+    def prepare(self, command: str) -> Game:
         """Create the folders of the files, and return the game.
 
         Raises:
-            SystemExit: for a file that cannot be written, and for an unknown game or option.
+            SystemExit: for a file that cannot be written or has other results than those of `command`, and for an unknown
+                game or option.
         """
         if self.drawing is not None and self.drawing.suffix not in PICTURES:
             raise ValueError(f"a picture ends in {', '.join(PICTURES)}, not {self.drawing.name!r}")
@@ -323,6 +324,12 @@ class PairArguments(GameArguments):
             if path.is_dir():
                 raise ValueError(f"{path} is a folder, not a file")
             path.parent.mkdir(parents=True, exist_ok=True)
+        if self.output is not None and self.output == self.drawing:
+            raise ValueError(f"{self.output} cannot be both the results' file and the picture")
+        if self.output is not None and self.output.exists():
+            begin = read_regular(self.output, KEPT_LIMIT)[:100]
+            if f'"command": "garden {command} '.encode() not in begin:
+                raise ValueError(f"{self.output} has no results of garden {command}; choose another --output")
         return make_game(self.game, self.num_players, self.options)
 
     @one_line_errors()

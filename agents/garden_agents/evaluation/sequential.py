@@ -71,11 +71,15 @@ class SequentialTest:
         errors: tuple[float, float] = (0.05, 0.1),
     ) -> None:
         if not -2000 <= elo[0] < elo[1] <= 2000:
-            raise ValueError(f"elo must be two numbers from -2000 to 2000, the lower one first, not {elo}")
+            raise ValueError(
+                f"elo must be two different numbers from -2000 to 2000, the lower one first, not {elo}"
+            )
         if not all(0 < error <= 0.5 for error in errors):
             raise ValueError(f"errors must be two numbers above 0 and at most 0.5, not {errors}")
         self.num_players, self.elo, self.errors = num_players, elo, errors
         self.rates = expected_share(elo[0], num_players), expected_share(elo[1], num_players)
+        if not self.rates[0] < self.rates[1]:
+            raise ValueError(f"elo must be two numbers that differ by more, not {elo}")
         self.looks: list[Look] = []
         self._means = np.zeros(0)
 
