@@ -410,7 +410,7 @@ def test_search_sees_a_win():
 def test_beats_random_play_at_tables_of_three():
     game = make("mars", num_players=3)
     results = meet(game, ("mcts", "random"), (MCTSAgent(10, seed=1), RandomPolicy(2)), 30, 3)
-    assert results.interval[0] > 0.8
+    assert results.interval[0] > 0.7
 
 
 @pytest.mark.long
