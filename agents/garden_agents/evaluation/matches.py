@@ -54,8 +54,11 @@ def play(
         ValueError: if an agent returns an illegal action; it names the agent.
     """
     batch = Batch(game, len(lineups), autoreset=False, history=bool(hints_of(game).private_fields))
-    deals = np.arange(len(lineups)) // rotations
-    batch.reset([int(game_seed(np.uint64(seed), np.uint64(deal), np.uint64(0))) for deal in deals])
+    if rotations == 1:
+        batch.reset(seed)
+    else:
+        deals = np.arange(len(lineups), dtype=np.uint64) // np.uint64(rotations)
+        batch.reset([int(game_seed(np.uint64(seed), deal, np.uint64(0))) for deal in deals])
     running, forfeited = np.arange(len(lineups)), np.full(len(lineups), -1)
     decisions = []
     while len(running):
