@@ -14,6 +14,7 @@ from botanicus_env.tables import (
     COLUMNS,
     CROSSINGS,
     MAX_CARD_KINDS,
+    MAX_CARDS,
     MAX_NODES,
     MAX_PLAYERS,
     PRIZES,
@@ -129,22 +130,28 @@ class Botanicus(Game):
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
         return (
-            Part(1, "forfeit the rest of the action at hand; stop on the track"),
+            Part("forfeit", 1, "forfeit the rest of the action at hand; stop on the track"),
             Part(
+                "crossing",
                 len(CROSSINGS),
                 "move the Gardener to this crossing: in phase 1 for coins, by a walk action for free",
             ),
-            Part(BEDS, "put the plant or water at hand on this bed"),
-            Part(len(CHOSEN), "carry out a pending action next; in the last turn, choose a track"),
+            Part("bed", BEDS, "put the plant or water at hand on this bed"),
             Part(
+                "next action",
+                len(CHOSEN),
+                "carry out a pending action next; in the last turn, choose a track",
+            ),
+            Part(
+                "advance",
                 2,
                 "advance on the track by the upper or lower edge; an edge without an alternative is the upper one",
             ),
-            Part(MAX_CARD_KINDS, "use a Garden card of this kind"),
-            Part(MAX_CARD_KINDS, "sell a Garden card of this kind"),
-            Part(SPACES, "place the Flower on this space"),
-            Part(SPACES, "two players: place the neutral Flower on this space"),
-            Part(TASKS_EACH, "assign this one of the dealt special tasks to the row at hand"),
+            Part("use", MAX_CARD_KINDS, "use a Garden card of this kind"),
+            Part("sell", MAX_CARD_KINDS, "sell a Garden card of this kind"),
+            Part("flower", SPACES, "place the Flower on this space"),
+            Part("neutral", SPACES, "two players: place the neutral Flower on this space"),
+            Part("assign", TASKS_EACH, "assign this one of the dealt special tasks to the row at hand"),
         )
 
     @property
@@ -153,41 +160,72 @@ class Botanicus(Game):
         seats = []
         for seat in ("observer", *(f"seat {i} after it" for i in range(1, MAX_PLAYERS))):
             seats += [
-                Part(4 * BEDS, f"{seat}: level of the plant in each bed, one-hot"),
-                Part(len(CROSSINGS), f"{seat}: the Gardener's crossing, one-hot"),
-                Part(4, f"{seat}: coins, points // 2, animals, cards in hand", "0 … 127"),
-                Part(3 * MAX_NODES, f"{seat}: node on each track, one-hot"),
-                Part(2 * ROWS, f"{seat}: basic, then special tasks done, by row"),
-                Part(6 * ROWS, f"{seat}: special task by row: plants by level, points, beds enough", "≥ 0"),
+                Part(f"{seat}: beds", 4 * BEDS, f"{seat}: level of the plant in each bed, one-hot"),
+                Part(f"{seat}: crossing", len(CROSSINGS), f"{seat}: the Gardener's crossing, one-hot"),
+                Part(f"{seat}: counts", 4, f"{seat}: coins, points // 2, animals, cards in hand", "0 … 127"),
+                Part(f"{seat}: tracks", 3 * MAX_NODES, f"{seat}: node on each track, one-hot"),
+                Part(f"{seat}: tasks done", 2 * ROWS, f"{seat}: basic, then special tasks done, by row"),
                 Part(
-                    SPACES + 1, f"{seat}: space of the Flower in this column, one-hot, and its height", "≥ 0"
+                    f"{seat}: special tasks",
+                    6 * ROWS,
+                    f"{seat}: special task by row: plants by level, points, beds enough",
+                    "≥ 0",
                 ),
-                Part(1, f"{seat}: place in the order of turns in this column, 0 for an unused seat", "0 … 4"),
+                Part(
+                    f"{seat}: flower",
+                    SPACES + 1,
+                    f"{seat}: space of the Flower in this column, one-hot, and its height",
+                    "≥ 0",
+                ),
+                Part(
+                    f"{seat}: turn",
+                    1,
+                    f"{seat}: place in the order of turns in this column, 0 for an unused seat",
+                    "0 … 4",
+                ),
             ]
         return (
             *seats,
-            Part(MAX_CARD_KINDS, "the observer's hand, by kind", "≥ 0"),
+            Part("own hand", MAX_CARD_KINDS, "the observer's hand, by kind", "≥ 0", private=True),
             *(
                 Part(
+                    f"{which} column",
                     SPACES * rules.SPACE_SIZE,
                     f"spaces of the {which} column: kind one-hot, amount, Flowers",
                     "≥ 0",
                 )
                 for which in ("current", "next")
             ),
-            Part(16 * rules.TILE_SIZE, "tiles: kind one-hot, amount; 0 when covered", "≥ 0"),
-            Part(2 * len(PRIZES), "prizes by stack: the top one, how many are left", "≥ 0"),
-            Part(MAX_CARD_KINDS, "discards, by kind", "≥ 0"),
-            Part(3, "cards in the pile, round, column", "≥ 0"),
-            Part(len(ASKED), "the decision to make, one-hot"),
-            Part(len(CHOSEN) + 2, "the action at hand: kind one-hot, amount left, steps taken", "≥ 0"),
-            Part(len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
+            Part("tiles", 16 * rules.TILE_SIZE, "tiles: kind one-hot, amount; 0 when covered", "≥ 0"),
+            Part("prizes", 2 * len(PRIZES), "prizes by stack: the top one, how many are left", "≥ 0"),
+            Part("discards", MAX_CARD_KINDS, "discards, by kind", "≥ 0"),
+            Part("counts", 3, "cards in the pile, round, column", "≥ 0"),
+            Part("decision", len(ASKED), "the decision to make, one-hot"),
             Part(
+                "action at hand",
+                len(CHOSEN) + 2,
+                "the action at hand: kind one-hot, amount left, steps taken",
+                "≥ 0",
+            ),
+            Part("pending", len(CHOSEN), "pending actions, amount by kind", "≥ 0"),
+            Part(
+                "tasks to assign",
                 MAX_PLAYERS * TASKS_EACH * rules.TASK_SIZE,
                 "for each of 4 seats, dealt tasks still to be assigned: plants by level, points",
                 "≥ 0",
             ),
-            Part(1, "number of players", "2 … 4"),
+            Part("number of players", 1, "number of players", "2 … 4"),
+        )
+
+    @property
+    def hidden_parts(self) -> tuple[Part, ...]:
+        """The parts of what is hidden from a seat, in order."""
+        return (
+            *(
+                Part(f"seat {i} after it: hand", MAX_CARD_KINDS, f"hand of seat {i} after it, by kind", "≥ 0")
+                for i in range(1, MAX_PLAYERS)
+            ),
+            Part("pile", MAX_CARDS, "the pile from its top: kind + 1, 0 for none", f"0 … {MAX_CARD_KINDS}"),
         )
 
     @property

@@ -962,6 +962,20 @@ def standings(state, params, out):
 
 
 @compiled
+def observe_hidden(state, params, player, out):
+    """Fill `out`, int8 (3 hands by kind + the pile,), with what seat `player` cannot see."""
+    out[:] = 0
+    n = np.int64(params.num_players)
+    for offset in range(1, n):
+        other, at = (player + offset) % n, (offset - 1) * MAX_CARD_KINDS
+        for kind in range(MAX_CARD_KINDS):
+            out[at + kind] = state.hand[other, kind]
+    at, left = (MAX_PLAYERS - 1) * MAX_CARD_KINDS, np.int64(state.pile_left)
+    for i in range(left):
+        out[at + i] = state.pile[left - 1 - i] + 1
+
+
+@compiled
 def resample(state, params, player, seed):
     """Redraw the pile and the others' hands: put the hands onto the pile, shuffle it, deal as many cards again [10]."""
     seed_rng(state.rng, seed)

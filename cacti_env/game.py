@@ -134,17 +134,19 @@ decided by who has more cacti under both planters.
         """The blocks of actions."""
         types, basics = len(self.cards.types), len(self.cards.basic)
         return (
-            Part(types, "Grow: take all cacti of this type from the middle"),
+            Part("grow", types, "Grow: take all cacti of this type from the middle"),
             Part(
+                "plant basic",
                 2 * basics,
                 "Plant this half of this Basic Arrangement, which is in the hand or on top of the deck",
             ),
-            Part(1, "Plant the Starting Arrangement"),
+            Part("plant starting", 1, "Plant the Starting Arrangement"),
             Part(
+                "special",
                 types,
                 "Special: put all cacti of this type from the middle and the Nursery under the Special Planter",
             ),
-            Part(2, "in the last turn: take or leave the opening card"),
+            Part("opening card", 2, "in the last turn: take or leave the opening card"),
         )
 
     @property
@@ -153,25 +155,50 @@ decided by who has more cacti under both planters.
         types, basics = len(self.cards.types), len(self.cards.basic)
         halves = "each Basic Arrangement's upper and lower half, Starting"
         return (
-            Part(types, "cacti in the middle, by type", "0 … 5"),
-            Part(types, "cacti in the observer's Nursery, by type", "≥ 0"),
-            Part(types, "cacti in the opponent's Nursery, by type", "≥ 0"),
-            Part(types, "cacti under the observer's Special Planter, by type", "≥ 0"),
-            Part(types, "cacti under the opponent's Special Planter, by type", "≥ 0"),
-            Part(2, "Special Planter used: the observer's, the opponent's"),
-            Part(types, "the observer's Bonus Planter, one-hot by type"),
-            Part(1, "Starting Arrangement in the observer's hand"),
-            Part(basics, "the Basic Arrangement in the observer's hand, one-hot"),
-            Part(basics, "top of the Arrangement deck, one-hot"),
-            Part(2 * basics + 1, f"planted by the observer: {halves}"),
-            Part(2 * basics + 1, f"planted by the opponent: {halves}"),
-            Part(1, "Arrangements in the opponent's hand", "0 … 2"),
-            Part(1, "cards left in the Cacti deck", "≥ 0"),
-            Part(types, "discards, by type", "≥ 0"),
-            Part(1, "cards left in the Arrangement deck", "≥ 0"),
-            Part(3, "the decision to make, one-hot: action, response, opening card of the last turn"),
-            Part(1, "the observer's seat"),
-            Part(1, "whether this is the last turn"),
+            Part("middle", types, "cacti in the middle, by type", "0 … 5"),
+            Part("own nursery", types, "cacti in the observer's Nursery, by type", "≥ 0"),
+            Part("opponent's nursery", types, "cacti in the opponent's Nursery, by type", "≥ 0"),
+            Part("own special", types, "cacti under the observer's Special Planter, by type", "≥ 0"),
+            Part("opponent's special", types, "cacti under the opponent's Special Planter, by type", "≥ 0"),
+            Part("special used", 2, "Special Planter used: the observer's, the opponent's"),
+            Part("own bonus", types, "the observer's Bonus Planter, one-hot by type", private=True),
+            Part("own starting", 1, "Starting Arrangement in the observer's hand"),
+            Part("own basic", basics, "the Basic Arrangement in the observer's hand, one-hot", private=True),
+            Part("open arrangement", basics, "top of the Arrangement deck, one-hot"),
+            Part("planted by observer", 2 * basics + 1, f"planted by the observer: {halves}"),
+            Part("planted by opponent", 2 * basics + 1, f"planted by the opponent: {halves}"),
+            Part("opponent's arrangements", 1, "Arrangements in the opponent's hand", "0 … 2"),
+            Part("deck left", 1, "cards left in the Cacti deck", "≥ 0"),
+            Part("discards", types, "discards, by type", "≥ 0"),
+            Part("arrangements left", 1, "cards left in the Arrangement deck", "≥ 0"),
+            Part(
+                "decision",
+                3,
+                "the decision to make, one-hot: action, response, opening card of the last turn",
+            ),
+            Part("seat", 1, "the observer's seat"),
+            Part("last turn", 1, "whether this is the last turn"),
+        )
+
+    @property
+    def hidden_parts(self) -> tuple[Part, ...]:
+        """The parts of what is hidden from a seat, in order."""
+        types, basics = len(self.cards.types), len(self.cards.basic)
+        return (
+            Part("opponent's bonus", types, "the opponent's Bonus Planter, one-hot by type"),
+            Part("opponent's basic", basics, "the Basic Arrangement in the opponent's hand, one-hot"),
+            Part(
+                "deck",
+                sum(self.cards.count),
+                "the Cacti deck from its top: type + 1, 0 for none",
+                f"0 … {types}",
+            ),
+            Part(
+                "arrangement deck",
+                basics,
+                "the Arrangement deck below its open top: Basic Arrangement + 1, 0 for none",
+                f"0 … {basics}",
+            ),
         )
 
     @property
@@ -235,14 +262,14 @@ class _CactiWithMemory(Cacti):
         """The parts of an observation: those without memory, then the counts."""
         types, halves = len(self.cards.types), 2 * len(self.cards.basic) + 1
         remembered = (
-            (types, "took each type with Grow"),
-            (types, "did something else while the type was in the middle"),
-            (halves, "did not plant what the Nursery could pay for: each half, then Starting"),
+            ("grown", types, "took each type with Grow"),
+            ("not grown", types, "did something else while the type was in the middle"),
+            ("not planted", halves, "did not plant what the Nursery could pay for: each half, then Starting"),
         )
         return super().observation_parts + tuple(
-            Part(size, f"how often {whose} {done}", "≥ 0")
-            for whose in ("the observer", "the opponent")
-            for size, done in remembered
+            Part(f"{whose}: {name}", size, f"how often the {whose} {done}", "≥ 0")
+            for whose in ("observer", "opponent")
+            for name, size, done in remembered
         )
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:

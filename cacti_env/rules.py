@@ -328,6 +328,23 @@ def observe(state, params, player, out):
     out[at + 1] = state.last_turn
 
 
+@compiled
+def observe_hidden(state, params, player, out):
+    """Fill `out`, int8 (types + 2 x 6 Basic Arrangements + all Cacti cards,), with what seat `player` cannot see."""
+    types, basics = np.int64(params.num_types), np.int64(params.num_basic)
+    other = 1 - player
+    out[:] = 0
+    out[np.int64(state.bonus[other])] = 1
+    if state.basic_in_hand[other] >= 0:
+        out[types + np.int64(state.basic_in_hand[other])] = 1
+    at, left = types + basics, np.int64(state.deck_left)
+    for i in range(left):
+        out[at + i] = state.deck[left - 1 - i] + 1
+    at, left = out.shape[0] - basics, np.int64(state.arrangements_left) - 1
+    for i in range(left):
+        out[at + i] = state.arrangement_deck[left - 1 - i] + 1
+
+
 # --- the outcome ---
 
 

@@ -97,10 +97,10 @@ def options(game: Game) -> str:
 def actions(game: Game) -> str:
     """Return the table of the blocks of actions."""
     rows = [
-        (indexes, f"`{game.labels[first]}`", part.meaning)
+        (indexes, f"`{part.name}`", f"`{game.labels[first]}`", part.meaning)
         for first, indexes, part in _indexed(game.action_parts)
     ]
-    return table(("actions", "label, for example", "meaning"), rows)
+    return table(("actions", "name", "label, for example", "meaning"), rows)
 
 
 def observation(game: Game, first: int = 0) -> str:
@@ -118,12 +118,22 @@ def observation(game: Game, first: int = 0) -> str:
                     (
                         f"{others[0][1]} … {last}",
                         "",
+                        "",
                         f"the same for each other seat, in order from the observer: from {firsts}",
                     )
                 )
                 others = []
-            rows.append((indexes, part.values, part.meaning))
-    return table(("entries", "values", "meaning"), rows)
+            rows.append((indexes, f"`{part.name}`", part.values, part.meaning))
+    return table(("entries", "name", "values", "meaning"), rows)
+
+
+def hidden(game: Game) -> str:
+    """Return the table of the parts of what is hidden from a seat."""
+    rows = [
+        (indexes, f"`{part.name}`", part.values, part.meaning)
+        for _, indexes, part in _indexed(game.hidden_parts)
+    ]
+    return table(("entries", "name", "values", "meaning"), rows)
 
 
 def memory(game: Game) -> str:
@@ -182,7 +192,7 @@ def generated() -> dict[str, Callable[[], str]]:
     parts = {function.__name__.replace("_", " "): function for function in RESULT_TABLES}
     parts |= {"peers in Python": results.peers_in_python, "commands": commands}
     for game in map(make, own_games()):
-        for what in (card, options, actions, observation):
+        for what in (card, options, actions, observation, *[hidden] * bool(game.hidden_parts)):
             parts[f"{game.name} {what.__name__}"] = functools.partial(what, game)
         if "memory" in game.option_values:
             parts[f"{game.name} memory"] = functools.partial(memory, game)

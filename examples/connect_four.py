@@ -122,7 +122,9 @@ class ConnectFour(Game):
     @property
     def observation_parts(self) -> tuple[Part, ...]:
         """The parts of an observation."""
-        return Part(CELLS, "own stones, by cell"), Part(CELLS, "the other seat's stones, by cell")
+        return Part("own stones", CELLS, "own stones, by cell"), Part(
+            "other's stones", CELLS, "the other seat's stones, by cell"
+        )
 
     @property
     def max_game_length(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import itertools
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -25,25 +26,38 @@ from garden_core.presentation import Presentation
 
 @dataclass(frozen=True)
 class Part:
-    """A range of observation entries, or of actions, that have one meaning; `size` is their number.
+    """A range of observation entries, or of actions, that have one meaning.
 
     Example:
         >>> import garden_core
-        >>> part = garden_core.make("cacti").observation_parts[0]
-        >>> part.size, part.meaning
-        (4, 'cacti in the middle, by type')
+        >>> game = garden_core.make("cacti")
+        >>> part = game.observation_parts[0]
+        >>> part.name, part.size, part.meaning
+        ('middle', 4, 'cacti in the middle, by type')
+        >>> game.observation_slices["middle"]
+        slice(0, 4, None)
     """
 
+    name: str
+    """A short name, distinct from those of the other parts."""
     size: int
+    """Number of entries, or of actions."""
     meaning: str
     values: str = "0, 1"
     """The values of an observation entry: "0, 1", a range such as "0 … 5", or "≥ 0"."""
+    private: bool = False
+    """Whether only the observer sees it."""
+
+
+def _slices(parts: Sequence[Part]) -> dict[str, slice]:
+    ends = itertools.accumulate(part.size for part in parts)
+    return {part.name: slice(end - part.size, end) for part, end in zip(parts, ends, strict=True)}
 
 
 class Game(Presentation):
     """A game with its options chosen: metadata, record types, labels, snapshot, pictures.
 
-    A subclass sets the class attributes below and implements the abstract methods; its rules are eight compiled
+    A subclass sets the class attributes below and implements the abstract methods; its rules are nine compiled
     functions (`garden_core.jit.kernels.Kernels`). Defining the subclass creates and registers its record types.
     Instances with equal options and data are equal. The constructor reads data files once; pickles contain their content.
 
@@ -174,6 +188,11 @@ class Game(Presentation):
         return ()
 
     @property
+    def hidden_parts(self) -> tuple[Part, ...]:
+        """The parts of what is hidden from a seat (`Batch.observe_hidden`); () if the rules hide nothing."""
+        return ()
+
+    @property
     def action_parts(self) -> tuple[Part, ...]:
         """The ranges of actions, from the first action to the last; () if the game does not describe them."""
         return ()
@@ -245,6 +264,26 @@ class Game(Presentation):
     def observation_size(self) -> int:
         """Number of entries of an observation."""
         return int(np.prod(self.observation_shape))
+
+    @functools.cached_property
+    def hidden_size(self) -> int:
+        """Number of entries of what is hidden from a seat."""
+        return sum(part.size for part in self.hidden_parts)
+
+    @functools.cached_property
+    def observation_slices(self) -> dict[str, slice]:
+        """The slice of each part of a flat observation, by name."""
+        return _slices(self.observation_parts)
+
+    @functools.cached_property
+    def hidden_slices(self) -> dict[str, slice]:
+        """The slice of each part of what is hidden from a seat, by name."""
+        return _slices(self.hidden_parts)
+
+    @functools.cached_property
+    def action_slices(self) -> dict[str, slice]:
+        """The slice of each part of the actions, by name."""
+        return _slices(self.action_parts)
 
     @property
     def defaults(self) -> dict[str, Any]:

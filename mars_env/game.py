@@ -121,32 +121,41 @@ the cooperative game all players win or lose together, and the team has the lowe
         each = self.option_values["gardeners"]
         seats = MAX_PLAYERS if each == 1 else 2
         return (
-            Part(NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
-            Part(seats * each * NUM_HEXES, f"gardeners by seat and hex: {seats} seats, {each} each"),
-            Part(NUM_HEXES, "peaks"),
-            Part(each * NUM_HEXES, "hexes that the observer can reach in this decision, for each gardener"),
-            Part(NUM_HEXES, "the hex on which a flower must be planted now"),
+            Part("flowers", NUM_COLOURS * NUM_HEXES, f"flowers by colour and hex: {', '.join(COLOURS)}"),
             Part(
+                "gardeners",
+                seats * each * NUM_HEXES,
+                f"gardeners by seat and hex: {seats} seats, {each} each",
+            ),
+            Part("peaks", NUM_HEXES, "peaks"),
+            Part(
+                "reachable hexes",
+                each * NUM_HEXES,
+                "hexes that the observer can reach in this decision, for each gardener",
+            ),
+            Part("hex to plant on", NUM_HEXES, "the hex on which a flower must be planted now"),
+            Part(
+                "seats",
                 MAX_PLAYERS * rules.SEAT_SCALARS,
                 "for each of 5 seats: flowers left by colour (6), score div 16, score mod 16",
                 "≥ 0",
             ),
-            Part(MAX_PLAYERS, "the player to move, one-hot, counted from the observer"),
-            Part(MAX_DIE, "dice on the table, by value", "0 … 6"),
-            Part(len(PHASES), "phase, one-hot: place, move, plant"),
-            Part(1, "number of players", "1 … 5"),
-            Part(NUM_COLOURS, "flowers planted so far, by colour", "0 … 10"),
+            Part("player to move", MAX_PLAYERS, "the player to move, one-hot, counted from the observer"),
+            Part("dice", MAX_DIE, "dice on the table, by value", "0 … 6"),
+            Part("phase", len(PHASES), "phase, one-hot: place, move, plant"),
+            Part("number of players", 1, "number of players", "1 … 5"),
+            Part("planted", NUM_COLOURS, "flowers planted so far, by colour", "0 … 10"),
         )
 
     @property
     def action_parts(self) -> tuple[Part, ...]:
         """The blocks of actions."""
-        second = Part(NUM_HEXES, "go to this hex with the second gardener")
+        second = Part("second hex", NUM_HEXES, "go to this hex with the second gardener")
         return (
-            Part(NUM_HEXES, "place a gardener on this hex, or go there with the (first) gardener"),
+            Part("hex", NUM_HEXES, "place a gardener on this hex, or go there with the (first) gardener"),
             *[second] * (self.option_values["gardeners"] == 2),
-            Part(MAX_DIE, "give up the die of this value, with which no gardener can move"),
-            Part(NUM_COLOURS, "plant a flower of this colour"),
+            Part("give up die", MAX_DIE, "give up the die of this value, with which no gardener can move"),
+            Part("plant", NUM_COLOURS, "plant a flower of this colour"),
         )
 
     @functools.cached_property

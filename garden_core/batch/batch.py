@@ -284,7 +284,46 @@ class Batch:
             ValueError: for a seat that does not exist, or states of another game.
             RuntimeError: before the first reset.
         """
-        require_reset(self.dealt, "observe")
+        out = self._seen(player, states, "observe")
+        return self.target.shaped(out, self.game.observation_shape)
+
+    def observe_hidden(self, player: int | np.ndarray, states: np.ndarray | None = None) -> np.ndarray:
+        """Return what `player` cannot see in each row, a new array, int8 (N, game.hidden_size): for training only.
+
+        With the observation it is the full state, except for the generator: as input of a critic, or as labels of a
+        prediction. `game.hidden_parts` describes it. Arguments and exceptions are those of `observe`.
+
+        Example:
+            >>> from garden_core import Batch
+            >>> batch = Batch("cacti", num_envs=4)
+            >>> batch.reset(seed=1)
+            >>> bonus = batch.game.hidden_slices["opponent's bonus"]
+            >>> batch.observe_hidden(0)[:, bonus].argmax(axis=1)  # the type of the opponent's Bonus Planter
+            array([0, 0, 1, 2])
+        """
+        return self._seen(player, states, "observe_hidden", hidden=True)
+
+    def observe_public(self, states: np.ndarray | None = None) -> np.ndarray:
+        """Return what all seats see in each row, a new array, int8 `(N, *game.observation_shape)`.
+
+        It is the observation of seat 0, with zeros in the parts that only seat 0 sees. Arguments and exceptions are those of
+        `observe`.
+
+        Raises:
+            ValueError: for a game that hides something and does not describe the parts of its observation.
+        """
+        if self.game.information == "imperfect" and not self.game.observation_parts:
+            raise ValueError(f"{self.game.name} does not say which parts of an observation are private")
+        out = self._seen(0, states, "observe_public")
+        for part in self.game.observation_parts:
+            if part.private:
+                out[:, self.game.observation_slices[part.name]] = 0
+        return self.target.shaped(out, self.game.observation_shape)
+
+    def _seen(
+        self, player: int | np.ndarray, states: np.ndarray | None, verb: str, hidden: bool = False
+    ) -> Any:
+        require_reset(self.dealt, verb)
         if states is None:
             states = self.states
         elif getattr(states, "dtype", None) != self.game.state_dtype or states.ndim != 1:
@@ -298,8 +337,7 @@ class Batch:
             )
         elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
             raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
-        out = self.target.observe(states, np.ascontiguousarray(players, np.int64))
-        return self.target.shaped(out, self.game.observation_shape)
+        return self.target.observe(states, np.ascontiguousarray(players, np.int64), hidden)
 
     def refresh(self) -> None:
         """Recompute views, masks and players after your own changes to `states`.

@@ -95,12 +95,13 @@ class Cpu:
         """See `loops.set_row`."""
         loops.set_rows(rows, self.game.params, chosen, states, result)
 
-    def observe(self, states: np.ndarray, players: np.ndarray) -> np.ndarray:
-        """Return the view of seat players[i] of states[i], int8 (n, observation size)."""
-        out = self.allocate(len(states), self.game.observation_size)
+    def observe(self, states: np.ndarray, players: np.ndarray, hidden: bool = False) -> np.ndarray:
+        """Return the view of seat players[i] of states[i], int8 (n, observation size); or what is hidden from it."""
+        out = self.allocate(len(states), self.game.hidden_size if hidden else self.game.observation_size)
+        write = loops.hidden_rows if hidden else loops.observe_rows
 
         def see(part: slice, _: int) -> None:
-            loops.observe_rows(states[part], self.game.params, players[part], out[part])
+            write(states[part], self.game.params, players[part], out[part])
 
         share(see, len(states), self.threads)
         return out

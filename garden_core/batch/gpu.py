@@ -184,10 +184,11 @@ class Gpu:
     def set(self, rows: Rows, result: StepResult, chosen: np.ndarray, states: np.ndarray) -> None:
         launch(gk.set, len(chosen), rows, result, self.params, self.indexes(chosen), self.put(states))
 
-    def observe(self, states: Any, players: Any) -> Any:
-        n, size = states.shape[0], self.game.observation_size
+    def observe(self, states: Any, players: Any, hidden: bool = False) -> Any:
+        n, size = states.shape[0], self.game.hidden_size if hidden else self.game.observation_size
         out = view(cuda.device_array((size, n), np.int8), (n, size), (1, n))
-        launch(gk.observe, n, self.put(states), self.params, self.put(players), out)
+        kernel = gk.observe_hidden if hidden else gk.observe
+        launch(kernel, n, self.put(states), self.params, self.put(players), out)
         return out
 
     def standings(self, states: Any, out: Any) -> None:

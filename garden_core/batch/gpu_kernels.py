@@ -92,6 +92,13 @@ def observe(states, params, players, out):
 
 
 @kernel
+def observe_hidden(states, params, players, out):
+    i = cuda.grid(1)
+    if i < states.shape[0]:
+        kernels.observe_hidden(states[i], params[0], np.int64(players[i]), out[i])
+
+
+@kernel
 def standings(states, params, out):
     i = cuda.grid(1)
     if i < states.shape[0]:

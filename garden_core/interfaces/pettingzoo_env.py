@@ -82,6 +82,8 @@ class GardenEnv(AECEnv[str, Observation, int]):
             agent: masked_space(self.game, "observation", np.int8) for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
+        size = self.game.observation_size + self.game.hidden_size
+        self.state_space = spaces.Box(0, 127, (size,), np.int8)
         self.states: np.ndarray = self.game.new_states(1)
         """The state of the game, an array of one record."""
         self._observation = np.zeros((1, self.game.observation_size), np.int8)
@@ -152,6 +154,21 @@ class GardenEnv(AECEnv[str, Observation, int]):
             view, mask = np.zeros_like(self._observation), np.zeros_like(self._mask[0])
             loops.observe_rows(self.states, self.game.params, np.array([self._seat(agent)]), view)
         return {"observation": view.reshape(self.game.observation_shape), "action_mask": mask}
+
+    def state(self) -> np.ndarray:
+        """Return the full state without the generator, int8 `state_space.shape`: for training only.
+
+        It is the flat observation of player_0, then what is hidden from it (`game.hidden_parts`).
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        require_reset(self._dealt, "state")
+        out, seats = np.zeros((1, *self.state_space.shape), np.int8), np.zeros(1, np.int64)
+        seen = self.game.observation_size
+        loops.observe_rows(self.states, self.game.params, seats, out[:, :seen])
+        loops.hidden_rows(self.states, self.game.params, seats, out[:, seen:])
+        return out[0]
 
     def step(self, action: Any) -> None:
         """Take `action` for `agent_selection`; it must be None for an agent whose game is over.

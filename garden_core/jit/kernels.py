@@ -40,8 +40,8 @@ class Kernels(NamedTuple):
     `legal_actions` is called only while the game is in progress. The core adds the count of decisions, the cap, rewards and
     the mask of a finished game. Arguments must have the names that the generic functions use.
 
-    Three functions have defaults: `public_points` and `standings` are `points`; with perfect information, `resample` only
-    redraws the generator.
+    Four functions have defaults: `public_points` and `standings` are `points`; with perfect information, `resample` only
+    redraws the generator, and `observe_hidden` fills nothing.
     """
 
     deal: Callable[..., Any]
@@ -52,6 +52,7 @@ class Kernels(NamedTuple):
     public_points: Callable[..., Any] | None = None
     standings: Callable[..., Any] | None = None
     resample: Callable[..., Any] | None = None
+    observe_hidden: Callable[..., Any] | None = None
 
 
 _UNKNOWN = "not the state of a registered game"
@@ -65,6 +66,11 @@ def redraw_nothing(state, params, player, seed):
     seed_rng(state.rng, seed)
 
 
+@compiled
+def hide_nothing(state, params, player, out):
+    """Fill nothing: the default of `observe_hidden`."""
+
+
 def completed(rules: Any, game: Any) -> Kernels:
     """Return a game's rules, from a module or another object with these attributes, with the defaults.
 
@@ -72,6 +78,7 @@ def completed(rules: Any, game: Any) -> Kernels:
         TypeError: for a missing function; it names the file.
     """
     defaults = {name: getattr(rules, "points", None) for name in ("public_points", "standings")}
+    defaults["observe_hidden"] = hide_nothing
     if game.information == "perfect":
         defaults["resample"] = redraw_nothing
     functions = [getattr(rules, name, None) or defaults.get(name) for name in Kernels._fields]
@@ -258,6 +265,11 @@ def observe(state, params, player, out):
     _of(state).observe(state, params, player, out)
 
 
+def observe_hidden(state, params, player, out):
+    """Fill `out`, int8 (hidden size,), with what seat `player` cannot see, except for the generator."""
+    _of(state).observe_hidden(state, params, player, out)
+
+
 def points(state, params, out):
     """Fill `out`, int32 (max players,), with every seat's current score."""
     _of(state).points(state, params, out)
@@ -300,8 +312,8 @@ def _dispatch_on_state(generic):
         return complete(rule) if complete else rule.py_func
 
 
-for _generic in (deal, legal_actions, apply_action, observe, points, public_points, standings, resample):
-    _dispatch_on_state(_generic)
+for _generic in Kernels._fields:
+    _dispatch_on_state(globals()[_generic])
 
 
 @compiled

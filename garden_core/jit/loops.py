@@ -195,6 +195,13 @@ def observe_rows(states, params, players, out):
 
 
 @compiled
+def hidden_rows(states, params, players, out):
+    """Write into out[i] what is hidden from seat players[i] in states[i]."""
+    for i in range(states.shape[0]):
+        kernels.observe_hidden(states[i], params[0], np.int64(players[i]), out[i])
+
+
+@compiled
 def standings_rows(states, params, out):
     """Write the standings of states[i] into out[i], int32 (N, max players)."""
     for i in range(states.shape[0]):

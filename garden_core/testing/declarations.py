@@ -13,7 +13,7 @@ from garden_core.jit import kernels
 from garden_core.jit.rows import JIT
 from garden_core.options import REWARD, Option
 from garden_core.presentation import Presentation
-from garden_core.testing.played import Played, act, observations, read_all
+from garden_core.testing.played import Played, act, hidden, observations, read_all
 
 
 def check_metadata(game: Game) -> None:
@@ -37,12 +37,14 @@ def check_metadata(game: Game) -> None:
     assert all(isinstance(n, int) and n > 0 for n in shape), f"{game!r}: observation_shape is {shape}"
     for parts, size in (
         (game.observation_parts, game.observation_size),
+        (game.hidden_parts, game.hidden_size),
         (game.action_parts, game.num_actions),
     ):
-        described = sum(part.size for part in parts)
+        described, names = sum(part.size for part in parts), [part.name for part in parts]
         assert not parts or described == size, (
             f"{game!r}: the parts of observation or actions have {described} of {size}"
         )
+        assert len(set(names)) == len(names), f"{game!r}: names of parts must be distinct: {names}"
     low, high = game.reward_range
     assert low < high, f"{game!r}: reward_range is {game.reward_range}"
     assert game.reward_divisor > 0, f"{game!r}: reward_divisor must be positive"
@@ -108,17 +110,18 @@ def check_undealt(game: Game) -> None:
 
 
 def check_observation_parts(game: Game, played: list[Played]) -> None:
-    """Check that every part of a flat observation has values of its range."""
+    """Check that every part of a flat observation, and of what is hidden, has values of its range."""
     for one in played:
-        seen = np.array([observations(game, states) for states in one.states])
-        first = 0
-        for part in game.observation_parts:
-            entries = seen[:, :, first : first + part.size]
-            low, high = _range(part.values)
-            assert low <= entries.min() <= entries.max() <= high, (
-                f"{one.name}: {part.meaning!r} is {entries.min()} … {entries.max()}, not {part.values}"
-            )
-            first += part.size
+        for parts, read in ((game.observation_parts, observations), (game.hidden_parts, hidden)):
+            seen = np.array([read(game, states) for states in one.states])
+            first = 0
+            for part in parts:
+                entries = seen[:, :, first : first + part.size]
+                low, high = _range(part.values)
+                assert low <= entries.min() <= entries.max() <= high, (
+                    f"{one.name}: {part.meaning!r} is {entries.min()} … {entries.max()}, not {part.values}"
+                )
+                first += part.size
 
 
 def _range(values: str) -> tuple[float, float]:

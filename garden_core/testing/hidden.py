@@ -19,9 +19,11 @@ from garden_core.testing.played import (
     act,
     dealt,
     differing_fields,
+    hidden,
     legal_actions,
     observations,
     play_on,
+    public,
     read_all,
     some_positions,
 )
@@ -83,6 +85,12 @@ def _check_redraw(
     before, after = (_shown(game, each, seat, at, picture) for each in (states, other))
     for what, value in before.items():
         assert value == after[what], f"{at}: {what} is no longer the same: what the seat sees must not change"
+    if game.observation_parts:
+        one, two = (public(game, each).tobytes() for each in (states, other))
+        assert one == two, f"{at}: parts of the observation that only seat 0 sees must be marked as private"
+    if differing and game.hidden_parts:
+        one, two = (hidden(game, each)[seat].tobytes() for each in (states, other))
+        assert one != two, f"{at}: observe_hidden shows nothing of {differing}, which have changed"
     if game.information == "perfect":
         assert not differing, f"{at}: information is 'perfect', but {differing} have changed"
     if type(game).fill_state is not Presentation.fill_state:

@@ -53,6 +53,23 @@ def observations(game: Game, states: np.ndarray) -> np.ndarray:
     return out
 
 
+def hidden(game: Game, states: np.ndarray) -> np.ndarray:
+    """Return what is hidden from every seat, int8 (num_players, hidden_size)."""
+    out = np.zeros((game.num_players, game.hidden_size), np.int8)
+    for seat in range(game.num_players):
+        kernels.observe_hidden(states[0], game.params[0], seat, out[seat])
+    return out
+
+
+def public(game: Game, states: np.ndarray) -> np.ndarray:
+    """Return the observation of seat 0 without its private parts, int8 (observation_size,)."""
+    out = observations(game, states)[0]
+    for part in game.observation_parts:
+        if part.private:
+            out[game.observation_slices[part.name]] = 0
+    return out
+
+
 def is_over(states: np.ndarray) -> bool:
     """Return whether the game is over."""
     return bool(states["terminated"][0] or states["truncated"][0])
@@ -104,7 +121,9 @@ def check_position(game: Game, states: np.ndarray, at: str) -> np.ndarray:
         assert 0 <= player < game.num_players, f"{at}: current_player is {player}"
     for what, value in read.items():
         if what.startswith("observe"):
-            assert value.min() >= 0, f"{at}: {what} gives negative entries; observations must be 0 … 127"
+            assert value.min(initial=0) >= 0, (
+                f"{at}: {what} gives negative entries; observations must be 0 … 127"
+            )
     _check_same(read, read_all(game, states, -78, at), f"{at}: {{}} does not write every entry")
     other = states.copy()
     other["rng"] += np.uint64(0x9E3779B97F4A7C15)
@@ -131,6 +150,7 @@ def read_all(game: Game, states: np.ndarray, fill: int, at: str) -> dict[str, np
     read = {"legal_actions": mask, "legal_actions: the number returned": np.array(count)}
     for seat in range(game.num_players):
         read[f"observe for seat {seat}"] = call("observe", game.observation_size, np.int8, seat)[0]
+        read[f"observe_hidden for seat {seat}"] = call("observe_hidden", game.hidden_size, np.int8, seat)[0]
     for name in ("points", "public_points", "standings"):
         read[name] = call(name, seats, np.int32)[0][: game.num_players]
     return read

@@ -26,6 +26,7 @@ from toys import (
 )
 
 from garden_core import Game, Option, compiled
+from garden_core.game import Part
 from garden_core.jit import bounded, seed_rng, shuffle
 from garden_core.positions import require
 from garden_core.testing import check_game
@@ -320,6 +321,32 @@ class Stamped(Cards):
 @faulty_rule("seen hides hands[1] from seat 0, but resample does not redraw it", base=Stamped)
 def resample__keeps_the_hands_of_stamped(state, params, player, seed):
     resample_deck(state, params, player, seed)
+
+
+ROUND = (Part("asked", 1, "seats asked", "≥ 0"), Part("next card", 1, "cards drawn", "≥ 0"))
+add_fault(
+    "UnmarkedPrivate",
+    "parts of the observation that only seat 0 sees must be marked as private",
+    Cards,
+    observation_parts=(Part("hands", 3, "the own card, at the end all cards", "≥ 0"), *ROUND),
+)
+add_fault(
+    "NamedTwice",
+    "names of parts must be distinct",
+    Cards,
+    observation_parts=(Part("asked", 3, "the own card", "≥ 0", private=True), *ROUND),
+)
+add_fault(
+    "NothingWritten",
+    "observe_hidden for seat 0 does not write every entry",
+    Cards,
+    hidden_parts=(Part("hands", 2, "the other hands", "≥ 0"),),
+)
+
+
+@faulty_cards("observe_hidden shows nothing of", hidden_parts=(Part("hands", 2, "the other hands", "≥ 0"),))
+def observe_hidden__nothing(state, params, player, out):
+    out[:] = 0
 
 
 @faulty_cards("seen hides deck from seat 0, but resample does not redraw it")

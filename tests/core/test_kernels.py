@@ -31,6 +31,7 @@ def test_every_kernel_refuses_other_records():
         "public_points": [out],
         "standings": [out],
         "resample": [0, 1],
+        "observe_hidden": [0, out],
     }
     assert set(further) == set(Pig.rules._fields)
     for name, arguments in further.items():
