@@ -36,6 +36,11 @@ def test_wrapped_environments():
     env = PettingZooWrapper(cacti_v0.env(), use_mask=True, categorical_actions=True, seed=1)
     check_env_specs(env)
     assert env.rollout(100)["next", "done"].any()
+    env = PettingZooWrapper(
+        cacti_v0.env(), use_mask=True, categorical_actions=True, seed=1, return_state=True
+    )
+    check_env_specs(env)
+    assert env.rollout(20)["state"].shape == (20, 189)
 
 
 def test_a_batch_plays_the_games_of_a_batch():

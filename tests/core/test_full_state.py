@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from pettingzoo.utils import turn_based_aec_to_parallel
 from pig import Pig
 from toys import Cards
 
@@ -126,6 +127,17 @@ def test_games_that_describe_no_parts():
     assert batch.observe_hidden(0).shape == (2, 0)
     with pytest.raises(ValueError, match="cards does not say which parts of an observation are private"):
         batch.observe_public()
+
+
+def test_state_in_pettingzoos_conversion():
+    env = turn_based_aec_to_parallel(cacti_v0.env())
+    observations, _ = env.reset(seed=4)
+    for _ in range(30):
+        assert env.state_space.contains(env.state())
+        mover = next(agent for agent, seen in observations.items() if seen["action_mask"].any())
+        observations, *_ = env.step({mover: int(observations[mover]["action_mask"].argmax())})
+        if not env.agents:
+            break
 
 
 @pytest.mark.parametrize("module", [mars_v0, cacti_v0, botanicus_v0])
