@@ -39,7 +39,7 @@ LONGEST = {
     "libraries.md": 130,
     "render.md": 70,
     "search-code.md": 55,
-    "hidden-information.md": 90,
+    "hidden-information.md": 110,
     "own-model.md": 90,
     "train.md": 120,
     "exploit.md": 40,

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.registry import load_agent
     from garden_agents.search.agent import MCTSAgent
+    from garden_agents.search.beliefs import belief
 
-__all__ = ["MCTSAgent", "NetworkAgent", "Result", "load", "load_agent", "meet", "table"]
+__all__ = ["MCTSAgent", "NetworkAgent", "Result", "belief", "load", "load_agent", "meet", "table"]
 
 _MODULES = {
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
     "Result": "evaluation.matches",
+    "belief": "search.beliefs",
     "load": "networks.network_agent",
     "load_agent": "registry",
     "meet": "evaluation.matches",

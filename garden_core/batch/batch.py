@@ -320,6 +320,36 @@ class Batch:
                 out[:, self.game.observation_slices[part.name]] = 0
         return self.target.shaped(out, self.game.observation_shape)
 
+    def redraws(self, number: int, seed: int, player: int | np.ndarray | None = None) -> np.ndarray:
+        """Return possible states of each row, as far as a seat knows, a new array of state records (N, number).
+
+        All that the seat cannot see is redrawn, and the generator, uniformly from what agrees with its observation
+        (`kernels.resample`). The moves of the other seats are not taken into account.
+
+        Args:
+            number: number of redraws of each row, at least 1.
+            seed: redraw k of row i has the seed `rng.game_seed(seed, i, k)`.
+            player: one seat for all rows, or an array with one seat per row; the players to move by default.
+
+        Raises:
+            ValueError: for a number below 1, and a seed or a seat that does not exist.
+            RuntimeError: before the first reset.
+
+        Example:
+            >>> from garden_core import Batch
+            >>> batch = Batch("cacti", num_envs=4)
+            >>> batch.reset(seed=1)
+            >>> batch.redraws(10, seed=0)["bonus"][0, :, 1]  # possible Bonus Planters of player_1
+            array([1, 0, 1, 0, 0, 0, 0, 1, 0, 3], dtype=int8)
+        """
+        require_reset(self.dealt, "redraws")
+        as_integer(number, "number", "at least 1", 1)
+        states = self.target.to_numpy(self.states)
+        players = self._seats(self.current_player if player is None else player, len(states))
+        drawn = records((len(states), number), self.game.state_dtype)
+        loops.redraw_rows(states, self.game.params, players, np.uint64(as_seed(seed)), drawn)
+        return drawn
+
     def _seen(
         self, player: int | np.ndarray, states: np.ndarray | None, verb: str, hidden: bool = False
     ) -> Any:
@@ -328,16 +358,24 @@ class Batch:
             states = self.states
         elif getattr(states, "dtype", None) != self.game.state_dtype or states.ndim != 1:
             raise ValueError(f"states must be an array of {self.game.name}'s state records, in one dimension")
+        return self.target.observe(states, self._seats(player, len(states)), hidden)
+
+    def _seats(self, player: int | np.ndarray, count: int) -> np.ndarray:
+        """Return one seat for each of `count` states, int64 (count,).
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
         players = self.target.to_numpy(player)
         if players.ndim == 0:
-            players = np.full(len(states), as_seat(player, self.game.num_players, "player"))
-        elif players.shape != (len(states),) or players.dtype.kind not in "iu":
+            players = np.full(count, as_seat(player, self.game.num_players, "player"))
+        elif players.shape != (count,) or players.dtype.kind not in "iu":
             raise ValueError(
-                f"player must be a seat, or whole numbers ({len(states)},), not {players.dtype} {players.shape}"
+                f"player must be a seat, or whole numbers ({count},), not {players.dtype} {players.shape}"
             )
         elif len(players) and not (players.min() >= 0 and players.max() < self.game.num_players):
             raise ValueError(f"player must be 0 to {self.game.num_players - 1}, not {short(player)}")
-        return self.target.observe(states, np.ascontiguousarray(players, np.int64), hidden)
+        return np.ascontiguousarray(players, np.int64)
 
     def refresh(self) -> None:
         """Recompute views, masks and players after your own changes to `states`.

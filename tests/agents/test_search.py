@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from garden_agents import MCTSAgent, meet
+from garden_agents import MCTSAgent, load, meet
 from garden_agents.evaluation.matches import play
 from garden_agents.games import hints_of
 from garden_agents.search import halving
 from garden_agents.search.agent import Searched, _Memory
-from garden_agents.search.beliefs import weighted_redraws
+from garden_agents.search.beliefs import belief, weighted_redraws
 from garden_agents.search.values import first_places, seat_values
 from playing import dealt, in_play, part
 from processes import python
 from variants import each_table, shortened
 
-from garden_core import GreedyPolicy, RandomPolicy, kernels, make
+from garden_core import Batch, GreedyPolicy, RandomPolicy, kernels, make
 from mars_env import Mars
 
 
@@ -149,6 +149,35 @@ def test_without_history_or_private_fields_there_are_no_weighted_redraws():
     for batch in (started("cacti"), dealt("mars", 3, history=True)):
         redraws, weights = weighted_redraws(batch, batch.all_rows, Sure(0, 0.0), rng_states)
         assert redraws.shape == weights.shape == (3, 0)
+
+
+def test_a_belief_learns_from_the_moves_of_others():
+    """On average over games, it gives more probability to the cards that the other holds than redraws do."""
+    agent, batch = load("cacti"), Batch("cacti", 50, history=True)
+    batch.reset(3)
+    for _ in range(12):
+        batch.step(agent(batch, batch.all_rows))
+    states, weights = belief(batch, agent, redraws=100, seed=5)
+    assert states.tobytes() == batch.redraws(100, 5).tobytes()
+    np.testing.assert_allclose(weights.sum(1), 1)
+    rows, others = np.arange(50), 1 - batch.current_player
+    right = (
+        states["bonus"][rows[:, None], range(100), others[:, None]]
+        == batch.states["bonus"][rows, others, None]
+    )
+    assert (weights * right).sum(1).mean() > right.mean() + 0.1
+
+
+def test_a_belief_without_moves_or_private_fields_is_uniform():
+    for game in ("cacti", "botanicus", "mars"):
+        batch = Batch(game, 3, history=True)
+        batch.reset(1)
+        _, weights = belief(batch, Sure(0, 0.0), redraws=7)
+        np.testing.assert_allclose(weights, 1 / 7)
+    batch = Batch("cacti", 3)
+    batch.reset(1)
+    with pytest.raises(ValueError, match=r"a belief about cacti needs a Batch with history=True"):
+        belief(batch, Sure(0, 0.0))
 
 
 def test_weighted_redraws_do_not_depend_on_hidden_cards():

@@ -10,7 +10,8 @@ from toys import Cards
 
 from botanicus_env import botanicus_v0
 from cacti_env import cacti_v0
-from garden_core import Batch, make
+from garden_core import Batch, kernels, make
+from garden_core.jit import game_seed
 from mars_env import mars_v0
 
 GAMES = {
@@ -115,6 +116,26 @@ def test_seats_and_states_are_as_for_observe():
     for wrong in (2, [0, 1], np.array([0, 5, 0])):
         with pytest.raises(ValueError, match="player must be"):
             batch.observe_hidden(wrong)
+
+
+@each_game
+def test_redraws_are_those_of_the_rules(game):
+    """Of the player to move, or of the seats that are named; nothing else of the batch changes."""
+    *_, batch = positions(game, 3)
+    before = batch.states.copy()
+    for seats in (None, 1, np.array([1, 0, 1])):
+        players = np.broadcast_to(batch.current_player if seats is None else seats, 3)
+        drawn = batch.redraws(4, 9, seats)
+        assert drawn.shape == (3, 4)
+        for (row, k), _ in np.ndenumerate(drawn["decisions"]):
+            state = before[row : row + 1].copy()
+            seed = game_seed(np.uint64(9), np.uint64(row), np.uint64(k))
+            kernels.resample(state[0], game.params[0], players[row], seed)
+            assert state.tobytes() == drawn[row, k].tobytes()
+    assert batch.states.tobytes() == before.tobytes()
+    for wrong in ({"number": 0, "seed": 1}, {"number": 1, "seed": -1}, {"number": 1, "seed": 1, "player": 9}):
+        with pytest.raises(ValueError, match=r"number|seed|player"):
+            batch.redraws(**wrong)
 
 
 def test_games_that_describe_no_parts():

@@ -173,7 +173,7 @@ class Result:
         >>> agents = load_agent("greedy", game), load_agent("random", game)
         >>> result = meet(game, ("greedy", "random"), agents, games=100)
         >>> result.win_rate, result.by_seat, result.forfeits
-        (0.79, [0.78, 0.8], 0)
+        (0.79, [0.76, 0.82], 0)
     """
 
     agent: str
@@ -254,7 +254,7 @@ def table(results: Sequence[Result]) -> str:
         >>> result = meet(game, ("greedy", "random"), agents, games=100)
         >>> print(table([result]))
         agent   against  games win rate   95 % interval        scores  by seat, %
-        greedy  random     100    79.0%  70.0% …  85.8%   8.3 : -7.2    78  80
+        greedy  random     100    79.0%  69.9% …  85.9%   5.5 : -10.2   76  82
     """
     width = min(20, max(7, *(len(name) for r in results for name in (r.agent, r.opponent))))
     lines = [

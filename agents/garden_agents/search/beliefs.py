@@ -35,6 +35,48 @@ class Evaluator(Protocol):
         """
 
 
+def belief(
+    batch: Batch, network: Evaluator, redraws: int = REDRAWS, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return possible states of each row, as far as its player to move knows, and their probabilities.
+
+    The states are redraws of what the player cannot see. Their probabilities take the earlier decisions of the other seats
+    into account, as the network would have taken them with the redrawn cards: this is the posterior from which search
+    draws. In games without `Hints.private_fields`, such as Botanicus, all redraws are equally probable.
+
+    Args:
+        batch: the games; with `history=True` if the game has private fields.
+        network: for example `garden_agents.load("cacti")`.
+        redraws: number of redraws of each row.
+        seed: see `Batch.redraws`.
+
+    Returns:
+        state records (N, redraws), and float64 (N, redraws), which sum to 1 in each row.
+
+    Raises:
+        ValueError: for a batch without a history in a game with private fields, and as `Batch.redraws`.
+
+    Example:
+        >>> import numpy as np
+        >>> from garden_agents import belief, load
+        >>> from garden_core import Batch
+        >>> batch, agent = Batch("cacti", 4, history=True), load("cacti")
+        >>> batch.reset(seed=1)
+        >>> for _ in range(11):
+        ...     batch.step(agent(batch, batch.all_rows))
+        >>> states, weights = belief(batch, agent, redraws=200)
+        >>> other = 1 - batch.current_player[0]
+        >>> chances = np.bincount(states["bonus"][0, :, other], weights[0])  # of the other's Bonus Planter
+        >>> int(chances.argmax()), int(batch.states["bonus"][0, other])
+        (2, 2)
+    """
+    game = batch.game
+    if hints_of(game).private_fields and batch.history is None:
+        raise ValueError(f"a belief about {game.name} needs a Batch with history=True")
+    drawn = batch.redraws(redraws, seed)
+    return drawn, _weights(batch, batch.all_rows, network, drawn)
+
+
 def weighted_redraws(
     batch: Batch, rows: np.ndarray, network: Evaluator, rng_states: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -43,18 +85,26 @@ def weighted_redraws(
     The number is REDRAWS; it is 0 if the game has no private fields or the batch no history, so that each simulation draws
     its own.
     """
+    game = batch.game
+    number = REDRAWS if hints_of(game).private_fields and batch.history is not None else 0
+    redraws = records((len(rows), number), game.state_dtype)
+    if number:
+        redraw_rows(batch.states, game.params, rows, rng_states, redraws)
+    return redraws, _weights(batch, rows, network, redraws)
+
+
+def _weights(batch: Batch, rows: np.ndarray, network: Evaluator, redraws: np.ndarray) -> np.ndarray:
+    """Return the probabilities of redraws of `rows`, float64 (n, number), given the earlier decisions of the others."""
     game, history = batch.game, batch.history
-    number = REDRAWS if hints_of(game).private_fields and history is not None else 0
-    redraws, weights = records((len(rows), number), game.state_dtype), np.zeros((len(rows), number))
-    if history is None or not number:
-        return redraws, weights
-    redraw_rows(batch.states, game.params, rows, rng_states, redraws)
+    if not (redraws.shape[1] and hints_of(game).private_fields and history is not None):
+        return np.full(redraws.shape, 1 / max(1, redraws.shape[1]))
+    weights = np.zeros(redraws.shape)
     for i, row in enumerate(rows):
         states, actions = history.of(row)
         player = int(batch.current_player[row])
         others = states["current_player"] != player
         weights[i] = _probabilities(game, network, states[others], actions[others], redraws[i], player)
-    return redraws, weights
+    return weights
 
 
 def _probabilities(
