@@ -225,7 +225,10 @@ class OpenSpielState(pyspiel.State):
 
 
 class _Observer:
-    """Observations for pyspiel: the seat's view as float32, and as text."""
+    """Observations for pyspiel: the seat's view as float32, and as text.
+
+    With perfect recall there is no tensor, as views of all earlier positions would be needed: `set_from` raises ValueError.
+    """
 
     def __init__(self, game: Game, perfect_recall: bool) -> None:
         self.perfect_recall = perfect_recall
@@ -233,6 +236,8 @@ class _Observer:
         self.dict = {"observation": self.tensor.reshape(game.observation_shape)}
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
+        if self.perfect_recall:
+            raise ValueError("there is no information-state tensor; use observation_tensor")
         self.tensor[:] = state.position.view(player)
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
@@ -244,8 +249,8 @@ class _Observer:
 class OpenSpielGame(pyspiel.Game):
     """A game for pyspiel; `register_games` makes a subclass for each.
 
-    Observation and information-state tensors are both the seat's current view (in Cacti, `memory="history"` adds the
-    memory of a careful player); information-state strings also identify the seat's earlier views and actions.
+    Observation tensors are the seat's current view (in Cacti, `memory="history"` adds the memory of a careful player).
+    Information-state strings also identify the seat's earlier views and actions; there are no information-state tensors.
 
     Args:
         params: the game's options; the number of players is `players`, and "" means no data file.
@@ -302,7 +307,7 @@ def _game_type(game: Game) -> pyspiel.GameType:
         max_num_players=players.high,
         min_num_players=players.low,
         provides_information_state_string=True,
-        provides_information_state_tensor=True,
+        provides_information_state_tensor=False,
         provides_observation_string=True,
         provides_observation_tensor=True,
         parameter_specification=_renamed(type(game)().option_values, "num_players", "players"),

@@ -119,6 +119,16 @@ def test_information_states_differ_by_history():
     assert later.information_state_string(0) != state.information_state_string(0)
 
 
+def test_there_are_no_information_state_tensors():
+    """The current view is not all that a seat has seen, so it must not pass for that."""
+    spiel = loaded("cacti")
+    kind, state = spiel.get_type(), spiel.new_initial_state()
+    assert (kind.provides_information_state_tensor, kind.provides_observation_tensor) == (False, True)
+    state.apply_action(0)
+    with pytest.raises(ValueError, match="there is no information-state tensor; use observation_tensor"):
+        state.information_state_tensor(0)
+
+
 def test_options_are_parameters():
     game = pyspiel.load_game("garden_mars(players=3,peaks=1,reward=margin)")
     assert game.num_players() == 3
