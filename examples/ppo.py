@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import tyro
+from garden_agents import advantages
 from torch import nn
 from torch.distributions import Categorical
 
@@ -103,31 +104,15 @@ def play(batch: garden_core.Batch, network: Network, steps: int) -> Rollout:
     return Rollout(*tensors, *arrays, last_values)
 
 
-def advantages(rollout: Rollout, gae_lambda: float) -> np.ndarray:
-    """Return generalized advantage estimates, float32 (steps, N), each along the decisions of one seat."""
-    values, n = rollout.values.numpy(), np.arange(rollout.over.shape[1])
-    out = np.zeros_like(values)
-    next_value = rollout.last_values.copy()
-    next_advantage, rewards = np.zeros_like(next_value), np.zeros_like(next_value)
-    for t in reversed(range(len(values))):
-        for array in (next_value, next_advantage, rewards):
-            array[rollout.over[t]] = 0  # no rewards follow the end of a game
-        rewards += rollout.rewards[t]
-        seat = rollout.players[t]
-        delta = rewards[n, seat] + next_value[n, seat] - values[t]
-        out[t] = next_advantage[n, seat] = delta + gae_lambda * next_advantage[n, seat]
-        next_value[n, seat] = values[t]
-        rewards[n, seat] = 0
-    return out
-
-
 def update(
     network: Network, optimizer: torch.optim.Optimizer, rollout: Rollout, arguments: Arguments
 ) -> None:
     """Update the network by a rollout."""
     a = arguments
-    advantage = torch.from_numpy(advantages(rollout, a.gae_lambda))
-    returns = (advantage + rollout.values).flatten()
+    r = rollout
+    found = advantages(r.players, r.rewards, r.over, r.values.numpy(), r.last_values, a.gae_lambda)
+    advantage, returns = map(torch.from_numpy, found)
+    returns = returns.flatten()
     advantage = ((advantage - advantage.mean()) / (advantage.std() + 1e-8)).flatten()
     observations, masks = rollout.observations.flatten(0, 1), rollout.masks.flatten(0, 1)
     actions, log_probs = rollout.actions.flatten(), rollout.log_probs.flatten()

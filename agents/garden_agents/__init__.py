@@ -15,13 +15,25 @@ if TYPE_CHECKING:
     from garden_agents.registry import load_agent
     from garden_agents.search.agent import MCTSAgent
     from garden_agents.search.beliefs import belief
+    from garden_agents.training.returns import advantages
 
-__all__ = ["MCTSAgent", "NetworkAgent", "Result", "belief", "load", "load_agent", "meet", "table"]
+__all__ = [
+    "MCTSAgent",
+    "NetworkAgent",
+    "Result",
+    "advantages",
+    "belief",
+    "load",
+    "load_agent",
+    "meet",
+    "table",
+]
 
 _MODULES = {
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
     "Result": "evaluation.matches",
+    "advantages": "training.returns",
     "belief": "search.beliefs",
     "load": "networks.network_agent",
     "load_agent": "registry",

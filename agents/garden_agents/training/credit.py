@@ -176,6 +176,29 @@ def advantages(following, values, rewards, lambda_, out):
 
 
 @compiled
+def seat_advantages(players, rewards, over, values, waiting, gae_lambda, out):
+    """Fill `out` with each seat's generalised advantages, without discount, from the last decision to the first.
+
+    Args:
+        players, rewards, over, values: see `returns.advantages`.
+        waiting: float32 (3, N, seats), each seat's next value, its next advantage, and its rewards before that.
+        gae_lambda: GAE's lambda, 0 to 1.
+        out: float32 (T, N).
+    """
+    for t in range(players.shape[0] - 1, -1, -1):
+        for n in range(players.shape[1]):
+            if over[t, n]:
+                waiting[:, n] = 0
+            for seat in range(rewards.shape[2]):
+                waiting[2, n, seat] += rewards[t, n, seat]
+            seat = players[t, n]
+            delta = waiting[2, n, seat] + waiting[0, n, seat] - values[t, n]
+            out[t, n] = waiting[1, n, seat] = delta + gae_lambda * waiting[1, n, seat]
+            waiting[0, n, seat] = values[t, n]
+            waiting[2, n, seat] = 0
+
+
+@compiled
 def value_targets(after, deciders, values, paid, lambda_, targets):
     """Fill `targets` with lambda-returns along all decisions of each game; final targets (TARGET_FINAL) stay.
 
