@@ -40,7 +40,7 @@ LONGEST = {
     "render.md": 70,
     "search-code.md": 55,
     "hidden-information.md": 110,
-    "own-model.md": 90,
+    "own-model.md": 105,
     "train.md": 120,
     "exploit.md": 40,
     "compare.md": 80,

@@ -69,7 +69,7 @@ def code_of(name: str) -> str:
     if search := _SEARCH.fullmatch(name):
         return code_of(search["network"] or "")
     is_code = name.partition(":")[2] and not _PROGRAM.fullmatch(name) and not _is_network(Path(name))
-    return name if is_code else ""
+    return name.partition("?")[0] if is_code else ""
 
 
 def _is_network(path: Path) -> bool:
@@ -81,6 +81,14 @@ def _value(text: str) -> object:
         return json.loads(text.lower())
     except (ValueError, RecursionError):  # also an integer of thousands of digits
         return text
+
+
+def _arguments(name: str, text: str) -> dict[str, Any]:
+    """Return the keyword arguments of an agent's name, `a=1&b=text`."""
+    pairs = [part.partition("=") for part in text.split("&")] if text else []
+    if not all(key.isidentifier() and equals for key, equals, _ in pairs):
+        raise ValueError(f"agent {short(name)}: arguments are ?NAME=VALUE, and further ones &NAME=VALUE")
+    return {key: _value(value) for key, _, value in pairs}
 
 
 def load_agent(
@@ -101,7 +109,8 @@ def load_agent(
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
       10 seconds per move; "program@2s:COMMAND" sets another time;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
-      `policy(batch, rows) -> actions`.
+      `policy(batch, rows) -> actions`; "module:attribute?width=64&best=true" passes keyword arguments, too; with
+      "-mcts:100" appended, tree search guided by its method `evaluate` (`garden_agents.search.beliefs.Evaluator`).
 
     Args:
         name: as above.
@@ -135,9 +144,9 @@ def load_agent(
             network = load_agent(search["network"], game, seed, allow_other_options)
             if not hasattr(network, "evaluate"):
                 raise ValueError(
-                    f"{name}: only a trained network can guide search, not {search['network']!r}"
+                    f"{name}: only a network, or an agent with the method `evaluate`, can guide search, not {search['network']!r}"
                 )
-            if network.value_target == "margin":
+            if getattr(network, "value_target", None) == "margin":
                 raise ValueError(
                     f"{name}: its value head predicts margins, as its reward was mostly margin when it was kept; search "
                     "needs one that predicts outcomes: train with a higher --outcome"
@@ -156,7 +165,8 @@ def load_agent(
             return network_agent.load(game, seed=seed, allow_other_options=allow_other_options)
         return network_agent.NetworkAgent.load(path, game, seed, allow_other_options=allow_other_options)
     if name.partition(":")[2]:
-        return imported(name, "agent")(game, seed)
+        maker, _, arguments = name.partition("?")
+        return imported(maker, "agent")(game, seed, **_arguments(name, arguments))
     if path.suffix or len(path.parts) > 1:
         what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(

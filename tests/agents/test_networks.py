@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from garden_agents import NetworkAgent, load_agent
+from garden_agents.evaluation.arena import round_robin
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
@@ -20,7 +21,7 @@ from playing import in_play
 from processes import full_disk, python
 
 import cacti_env
-from garden_core import list_games, make
+from garden_core import Batch, list_games, make
 from garden_core.interfaces import GardenVecEnv
 from mars_env import Mars
 
@@ -399,7 +400,10 @@ def test_no_network_is_shipped_for_five_players():
         ("strong", "unknown agent 'strong'; known are random, greedy"),
         ("mcts:", "unknown agent 'mcts:'"),
         ("mcts:0", "simulations must be at least 1"),
-        ("greedy-mcts:8", "only a trained network can guide search, not 'greedy'"),
+        (
+            "greedy-mcts:8",
+            "only a network, or an agent with the method `evaluate`, can guide search, not 'greedy'",
+        ),
         ("nobody.knows:it", "nobody.knows:it cannot be imported: No module named 'nobody'"),
         ("own_agents:missing", "the module has no 'missing'"),
         ("runs/nothere", "'runs/nothere': there is no such file or folder"),
@@ -413,3 +417,28 @@ def test_an_unknown_agent_is_explained(name, message, tmp_path, monkeypatch):
     (tmp_path / "there" / "weights.pt").touch()
     with pytest.raises(ValueError, match=message):
         load_agent(name, Mars())
+
+
+@pytest.mark.parametrize("arguments", ["", "?last=true", "?value=0.5&last=true"])
+def test_own_agents_take_arguments_and_guide_search(arguments):
+    game = make("cacti")
+    batch = Batch(game, 8)
+    batch.reset(3)
+    agent = load_agent(f"own_agents:guiding{arguments}", game)
+    mask = batch.action_mask
+    expected = mask.shape[1] - 1 - mask[:, ::-1].argmax(1) if "last" in arguments else mask.argmax(1)
+    assert (agent(batch, batch.all_rows) == expected).all()
+    assert agent.evaluate(batch.observation, mask)[1][0] == (0.5 if "value" in arguments else 0)
+    search = load_agent(f"own_agents:guiding{arguments}-mcts:4", game)
+    assert (search(batch, batch.all_rows) == expected).mean() > 0.5  # its prior is sure
+    result, _ = round_robin(game, ["random", f"own_agents:guiding{arguments}"], 4)
+    assert result[0].games == 4
+
+
+@pytest.mark.parametrize("arguments", ["?", "?last", "?=1", "?1=2", "?a=1&"])
+def test_arguments_of_own_agents_have_names_and_values(arguments):
+    if arguments == "?":
+        load_agent("own_agents:guiding?", make("cacti"))
+        return
+    with pytest.raises(ValueError, match=r"arguments are \?NAME=VALUE, and further ones &NAME=VALUE"):
+        load_agent(f"own_agents:guiding{arguments}", make("cacti"))
