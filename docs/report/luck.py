@@ -13,6 +13,7 @@ Pig, solved by iteration for two fixed policies, shows that the corrected mean i
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ DECKS = {
 """Unseen cards by game: field of the cards, field of their number, and how many on top are open."""
 PAIRS = (("network", "network"), ("network-mcts:20", "network"))
 GAMES_AT_ONCE = 100
+sys.path.append(str(Path(__file__).parents[2] / "examples"))  # where Pig is
 HELD = (6, 4)  # sums at which the two policies hold in Pig
 GOAL = 20
 
@@ -226,7 +228,7 @@ def lead(game: Game, states: np.ndarray) -> np.ndarray:
 
 def pig(estimates: int) -> dict[str, Any]:
     """Return the exact win rate in Pig, and the mean of estimates of 50 games with and without corrections."""
-    game, rng, found = make("examples.pig:Pig", goal=GOAL), np.random.default_rng(0), []
+    game, rng, found = make("pig:Pig", goal=GOAL), np.random.default_rng(0), []
     agents, lineups = [hold_at(game, total) for total in HELD], np.tile([0, 1], (50, 1))
     for seed in progress_bar(iterable=range(estimates), desc="pig"):
         outcomes, corrections, _ = corrected(game, agents, lineups, seed, lead, 4, rng)

@@ -88,7 +88,7 @@ def _check_redraw(
     if game.observation_parts:
         one, two = (public(game, each).tobytes() for each in (states, other))
         assert one == two, f"{at}: parts of the observation that only seat 0 sees must be marked as private"
-    if differing and game.hidden_parts:
+    if game.hidden_parts and game.snapshot(states[0]) != game.snapshot(other[0]):
         one, two = (hidden(game, each)[seat].tobytes() for each in (states, other))
         assert one != two, f"{at}: observe_hidden shows nothing of {differing}, which have changed"
     if game.information == "perfect":

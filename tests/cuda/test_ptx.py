@@ -68,6 +68,7 @@ def test_every_kernel_compiles(kernels, name):
     batch.set_states([0], [other.states[0]])
     batch.observe(0)
     batch.observe(np.zeros(3, np.int64), batch.last_states)
+    batch.observe_hidden(0)
     for policy in (RandomPolicy(), GreedyPolicy()):
         policy(batch, batch.all_rows)
     batch.target.standings(batch.states, np.zeros((3, batch.game.max_players), np.int32))
