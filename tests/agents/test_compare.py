@@ -8,7 +8,7 @@ import pytest
 from garden_agents import load_agent, meet
 from garden_agents.evaluation import compare
 from garden_agents.evaluation.matches import alone, interval_of, play, wilson
-from garden_agents.evaluation.sequential import SequentialTest, elo_of, expected_share
+from garden_agents.evaluation.sequential import Look, SequentialTest, elo_of, expected_share
 from processes import garden_here
 
 from garden_core import make
@@ -226,20 +226,23 @@ def test_an_open_comparison_goes_on_with_more_games(tmp_path, played):
 
 
 @pytest.mark.parametrize(
-    ("elo", "above", "below"),
+    ("elo", "lower", "upper", "answer"),
     [
-        ((0, 20), "a is stronger than b", "a is not 20 Elo stronger than b"),
-        ((10, 30), "a is more than 10 Elo stronger than b", "a is not 30 Elo stronger than b"),
-        ((-20, 0), "a is less than 20 Elo weaker than b", "a is weaker than b"),
-        ((-40, -20), "a is less than 40 Elo weaker than b", "a is more than 20 Elo weaker than b"),
+        ((0, 20), 0.51, 0.7, "a is stronger than b"),
+        ((0, 20), 0.45, 0.52, "a is not 20 Elo stronger than b"),
+        ((0, 20), 0.4, 0.49, "a is weaker than b"),
+        ((10, 30), 0.55, 0.7, "a is more than 10 Elo stronger than b"),
+        ((-20, 0), 0.48, 0.7, "a is less than 20 Elo weaker than b"),
+        ((-20, 0), 0.52, 0.7, "a is stronger than b"),
+        ((-40, -20), 0.3, 0.4, "a is more than 20 Elo weaker than b"),
+        ((0, 20), 0.45, 0.6, "open: more games are needed to tell a lead of 0 from one of 20 Elo"),
     ],
 )
-def test_answers(elo, above, below):
-    for won, answer in ((1.0, above), (0.0, below)):
-        test = SequentialTest(2, elo)
-        test.add(np.full((300, 2), won))
-        result = compare.Result("a", "b", 600, won, (0, 1), 0, 0, [won, won])
-        assert compare.in_words(result, test).splitlines()[-1] == answer
+def test_answers(elo, lower, upper, answer):
+    test = SequentialTest(2, elo)
+    test.looks.append(Look(600, 0.5, lower, upper))
+    result = compare.Result("a", "b", 600, 0.5, (0, 1), 0, 0, [0.5, 0.5])
+    assert compare.in_words(result, test).splitlines()[-1] == answer
 
 
 def test_games_that_were_given_up_are_told():

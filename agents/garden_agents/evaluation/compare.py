@@ -87,9 +87,12 @@ def in_words(result: Result, test: SequentialTest) -> str:
     """Return what a comparison found."""
     agent, opponent = short(result.agent, 30), short(result.opponent, 30)
     n, look, (first, second) = test.num_players, test.looks[-1], test.elo
+    # The bounds can tell more than was asked.
+    least = max(first, 0.0) if look.lower > 1 / n else first
+    most = min(second, 0.0) if look.upper < 1 / n else second
     decision = {
-        "above": f"{agent} is {_more(first)} than {opponent}",
-        "below": f"{agent} is {_less(second)} than {opponent}",
+        "above": f"{agent} is {_more(least)} than {opponent}",
+        "below": f"{agent} is {_less(most)} than {opponent}",
         "open": f"open: more games are needed to tell a lead of {first:g} from one of {second:g} Elo",
     }[test.decision]
     low, high = (
