@@ -21,7 +21,7 @@ from garden_agents.evaluation.pairs import Games
 from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.games import hints_of
 from garden_agents.networks import NETWORK, SUFFIX
-from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.networks.network_agent import NetworkAgent, load
 from garden_agents.progress import progress_bar
 from garden_agents.registry import make_game
 
@@ -77,7 +77,7 @@ def main(arguments: Arguments) -> None:
         "replaced": True,
     }
     if old.exists():
-        pair, test = (str(new), str(old)), SequentialTest(game.num_players, a.elo, a.errors)
+        pair, test = (str(new), "network"), SequentialTest(game.num_players, a.elo, a.errors)
         with progress_bar(total=a.games, unit="game") as bar:
             result = compare(
                 Games(game, pair, a.seed),
@@ -87,8 +87,12 @@ def main(arguments: Arguments) -> None:
                 a.processes,
                 on_look=lambda look: bar.update(look.games - bar.n),
             )
-        before = NetworkAgent.load(old, game).config["origin"]["command"]
-        decision |= {"before": before, "elo": a.elo, "errors": a.errors, "seed": a.seed}
+        decision |= {
+            "before": load(game).config["origin"]["command"],
+            "elo": a.elo,
+            "errors": a.errors,
+            "seed": a.seed,
+        }
         decision |= {**test.looks[-1]._asdict(), "answer": test.decision}
         decision["replaced"] = test.decision == "above"
         print(in_words(result, test))

@@ -1,4 +1,4 @@
-"""Sequential comparisons: bounds that hold at all times, the same result whatever the processes, files, shared deals."""
+"""Sequential comparisons: bounds that are valid after any number of games, processes, interruptions, files, shared deals."""
 
 import json
 import math
@@ -65,7 +65,7 @@ def independent(rng, shape, rate):
 
 
 def alike(rng, shape, rate):
-    """The games of a deal end alike."""
+    """All games of a deal have the same result."""
     return np.repeat(rng.random((shape[0], 1)) < rate, shape[1], 1)
 
 
@@ -143,7 +143,7 @@ def test_an_agent_against_itself_wins_half_of_every_deal():
     agents = [load_agent("network", game) for _ in range(2)]
     result = meet(game, ("a", "b"), agents, 200)
     assert result.win_rate == 0.5
-    assert result.interval[1] - result.interval[0] < 0.03  # it knows that deals were shared
+    assert result.interval[1] - result.interval[0] < 0.03  # narrow, as deals are shared
 
 
 @pytest.mark.parametrize("correlation", [-0.5, 0, 0.8, 1])
@@ -185,7 +185,7 @@ def test_the_result_does_not_depend_on_processes(tmp_path):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
-def test_an_interrupted_comparison_tells_what_is_known_and_goes_on(tmp_path, played, monkeypatch):
+def test_an_interrupted_comparison_prints_its_bounds_and_goes_on(tmp_path, played, monkeypatch):
     whole = garden_here(QUICK, "--output", tmp_path / "a" / "c.json")
     blocks = len(played)
     assert blocks >= 3
@@ -245,7 +245,7 @@ def test_answers(elo, lower, upper, answer):
     assert compare.in_words(result, test).splitlines()[-1] == answer
 
 
-def test_games_that_were_given_up_are_told():
+def test_games_that_were_given_up_are_counted():
     printed, _ = garden_here("compare cacti own_agents:quitting random --processes 1 --games 16 --elo -1 1")
     assert "of 50 games" in printed  # whole blocks
     assert "quitting gave up 13 of these games, which it lost" in printed
@@ -290,6 +290,6 @@ def test_one_among_several(tmp_path):
 )
 def test_wrong_arguments_play_no_game(words, message, played):
     game = "mars" if "cooperative" in words else "cacti"
-    _, told = garden_here(f"compare {game} random greedy {words}")
-    assert message in told
+    _, error = garden_here(f"compare {game} random greedy {words}")
+    assert message in error
     assert not played

@@ -9,7 +9,7 @@ from garden_agents.search import halving
 from garden_agents.search.agent import Searched, _Memory
 from garden_agents.search.beliefs import belief, weighted_redraws
 from garden_agents.search.values import first_places, seat_values
-from playing import dealt, in_play, part
+from playing import dealt, in_play
 from processes import python
 from variants import each_table, shortened
 
@@ -108,7 +108,7 @@ class Revealing:
     """A network that grows the type of its Bonus Planter if it can, and is otherwise undecided."""
 
     def __init__(self, game):
-        self.bonus = part(game, "the observer's Bonus Planter")
+        self.bonus = game.observation_slices["own bonus"]
 
     def evaluate(self, observation, mask):
         bonus = observation[:, self.bonus].argmax(1)

@@ -332,7 +332,7 @@ def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
 # --- what runs keep ---
 
 
-def test_a_change_of_the_panel_is_told(tmp_path, capsys):
+def test_a_change_of_the_panel_is_reported(tmp_path, capsys):
     other = tmp_path / "other.safetensors"
     shutil.copy(shipped(Mars())[2], other)
 

@@ -1,7 +1,5 @@
 """Batches and positions of games in play, and where a part of an observation is."""
 
-import numpy as np
-
 from garden_core import Batch
 from garden_core.batch.policies import RandomPolicy
 
@@ -29,10 +27,3 @@ def positions(game, seed, every=1):
             yield batch.states[0].copy()
         batch.step(policy(batch, batch.all_rows))
     yield batch.states[0].copy()
-
-
-def part(game, meaning):
-    """Return the slice of a flat observation that holds a part, named by the beginning of its meaning."""
-    ends = np.cumsum([part.size for part in game.observation_parts])
-    number = [part.meaning.startswith(meaning) for part in game.observation_parts].index(True)
-    return slice(ends[number] - game.observation_parts[number].size, ends[number])

@@ -150,9 +150,9 @@ class Arguments(PairArguments):
     opponent: tyro.conf.Positional[str]
     """its opponent, in all other seats"""
     elo: tuple[float, float] = (0.0, 20.0)
-    """the question: is the agent more than the first number of Elo points stronger, or not as much as the second one?"""
+    """two leads in Elo points; the command stops when the agent's lead is clearly above the first or below the second one"""
     errors: tuple[float, float] = (0.05, 0.1)
-    """largest chance of either answer, if it is wrong"""
+    """largest shares of wrong answers that the lead is above the first one, and that it is below the second one"""
     games: int = 20_000
     """largest number of games, rounded up to blocks of about 50; the command stops earlier if the answer is clear"""
 

@@ -312,7 +312,7 @@ class Run:
         game, n = self.game, self.game.num_players
         test = SequentialTest(n, COMPARED_ELO, COMPARED_ERRORS)
         for number, size in blocks(COMPARED_GAMES, BLOCK, n):
-            finished = self._counted("comparing with the kept network", COMPARED_GAMES, number * BLOCK)
+            finished = self._counted("comparing with the kept network", COMPARED_GAMES, number * size)
             seed = self.arguments.seed + 4_000_000 + 1000 * len(self.past) + number  # new deals each time
             states = play(game, [agent, kept], alone(size, n), seed, finished, rotations=n).states
             look = test.add(alone_shares(places(game, states)))
