@@ -48,7 +48,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_mock_imports = [
     name
-    for name in ("minari", "open_spiel", "pyspiel", "ray", "tensordict", "torchrl")
+    for name in ("minari", "onnx", "onnxruntime", "open_spiel", "pyspiel", "ray", "tensordict", "torchrl")
     if not importlib.util.find_spec(name)
 ]
 napoleon_use_ivar = True

@@ -1,6 +1,7 @@
 """PPO by self-play in one file, on `Batch`: the network learns from every seat of every game.
 
-    python examples/ppo.py --game cacti --decisions 2000000
+    python examples/ppo.py --game cacti --decisions 2000000 --output ppo.pt
+    garden arena cacti greedy "examples.ppo:make?weights=ppo.pt"
 
 Algorithm: J. Schulman et al., "Proximal policy optimization algorithms", 2017, with illegal actions masked. This project's
 own trainer (`garden train`) adds imitation at the start, values of all seats, an opponent pool, and a faster update.
@@ -10,16 +11,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 import tyro
-from garden_agents import advantages
+from garden_agents import advantages, load_agent, meet, table
 from torch import nn
 from torch.distributions import Categorical
 
 import garden_core
-from garden_core import Learner
 
 
 @dataclass
@@ -44,6 +45,8 @@ class Arguments:
     max_grad_norm: float = 0.5
     hidden: int = 128
     seed: int = 0
+    output: Path | None = None
+    """file for the weights"""
 
 
 class Network(nn.Module):
@@ -131,23 +134,31 @@ def update(
             optimizer.step()
 
 
-@torch.no_grad()
-def win_rate(network: Network, game: garden_core.Game, opponents: str, games: int = 400) -> float:
-    """Return the share of games won by the network's most likely actions; a tie counts half."""
-    learner = Learner(game, games, opponents, autoreset="disabled")
-    learner.reset(seed=1)
-    wins = 0.0
-    while (playing := ~learner.terminated).any():
-        masks = torch.from_numpy(learner.action_mask[playing])
-        policy, _ = network(torch.from_numpy(learner.observation[playing]), masks)
-        learner.step(policy.logits.argmax(1).numpy(), playing)
-        ended = playing & learner.terminated
-        wins += ((learner.rewards[ended] > 0) + (learner.rewards[ended] == 0) / 2).sum()
-    return wins / games
+class Agent:
+    """The network as an agent: it plays the most likely action, and can guide search."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    @torch.no_grad()
+    def evaluate(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities of the actions, and the values of the player to move."""
+        policy, values = self.network(torch.from_numpy(observations), torch.from_numpy(masks))
+        return policy.probs.numpy(), values.clamp(-1, 1).numpy()
+
+    def __call__(self, batch: garden_core.Batch, rows: np.ndarray) -> np.ndarray:
+        return self.evaluate(batch.observation[rows], batch.action_mask[rows])[0].argmax(1)
+
+
+def make(game: garden_core.Game, seed: int, weights: str = "ppo.pt", hidden: int = 128) -> Agent:
+    """Return the agent with the weights in a file, for `garden arena` and other commands."""
+    network = Network(game, hidden)
+    network.load_state_dict(torch.load(weights, weights_only=True))
+    return Agent(network)
 
 
 def main(arguments: Arguments) -> Network:
-    """Train and evaluate."""
+    """Train, save and evaluate."""
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(1)
     game = garden_core.make(arguments.game)
@@ -163,8 +174,11 @@ def main(arguments: Arguments) -> Network:
         if (done // each) % 10 == 9:
             rate = (done + each) / (time.monotonic() - start)
             print(f"{done + each:,} decisions, {rate:,.0f} a second", flush=True)
-    for opponents in ("random", "greedy"):
-        print(f"against {opponents}: {win_rate(network, game, opponents):.1%}")
+    if arguments.output is not None:
+        torch.save(network.state_dict(), arguments.output)
+    for name in ("random", "greedy"):
+        agents = Agent(network), load_agent(name, game, seed=1)
+        print(table([meet(game, ("ppo", name), agents, games=400)]))
     return network
 
 

@@ -1,14 +1,22 @@
-"""RLlib's PPO on one learner's seat of many games, with masks: `python examples/ppo_rllib.py`."""
+"""RLlib's PPO on one learner's seat of many games, with masks.
+
+python examples/ppo_rllib.py --game cacti --output rllib-cacti
+garden arena cacti random "examples.ppo_rllib:make?checkpoint=rllib-cacti"
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
+import torch
 import tyro
 from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
+from garden_core import Batch, Game
 from garden_core.interfaces import LearnerVectorEnv
 
 
@@ -27,10 +35,12 @@ class Arguments:
     epochs: int = 3
     learning_rate: float = 1e-3
     entropy: float = 0.01
+    output: Path | None = None
+    """folder for the checkpoint"""
 
 
 def main(arguments: Arguments) -> float:
-    """Train; return the mean reward of the last games, from -1 (all lost) to 1 (all won)."""
+    """Train and save; return the mean reward of the last games, from -1 (all lost) to 1 (all won)."""
     a = arguments
     config = (
         PPOConfig()
@@ -55,8 +65,30 @@ def main(arguments: Arguments) -> float:
     for i in range(a.iterations):
         mean = algorithm.train()["env_runners"]["episode_return_mean"]
         print(f"update {i + 1}: mean reward {mean:.2f}", flush=True)
+    if a.output is not None:
+        algorithm.save_to_path(a.output.absolute())
     algorithm.stop()
     return mean
+
+
+class Agent:
+    """RLlib's network as an agent, which plays its most likely action."""
+
+    def __init__(self, module: RLModule) -> None:
+        self.module = module
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        observations = torch.from_numpy(batch.observation[rows]).float()
+        masks = torch.from_numpy(batch.action_mask[rows]).float()
+        with torch.no_grad():
+            out = self.module.forward_inference({"obs": {"observations": observations, "action_mask": masks}})
+        return out["action_dist_inputs"].argmax(1).numpy()
+
+
+def make(game: Game, seed: int, checkpoint: str = "rllib-cacti") -> Agent:
+    """Return the agent in a checkpoint, for `garden arena` and other commands."""
+    path = Path(checkpoint).absolute() / "learner_group" / "learner" / "rl_module" / "default_policy"
+    return Agent(RLModule.from_checkpoint(path))
 
 
 if __name__ == "__main__":

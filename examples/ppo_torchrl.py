@@ -1,12 +1,20 @@
-"""TorchRL's PPO on one learner's seat of many games, with masks: `python examples/ppo_torchrl.py`."""
+"""TorchRL's PPO on one learner's seat of many games, with masks.
+
+python examples/ppo_torchrl.py --game cacti --output actor.pt
+garden arena cacti random "examples.ppo_torchrl:make?weights=actor.pt"
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
 import torch
 import tyro
+from garden_agents import load_agent, meet, table
+from tensordict import TensorDict
 from tensordict.nn import ProbabilisticTensorDictModule, ProbabilisticTensorDictSequential, TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
@@ -16,6 +24,8 @@ from torchrl.modules import MaskedCategorical, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
+import garden_core
+from garden_core import Batch, Game
 from garden_core.interfaces import LearnerEnv
 
 
@@ -36,40 +46,27 @@ class Arguments:
     entropy: float = 0.01
     hidden: int = 128
     seed: int = 0
+    output: Path | None = None
+    """file for the actor's weights"""
 
 
-def make(game: str, num_envs: int, opponents: str) -> TransformedEnv:
+def environment(game: str, num_envs: int, opponents: str) -> TransformedEnv:
     """Return the environment, with observations as float32."""
     env = LearnerEnv(game, num_envs, opponents)
     return TransformedEnv(env, DTypeCastTransform(torch.int8, torch.float32, in_keys=["observation"]))
 
 
-def network(env: TransformedEnv, hidden: int, out: int) -> nn.Sequential:
+def network(game: Game, hidden: int, out: int) -> nn.Sequential:
     """Return a network with two hidden layers."""
-    size = env.observation_spec["observation"].shape[-1]
+    size = game.observation_size
     return nn.Sequential(
         nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, out)
     )
 
 
-def win_rate(actor: nn.Module, arguments: Arguments, games: int = 200) -> float:
-    """Return the share of games won by the most likely actions; a tie counts half."""
-    env = make(arguments.game, games, arguments.opponents)
-    env.set_seed(1)
-    with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
-        rollout = env.rollout(1000, actor, break_when_any_done=False, break_when_all_done=True)
-    rewards = rollout["next", "reward"].sum(1)
-    return float(((rewards > 0).float() + (rewards == 0).float() / 2).mean())
-
-
-def main(arguments: Arguments) -> float:
-    """Train and evaluate; return the win rate."""
-    a = arguments
-    torch.manual_seed(a.seed)
-    torch.set_num_threads(1)
-    env = make(a.game, a.num_envs, a.opponents)
-    env.set_seed(a.seed)
-    logits = TensorDictModule(network(env, a.hidden, env.action_spec.n), ["observation"], ["logits"])
+def new_actor(game: Game, hidden: int) -> ProbabilisticTensorDictSequential:
+    """Return a policy with masks and random weights."""
+    logits = TensorDictModule(network(game, hidden, game.num_actions), ["observation"], ["logits"])
     chosen = ProbabilisticTensorDictModule(
         {"logits": "logits", "mask": "action_mask"},
         ["action"],
@@ -77,8 +74,39 @@ def main(arguments: Arguments) -> float:
         return_log_prob=True,
         default_interaction_type=ExplorationType.RANDOM,
     )
-    actor = ProbabilisticTensorDictSequential(logits, chosen)
-    critic = ValueOperator(network(env, a.hidden, 1), ["observation"])
+    return ProbabilisticTensorDictSequential(logits, chosen)
+
+
+class Agent:
+    """The actor as an agent, which plays its most likely action."""
+
+    def __init__(self, actor: nn.Module) -> None:
+        self.actor = actor
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        observation = torch.from_numpy(batch.observation[rows]).float()
+        mask = torch.from_numpy(batch.action_mask[rows]).bool()
+        given = TensorDict(observation=observation, action_mask=mask, batch_size=[len(rows)])
+        with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
+            return self.actor(given)["action"].numpy()
+
+
+def make(game: Game, seed: int, weights: str = "actor.pt", hidden: int = 128) -> Agent:
+    """Return the agent with the weights in a file, for `garden arena` and other commands."""
+    actor = new_actor(game, hidden)
+    actor.load_state_dict(torch.load(weights, weights_only=True))
+    return Agent(actor)
+
+
+def main(arguments: Arguments) -> float:
+    """Train, save and evaluate; return the win rate."""
+    a = arguments
+    torch.manual_seed(a.seed)
+    torch.set_num_threads(1)
+    env, game = environment(a.game, a.num_envs, a.opponents), garden_core.make(a.game)
+    env.set_seed(a.seed)
+    actor = new_actor(game, a.hidden)
+    critic = ValueOperator(network(game, a.hidden, 1), ["observation"])
     loss = ClipPPOLoss(actor, critic, entropy_coeff=a.entropy)
     gae = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     optimizer = torch.optim.Adam(loss.parameters(), a.learning_rate)
@@ -109,9 +137,12 @@ def main(arguments: Arguments) -> float:
     collector.shutdown()
     decisions = rounds * frames
     print(f"{decisions:,} decisions, {decisions / (time.monotonic() - start):,.0f} a second")
-    rate = win_rate(actor, a)
-    print(f"against {a.opponents}: {rate:.1%}")
-    return rate
+    if a.output is not None:
+        torch.save(actor.state_dict(), a.output)
+    agents = Agent(actor), load_agent(a.opponents, game, seed=1)
+    result = meet(game, ("ppo", a.opponents), agents, games=200)
+    print(table([result]))
+    return result.win_rate
 
 
 if __name__ == "__main__":

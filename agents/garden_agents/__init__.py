@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
+    from garden_agents.networks.onnx_files import export_onnx
     from garden_agents.registry import load_agent
     from garden_agents.search.agent import MCTSAgent
     from garden_agents.search.beliefs import belief
@@ -23,6 +24,7 @@ __all__ = [
     "Result",
     "advantages",
     "belief",
+    "export_onnx",
     "load",
     "load_agent",
     "meet",
@@ -35,6 +37,7 @@ _MODULES = {
     "Result": "evaluation.matches",
     "advantages": "training.returns",
     "belief": "search.beliefs",
+    "export_onnx": "networks.onnx_files",
     "load": "networks.network_agent",
     "load_agent": "registry",
     "meet": "evaluation.matches",

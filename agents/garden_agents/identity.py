@@ -94,14 +94,15 @@ def identity_of(name: str, game: Game, allow_other_options: bool = False) -> Ide
     digest, unseen = hashlib.sha256(weights_digest(policy).encode()), ""
     for file in itertools.chain(*map(_our_files, modules)):
         digest.update(file.read_bytes())
-    if module is not None:
-        own_digest = getattr(policy, "digest", getattr(network, "digest", None))
-        if not isinstance(own_digest, str | None):
+    own_digest = getattr(policy, "digest", getattr(network, "digest", None))
+    if own_digest is not None:
+        if not isinstance(own_digest, str):
             raise ValueError(f"agent {name}: its digest must be a string, not {short(own_digest)}")
+        digest.update(own_digest.encode())
+    if module is not None:
         sources, unseen = _sources({module.__name__, *modules})
         if own_digest is not None:
             unseen = ""
-            digest.update(own_digest.encode())
         else:
             unseen = unseen or ("" if IMPORT in opened else "its module was imported before it was made here")
             sources |= _data(files | opened.get(IMPORT, set()))

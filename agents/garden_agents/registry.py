@@ -9,7 +9,7 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
-from garden_agents.networks import NETWORK, SUFFIX
+from garden_agents.networks import NETWORK, ONNX, SUFFIX
 from garden_agents.programs import SECONDS, ProgramAgent
 from garden_agents.search.agent import MCTSAgent
 from garden_core.batch.policies import GreedyPolicy, Policy, RandomPolicy
@@ -73,7 +73,7 @@ def code_of(name: str) -> str:
 
 
 def _is_network(path: Path) -> bool:
-    return isfile(path / NETWORK) or (path.suffix == SUFFIX and isfile(path))
+    return isfile(path / NETWORK) or (path.suffix in (SUFFIX, ONNX) and isfile(path))
 
 
 def _value(text: str) -> object:
@@ -104,8 +104,8 @@ def load_agent(
     - "random" and "greedy": the built-in policies;
     - "mcts:400" or "mcts:0.5s": tree search with 400 simulations, or half a second, per move;
     - "network", also "ppo": the game's pretrained network; "network-mcts:100": tree search guided by it;
-    - the folder of a training run, or a network's file (.safetensors); with "-mcts:100" appended, tree search
-      guided by that network;
+    - the folder of a training run, or a network's file (.safetensors, or .onnx with the extra `onnx`); with "-mcts:100"
+      appended, tree search guided by that network;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
       10 seconds per move; "program@2s:COMMAND" sets another time;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
@@ -159,6 +159,10 @@ def load_agent(
         return agent
     path = Path(name)
     if name in SHIPPED or _is_network(path):
+        if path.suffix == ONNX:
+            from garden_agents.networks.onnx_files import OnnxAgent
+
+            return OnnxAgent(path, game, allow_other_options)
         from garden_agents.networks import network_agent
 
         if name in SHIPPED:
@@ -170,10 +174,10 @@ def load_agent(
     if path.suffix or len(path.parts) > 1:
         what = "that is no run's folder or network" if exists(path) else "there is no such file or folder"
         raise ValueError(
-            f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX}, and an agent in your own code is "
+            f"unknown agent {short(name)}: {what}; a network's file ends in {SUFFIX} or {ONNX}, and an agent in your own code is "
             "named module:attribute"
         )
     raise ValueError(
         f"unknown agent {short(name)}; known are random, greedy, mcts:400 (simulations per move), mcts:0.5s (time per "
-        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors), program:COMMAND and module:attribute"
+        "move), network, network-mcts:100, the folder of a finished run, a network's file (.safetensors or .onnx), program:COMMAND and module:attribute"
     )

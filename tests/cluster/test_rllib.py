@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from garden_agents import load_agent, meet
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.rllib")
@@ -104,9 +105,13 @@ def test_a_learner_meets_the_games_of_a_learner():
 # --- training ---
 
 
-def test_the_example_learns_cacti(cluster):
-    """The mean reward is -1 to 1, and 0 for an agent that wins as often as random play."""
-    assert ppo_rllib.main(ppo_rllib.Arguments()) > 0.2
+def test_the_example_learns_cacti(cluster, tmp_path):
+    """The mean reward is -1 to 1, and 0 for an agent that wins as often as random play. Its checkpoint plays, too."""
+    folder = tmp_path / "checkpoint"
+    assert ppo_rllib.main(ppo_rllib.Arguments(output=folder)) > 0.2
+    game = make("cacti")
+    agents = load_agent(f"ppo_rllib:make?checkpoint={folder}", game), load_agent("random", game)
+    assert meet(game, ("ppo", "random"), agents, games=200).interval[0] > 0.5
 
 
 def test_all_seats_learn_in_the_multi_agent_environment(cluster):

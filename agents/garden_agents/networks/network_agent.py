@@ -37,8 +37,8 @@ NOT_COMPARED = ("reward", "max_decisions")
 """Options that may differ between training and play, as a network does not depend on them."""
 
 
-class _Description(msgspec.Struct):
-    """The metadata of a network's file."""
+class Description(msgspec.Struct):
+    """The metadata of a network's file, as JSON."""
 
     game: str
     version: int  # of the game
@@ -98,18 +98,12 @@ class NetworkAgent(Reseedable):
         """
         path = path / NETWORK if isdir(path) else path
         try:
-            weights, made, config = read(path, "config", _Description)
+            weights, made, config = read(path, "config", Description)
             _check_widths(made.network, weights)
         except ValueError as error:
             raise ValueError(f"{path} is no network of garden-envs: {error}") from None
-        needed = _interface(game)
-        given = {key: getattr(made, key) for key in needed}
-        if given != needed:
-            raise ValueError(f"{path} holds a network for {one_line(given)}, but {game} needs {needed}")
-        if not allow_other_options:
-            _check_options(path, made, game)
+        network = described_network(path, made, game, allow_other_options)
         try:
-            network = empty_network(game, made.network, made.value_target, _players(made, game))
             check_weights(weights, network.shapes)
         except ValueError as error:
             raise ValueError(f"{path} cannot be used: {error}") from None
@@ -162,7 +156,30 @@ class NetworkAgent(Reseedable):
         return best_actions(batch, row, values.ravel()[0], chances[0])  # the value for the player to move
 
 
-def _players(made: _Description, game: Game) -> int:
+def described_network(path: Path, made: Description, game: Game, allow_other_options: bool) -> Network:
+    """Return a network of the described architecture, without weights.
+
+    Args:
+        path: the file, for messages.
+        made: its description.
+        game, allow_other_options: see `NetworkAgent.load`.
+
+    Raises:
+        ValueError: if the network was made for another game, or as `NetworkAgent.load` for other options.
+    """
+    needed = _interface(game)
+    given = {key: getattr(made, key) for key in needed}
+    if given != needed:
+        raise ValueError(f"{path} holds a network for {one_line(given)}, but {game} needs {needed}")
+    if not allow_other_options:
+        _check_options(path, made, game)
+    try:
+        return empty_network(game, made.network, made.value_target, _players(made, game))
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from None
+
+
+def _players(made: Description, game: Game) -> int:
     """Return the number of players that a network was trained with, and so of the seats that it values.
 
     Raises:
@@ -182,7 +199,7 @@ def _check_widths(network: Architecture, weights: dict[str, np.ndarray]) -> None
             raise ValueError(f"none of its weights are as wide as its {name}, {width}")
 
 
-def _check_options(path: Path, made: _Description, game: Game) -> None:
+def _check_options(path: Path, made: Description, game: Game) -> None:
     """Raise ValueError for a network that was trained with other options or data."""
     files = {option.name for option in game.options if option.is_file}
     names = [name for name in game.option_values if name not in (*NOT_COMPARED, *files)]
