@@ -58,7 +58,7 @@ USES = {
     "train": "-m garden_agents train cacti --steps 20000 --panel-games 10 --eval-games 40",
     "cuda": "-c 'from numba import cuda; cuda.is_available(); import garden_core.batch.gpu'",
     "minari": "-c 'import minari, garden_core.interfaces.minari'",
-    "onnx": "-c 'from garden_agents import export_onnx, load; export_onnx(load(\"cacti\"), \"cacti.onnx\")'",
+    "onnx": '-c \'from garden_agents import export_onnx, load; export_onnx(load("cacti"), "cacti.onnx")\'',
     "ray": '-c \'from garden_core.interfaces.rllib import MultiAgentGame; MultiAgentGame({"game": "cacti"}).reset()\'',
 }
 """By extra: arguments of Python in an environment that has it."""

@@ -45,7 +45,7 @@ LONGEST = {
     "exploit.md": 40,
     "compare.md": 80,
     "play.md": 60,
-    "programs.md": 40,
+    "programs.md": 60,
     "datasets.md": 100,
     "gpu.md": 45,
     "clusters.md": 35,

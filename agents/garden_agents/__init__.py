@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from garden_agents.asynchronous import AsyncPolicy
     from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from garden_agents.training.returns import advantages
 
 __all__ = [
+    "AsyncPolicy",
     "MCTSAgent",
     "NetworkAgent",
     "Result",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AsyncPolicy": "asynchronous",
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
     "Result": "evaluation.matches",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import queue
@@ -21,6 +22,7 @@ import threading
 import time
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 import numpy as np
@@ -34,6 +36,7 @@ SECONDS = 10.0
 """Default time per move."""
 START = 5.0
 """Largest time for the move that `check` requests."""
+MOST_PROCESSES = 256
 LIMIT = 100_000
 """Largest number of characters in a line from the program."""
 
@@ -41,19 +44,24 @@ LIMIT = 100_000
 class ProgramAgent:
     """A policy that runs a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
 
-    The program starts with the first move, and again after it has lost a game.
+    The program starts with the first move, and again after it has lost a game. It plays its games one move after another;
+    several processes of it share the games, and think at the same time.
 
     Args:
         command: the program and its arguments, as on a command line.
         game: the game to play.
-        seed: the program receives a hash of it, which does not reveal the game's seed even if both are equal.
+        seed: each process receives a hash of it and of its own number, which does not reveal the game's seed even if both
+            are equal.
         seconds: time per move.
+        processes: largest number of processes, 1 to 256.
 
     Raises:
-        ValueError: for an empty command, or a time that is not positive.
+        ValueError: for an empty command, a time that is not positive, or a wrong number of processes.
     """
 
-    def __init__(self, command: str, game: Game, seed: int = 0, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, command: str, game: Game, seed: int = 0, seconds: float = SECONDS, processes: int = 1
+    ) -> None:
         try:
             self.command = shlex.split(command)
         except ValueError as error:
@@ -62,21 +70,49 @@ class ProgramAgent:
             raise ValueError("program: needs a command, as in 'program:python my_bot.py'")
         if not seconds > 0:
             raise ValueError(f"program: the time for a move must be positive, not {seconds}")
+        if not 1 <= processes <= MOST_PROCESSES:
+            raise ValueError(
+                f"program: the number of processes must be 1 to {MOST_PROCESSES}, not {processes}"
+            )
         self.game, self.seed, self.seconds = game, seed, seconds
-        self._process: _Process | None = None
+        self._processes: list[_Process | None] = [None] * processes
         self._games: dict[int, tuple[int, int]] = {}
         """For each row the number of its game, and the decisions in it at the program's last move."""
         self._started = 0
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action for each of `rows`, or FORFEIT if the program has lost the game."""
-        return np.array([self._action(batch, int(row)) for row in rows], np.int64)
+        requests: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+        for i, row in enumerate(rows):
+            state = batch.states[row]
+            number = self._game_id(int(row), int(state["decisions"]))
+            message = self._message(state, number)
+            requests.setdefault(number % len(self._processes), []).append((i, message))
+        if len(requests) == 1:
+            answers = [self._answers(*request) for request in requests.items()]
+        else:
+            with ThreadPoolExecutor(len(requests)) as threads:
+                try:
+                    answers = list(threads.map(self._answers, *zip(*requests.items(), strict=True)))
+                except BaseException:
+                    self.close()  # ends the waiting threads
+                    raise
+        actions = np.zeros(len(rows), np.int64)
+        for i, action, reason in itertools.chain(*answers):
+            actions[i] = action
+            if reason:
+                warnings.warn(f"program {shlex.join(self.command)} loses a game: {reason}", stacklevel=2)
+        return actions
 
     def close(self) -> None:
         """End the program."""
-        if self._process is not None:
-            self._process.kill()
-            self._process = None
+        for number, process in enumerate(self._processes):
+            self._end(number, process)
+
+    def _end(self, number: int, process: _Process | None) -> None:
+        if process is not None:
+            process.kill()
+            self._processes[number] = None
 
     def check(self) -> None:
         """Start the program, request a move, which may be wrong, within `START` seconds, and end it.
@@ -90,7 +126,7 @@ class ProgramAgent:
         about = f"program {one_line(shlex.join(self.command))}"
         with tempfile.TemporaryFile() as errors:
             try:
-                process = self._start(errors)
+                process = self._start(0, errors)
             except OSError as error:
                 raise ValueError(f"{about} cannot be run: {error}") from None
             try:
@@ -106,21 +142,24 @@ class ProgramAgent:
             finally:
                 process.kill()
 
-    def _action(self, batch: Batch, row: int) -> int:
-        state = batch.states[row]
-        message = self._message(state, self._game_id(row, int(state["decisions"])))
-        try:
-            if self._process is None:
-                self._process = self._start()
-            answer = self._process.ask(message, self.seconds)
-            return _checked(answer, {option["action"] for option in message["view"]["legal"]})
-        except OSError as error:
-            reason = f"it cannot be run: {error}"
-        except _LostError as error:
-            reason = str(error)
-        self.close()
-        warnings.warn(f"program {shlex.join(self.command)} loses a game: {reason}", stacklevel=2)
-        return FORFEIT
+    def _answers(self, number: int, requests: list[tuple[int, dict[str, Any]]]) -> list[tuple[int, int, str]]:
+        """Return the index of each request, the answer of process `number`, and the reason for a FORFEIT."""
+        answers = []
+        for i, message in requests:
+            process, action, reason = self._processes[number], FORFEIT, ""
+            try:
+                if process is None:
+                    process = self._processes[number] = self._start(number)
+                answer = process.ask(message, self.seconds)
+                action = _checked(answer, {option["action"] for option in message["view"]["legal"]})
+            except OSError as error:
+                reason = f"it cannot be run: {error}"
+            except _LostError as error:
+                reason = str(error)
+            if reason:
+                self._end(number, process)
+            answers.append((i, action, reason))
+        return answers
 
     def _message(self, state: np.void, game_id: int) -> dict[str, Any]:
         """Return the request for a move in a state."""
@@ -135,8 +174,8 @@ class ProgramAgent:
         self._games[row] = number, decisions
         return number
 
-    def _start(self, errors: IO[bytes] | None = None) -> _Process:
-        """Start the program and send it the game; `errors` is the file for its standard error, by default this process's."""
+    def _start(self, number: int, errors: IO[bytes] | None = None) -> _Process:
+        """Start process `number` and send it the game; `errors` is the file for its standard error, by default ours."""
         process, game = _Process(self.command, errors), self.game
         process.write(
             {
@@ -145,7 +184,7 @@ class ProgramAgent:
                 "options": game.shown_options,
                 "num_players": game.num_players,
                 "labels": game.labels,
-                "seed": _program_seed(self.seed),
+                "seed": _program_seed(self.seed, number),
                 "seconds": self.seconds,
             }
         )
@@ -166,9 +205,9 @@ def _checked(line: str, legal: set[int]) -> int:
     return action
 
 
-def _program_seed(seed: int) -> int:
-    """Return the seed, 32 bits, that a program receives; with the agent's own seed it could deal the game."""
-    digest = hashlib.sha256(f"garden-envs program {seed}".encode()).digest()
+def _program_seed(seed: int, number: int) -> int:
+    """Return the seed, 32 bits, that a process receives; with the agent's own seed it could deal the game."""
+    digest = hashlib.sha256(f"garden-envs program {seed}{f' {number}' * bool(number)}".encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
 

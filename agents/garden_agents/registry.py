@@ -24,7 +24,9 @@ SHIPPED = ("network", "ppo")
 _BUILT_IN = re.compile(
     r"random|greedy|network|ppo|((network|ppo)-)?mcts:([0-9]{1,4}|[0-9]{1,2}(\.[0-9]{1,3})?s)"
 )
-_PROGRAM = re.compile(r"program(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL)
+_PROGRAM = re.compile(
+    r"program(?:\*(?P<processes>\d{1,9}))?(?:@(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<command>.*)", re.DOTALL
+)
 _SEARCH = re.compile(r"(?:(?P<network>.+)-)?mcts:(?:(?P<count>\d+)|(?P<seconds>\d+(?:\.\d+)?)s)")
 
 
@@ -107,7 +109,7 @@ def load_agent(
     - the folder of a training run, or a network's file (.safetensors, or .onnx with the extra `onnx`); with "-mcts:100"
       appended, tree search guided by that network;
     - "program:COMMAND": a program that reads positions from its standard input (`garden_agents.programs`), with
-      10 seconds per move; "program@2s:COMMAND" sets another time;
+      10 seconds per move; "program@2s:COMMAND" sets another time, "program*8:COMMAND" runs eight processes of it;
     - "module:attribute": a callable `make(game, seed) -> policy`, where a policy is a callable
       `policy(batch, rows) -> actions`; "module:attribute?width=64&best=true" passes keyword arguments, too; with
       "-mcts:100" appended, tree search guided by its method `evaluate` (`garden_agents.search.beliefs.Evaluator`).
@@ -153,7 +155,8 @@ def load_agent(
                 )
         return MCTSAgent(**limit, threads=threads, network=network, seed=seed)
     if program := _PROGRAM.fullmatch(name):
-        agent = ProgramAgent(program["command"], game, seed, float(program["seconds"] or SECONDS))
+        limits = float(program["seconds"] or SECONDS), int(program["processes"] or 1)
+        agent = ProgramAgent(program["command"], game, seed, *limits)
         if check:
             agent.check()
         return agent

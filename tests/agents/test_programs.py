@@ -63,6 +63,32 @@ def test_the_example_beats_random_play():
     agent.close()
 
 
+def test_several_processes_share_the_games(tmp_path):
+    """They think at the same time, with their own seeds, and the games are those of one process."""
+    body = f"""open({str(tmp_path)!r} + f"/{{time.monotonic()}}", "w").close(); time.sleep(0.05); {FIRST}"""
+    ended, started = [], []
+    for processes in (1, 3):
+        agent = program(body, processes=processes)
+        finished = play(GAME, [agent, RandomPolicy(1)], alone(6, 2), seed=3)
+        ended.append(finished.states.tobytes())
+        started.append(len({id(process) for process in agent._processes}))
+        assert (finished.forfeited == -1).all()
+        agent.close()
+        assert agent._processes == [None] * processes
+    assert ended[0] == ended[1]
+    assert started == [1, 3]
+    assert len({programs._program_seed(5, number) for number in range(3)}) == 3
+
+
+def test_a_process_that_ends_loses_only_its_game():
+    agent = program(f"sys.exit() if message['game_id'] == 1 else {FIRST}", processes=3)
+    with pytest.warns(UserWarning, match=r"loses a game: it ended \(exit status 0\)") as warned:
+        finished = play(GAME, [agent, RandomPolicy(1)], alone(6, 2), seed=1)
+    agent.close()
+    assert len(warned) == 1
+    assert (finished.forfeited >= 0).sum() == 1
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -156,6 +182,8 @@ def test_a_command_that_cannot_be_run_loses_its_games():
         ("program:", "needs a command"),
         ("program:'", "No closing quotation"),
         ("program@0s:x", "must be positive"),
+        ("program*0:x", "number of processes must be 1 to 256, not 0"),
+        ("program*257@1s:x", "number of processes must be 1 to 256, not 257"),
     ],
 )
 def test_wrong_names_of_programs_are_refused(name, message):
