@@ -34,11 +34,12 @@ KEY = "garden-envs"
 """Name of the metadata entry in files that `export_onnx` wrote: the description of the network, as JSON."""
 NAMES = {1: ("features",), 2: ("features", "scalars")}
 """Names of a network's inputs by their number; a flat network without features reads "observation"."""
-_ERRORS = [
-    kind
-    for kind in vars(onnxruntime_pybind11_state).values()
-    if isinstance(kind, type) and issubclass(kind, Exception)
-]
+_OWN = [kind for kind in vars(onnxruntime_pybind11_state).values() if isinstance(kind, type)]
+_ERRORS: tuple[type[Exception], ...] = (
+    RuntimeError,
+    ValueError,
+    *(kind for kind in _OWN if issubclass(kind, Exception)),
+)
 """The errors of ONNX Runtime, which have no common class."""
 TYPES = {"tensor(float)": np.float32, "tensor(int8)": np.int8}
 
@@ -207,7 +208,7 @@ def _run(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function of ONNX Runtime; its errors become ValueErrors."""
     try:
         return function(*arguments)
-    except (RuntimeError, ValueError, *_ERRORS) as error:
+    except _ERRORS as error:
         raise ValueError(one_line(error)) from None
 
 

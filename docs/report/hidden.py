@@ -1,0 +1,94 @@
+"""Measure what hidden information brings in training: `python -m docs.report.hidden`.
+
+Trains `examples/privileged.py` in each of WAYS with several seeds, and compares each network with the plain one of the same
+seed by `garden compare`. Networks that exist already in the folder of the runs are not trained again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+from garden_agents.evaluation import compare
+
+from benchmarks import common
+
+PLAIN = "--critic own --no-predict"
+WAYS = (
+    PLAIN,
+    "--critic hand --no-predict",
+    "--critic full --no-predict",
+    "--critic own --predict",
+    "--critic hand --predict",
+)
+
+
+@dataclass
+class Arguments:
+    """Train with and without hidden information, and compare."""
+
+    seeds: int = 3
+    """number of trainings in each way, with seeds 0, 1, ..."""
+    decisions: int = 2_000_000
+    """decisions of each training"""
+    games: int = 10_000
+    """largest number of games of a comparison"""
+    processes: int = 1
+    """processes of a comparison"""
+    runs: Path = Path("runs/hidden")
+    """folder for the networks"""
+    output: Path = Path(__file__).parent
+    """folder for hidden.json"""
+
+
+def trained(way: str, seed: int, arguments: Arguments) -> Path:
+    """Train, unless the network exists; return the file of its weights."""
+    path = arguments.runs / f"{'-'.join(way.replace('--', '').split())}-{seed}.pt"
+    if not path.exists():
+        limits = ["--decisions", str(arguments.decisions), "--seed", str(seed), "--output", str(path)]
+        printed = subprocess.run(
+            [sys.executable, "examples/privileged.py", *way.split(), *limits],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+        path.with_suffix(".log").write_text(printed)
+    return path
+
+
+def main(arguments: Arguments) -> None:
+    """Train, compare, and write the result file."""
+    a = arguments
+    a.runs.mkdir(parents=True, exist_ok=True)
+    measurements: list[dict[str, Any]] = []
+    for seed, way in itertools.product(range(a.seeds), WAYS):
+        path = trained(way, seed, a)
+        last = path.with_suffix(".log").read_text().splitlines()[-1]
+        measured: dict[str, Any] = {"way": way, "seed": seed, "last": last}
+        if way != PLAIN:
+            agent, opponent = (
+                f"examples.privileged:make?weights={each}" for each in (path, trained(PLAIN, seed, a))
+            )
+            test = compare.main(
+                compare.Arguments(
+                    game="cacti",
+                    agent=agent,
+                    opponent=opponent,
+                    games=a.games,
+                    seed=seed,
+                    processes=a.processes,
+                )
+            )
+            measured |= {"decision": test.decision, **test.looks[-1]._asdict()}
+        measurements.append(measured)
+    about = {name: value for name, value in asdict(a).items() if name in ("seeds", "decisions", "games")}
+    common.save(a.output, "hidden", about, measurements)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Arguments))
