@@ -107,7 +107,7 @@ def register(dtype: np.dtype, kernels: Kernels) -> None:
 
 def fingerprint_of(rules: Any) -> str:
     """Return a hex digest of all that is compiled for a game: its rules, the core's additions, the compiler's options."""
-    kernels = [complete(getattr(rules, name)) for name, complete in _ADDITIONS.items()]
+    kernels = [complete(getattr(rules, name)) for name, complete in ADDITIONS.items()]
     options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
     return fingerprint(*kernels, *rules) + repr(options)
 
@@ -220,7 +220,7 @@ def _make_resample(rules_resample):
     return resample
 
 
-_ADDITIONS = {
+ADDITIONS = {
     "deal": _make_deal,
     "legal_actions": _make_legal_actions,
     "apply_action": _make_apply_action,
@@ -308,7 +308,7 @@ def _dispatch_on_state(generic):
 
     @overload(generic, jit_options=OPTIONS, strict=False)
     def _(state, *_):
-        rule, complete = getattr(_of_type(state), generic.__name__), _ADDITIONS.get(generic.__name__)
+        rule, complete = getattr(_of_type(state), generic.__name__), ADDITIONS.get(generic.__name__)
         return complete(rule) if complete else rule.py_func
 
 

@@ -25,7 +25,20 @@ def records(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         >>> states[0]["score"].tolist()
         [0, 5]
     """
-    return np.zeros(shape, dtype if JIT else np.dtype((_row_class(dtype), dtype)))
+    made = np.zeros(shape, dtype)
+    return made if JIT else with_attributes(made)
+
+
+def with_attributes(array: np.ndarray) -> np.ndarray:
+    """Return a view of an array of records; the fields are attributes of a row.
+
+    Example:
+        >>> import numpy as np
+        >>> from garden_core.jit.rows import with_attributes
+        >>> with_attributes(np.zeros(3, np.dtype([("score", "i4")])))[0].score
+        np.int32(0)
+    """
+    return array.view(np.dtype((_row_class(array.dtype), array.dtype)))
 
 
 class _RowType(type):
