@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import copy
-import hashlib
+import functools
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 import pyspiel
 
 from garden_core.batch.batch import Batch
+from garden_core.chance import outcomes
 from garden_core.checks import as_seat, as_seed, short
 from garden_core.errors import IllegalActionError
 from garden_core.game import Game
@@ -32,30 +33,30 @@ def _renamed(options: dict[str, Any], old: str, new: str) -> dict[str, Any]:
 
 
 class _Position:
-    """The game in an OpenSpiel state. A copy shares the game and the generator, so its chance events differ.
+    """The game in an OpenSpiel state. A copy shares the generator of `spiel`, so its sampled chance events differ.
 
     Attributes:
-        game: the game.
-        generator: draws the seeds of chance events.
+        spiel, game: OpenSpiel's game and ours.
         states: the state, an array of one record.
         observation, mask: int8 (1, observation size) and (1, num_actions), of the player to move.
         waiting: the pending chance event: the deal, an action that involves chance, or None.
         returns: float64 (num_players,), sum of each seat's rewards so far.
-        seen: for each seat a digest of its observations and actions so far.
+        past: for each decision so far `states` before it, and the action.
     """
 
-    def __init__(self, game: Game, generator: np.random.Generator) -> None:
-        self.game, self.generator = game, generator
+    def __init__(self, spiel: OpenSpielGame) -> None:
+        self.spiel, self.game = spiel, spiel.garden_game
+        game = self.game
         self.states = game.new_states(1)
         self.observation = np.zeros((1, game.observation_size), np.int8)
         self.mask = np.zeros((1, game.num_actions), np.int8)
         self.waiting: int | None = loops.DEAL
         self.returns = np.zeros(game.num_players)
-        self.seen = [b""] * game.num_players
+        self.past: list[tuple[np.ndarray, int]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Position:
         other = copy.copy(self)
-        for name in ("states", "observation", "mask", "returns", "seen"):
+        for name in ("states", "observation", "mask", "returns", "past"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
@@ -69,24 +70,33 @@ class _Position:
 
     def decide(self, action: int) -> None:
         """Take a legal action; if it involves chance, wait for the chance event."""
-        seat = int(self.states["current_player"][0])
-        decision = self.seen[seat] + self.observation.tobytes() + action.to_bytes(4, "little")
-        self.seen[seat] = hashlib.blake2b(decision, digest_size=16).digest()
         before = self.states.copy()
+        self.past.append((before, action))
         self._play(action, np.uint64(0))
         if (before["rng"] == self.states["rng"]).all():
             self.returns += self.rewards
         else:
-            self.states, self.waiting = before, action
+            self.states, self.waiting = before.copy(), action
             self.refresh()
 
-    def chance(self) -> None:
-        """Sample the pending chance event: deal, or take the waiting action."""
-        seed = self.generator.integers(2**64, dtype=np.uint64)
-        if self.is_dealt:
-            seed_rng(self.states["rng"][0], seed)
+    @property
+    def probabilities(self) -> list[float]:
+        """The probability of each outcome of the pending chance event."""
+        if self.waiting is None or self.spiel.samples:
+            return [1.0]
+        return [probability for probability, _ in self.spiel.outcomes(self.states, self.waiting)]
+
+    def chance(self, outcome: int) -> None:
+        """Carry out the pending chance event: deal, or take the waiting action."""
         assert self.waiting is not None
-        self._play(self.waiting, seed)
+        if self.spiel.samples:
+            seed = self.spiel.generator.integers(2**64, dtype=np.uint64)
+            if self.is_dealt:
+                seed_rng(self.states["rng"][0], seed)
+            self._play(self.waiting, seed)
+        else:
+            self.states[0] = self.spiel.outcomes(self.states, self.waiting)[outcome][1]
+            self.refresh()
         self.waiting = None
         self.returns += self.rewards
 
@@ -109,11 +119,29 @@ class _Position:
         Raises:
             ValueError: for a seat that does not exist.
         """
+        return self._views(seat, self.states)[0]
+
+    def recall(self, seat: int) -> str:
+        """Return all that a seat has seen: a line for the deal and for each action, with the entries of the view it changed.
+
+        Raises:
+            ValueError: for a seat that does not exist.
+        """
+        raw = [states.view(np.uint8) for states in (*(states for states, _ in self.past), self.states)]
+        views = self._views(seat, np.concatenate(raw).view(self.states.dtype))
+        lines = ["deal", *(self.game.labels[action] for _, action in self.past)]
+        changed = np.diff(views, axis=0, prepend=np.zeros_like(views[:1])).nonzero()
+        for line, entry, value in zip(*changed, views[changed], strict=True):
+            lines[line] += f" {entry}={value}"
+        return "\n".join(lines)
+
+    def _views(self, seat: int, states: np.ndarray) -> np.ndarray:
+        """Return the views of a seat in several states, int8 (N, observation size); zeros before the deal."""
         seat = as_seat(seat, self.game.num_players)
-        out = np.zeros_like(self.observation)
+        out = np.zeros((len(states), self.game.observation_size), np.int8)
         if self.is_dealt:
-            loops.observe_rows(self.states, self.game.params, np.array([seat]), out)
-        return out[0]
+            loops.observe_rows(states, self.game.params, np.full(len(states), seat), out)
+        return out
 
     def text(self, seat: int | None = None) -> str:
         """Return the position in words, from the view of a seat; None shows everything."""
@@ -123,14 +151,15 @@ class _Position:
 class OpenSpielState(pyspiel.State):
     """A state of a game; `position.states[0]` is its record.
 
-    Chance nodes have one outcome, which is sampled when it is applied: the deal, and after an action its dice and shuffles;
-    so a clone cannot predict them. The deal shuffles the cards: a state contains their order and all hands. Search that
-    must not see them samples other states by `resample_from_infostate`.
+    Chance nodes are the deal, and after an action its dice and shuffles. They have one outcome, which is sampled when it is
+    applied, so a clone cannot predict it; or, with the parameter `max_chance_outcomes`, all outcomes. The deal shuffles the
+    cards: a state contains their order and all hands. Search that must not see them samples other states by
+    `resample_from_infostate`.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        self.position = _Position(game.garden_game, game.generator)
+        self.position = _Position(game)
 
     def current_player(self) -> int:
         """Return the seat of the player to move, or CHANCE, or TERMINAL."""
@@ -150,8 +179,12 @@ class OpenSpielState(pyspiel.State):
         return np.flatnonzero(position.mask[0]).tolist()
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the only outcome, which is sampled when it is applied."""
-        return [(0, 1.0)]
+        """Return the outcomes of a chance node with their probabilities, or the only one, which is sampled when it is applied.
+
+        Raises:
+            ValueError: if there are more than `max_chance_outcomes`.
+        """
+        return list(enumerate(self.position.probabilities))
 
     def _apply_action(self, action: int) -> None:
         """Take an action, or sample a chance event.
@@ -161,9 +194,10 @@ class OpenSpielState(pyspiel.State):
         """
         position = self.position
         if position.waiting is not None:
-            if action != 0:
-                raise ValueError(f"chance has the outcome 0 alone, not {short(action)}")
-            position.chance()
+            number = len(position.probabilities)
+            if not 0 <= action < number:
+                raise ValueError(f"an outcome of chance must be 0 to {number - 1}, not {short(action)}")
+            position.chance(int(action))
         elif position.over:
             raise ValueError("the game is over")
         else:
@@ -172,12 +206,13 @@ class OpenSpielState(pyspiel.State):
             position.decide(int(action))
 
     def _action_to_string(self, player: int, action: int) -> str:
-        labels = self.position.game.labels
-        if player == pyspiel.PlayerId.CHANCE:
-            labels = ("chance" if self.position.is_dealt else "deal",)
-        if not 0 <= action < len(labels):
-            raise ValueError(f"action {short(action)} does not exist (0 to {len(labels) - 1})")
-        return labels[action]
+        position = self.position
+        event = "chance" if position.is_dealt else "deal"
+        by_chance = player == pyspiel.PlayerId.CHANCE
+        number = len(position.probabilities if by_chance else position.game.labels)
+        if not 0 <= action < number:
+            raise ValueError(f"action {short(action)} does not exist (0 to {number - 1})")
+        return f"{event} {action}" if by_chance else position.game.labels[action]
 
     def rewards(self) -> list[float]:
         """Return each seat's reward for the last action; zeros while it waits for chance."""
@@ -190,7 +225,10 @@ class OpenSpielState(pyspiel.State):
         return self.position.returns.tolist()
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return a string of a seat's information: a digest of its decisions, and its view.
+        """Return all that a seat has seen and done, one line for each action of any seat.
+
+        Actions are open to all seats. A line names the action and the entries of the seat's view that it changed, such as
+        `grow star 1=0 4=2`; the first line is the deal.
 
         Args:
             player: the seat; None: that of the player to move.
@@ -199,7 +237,7 @@ class OpenSpielState(pyspiel.State):
             ValueError: for a seat that does not exist, or None if there is no player to move.
         """
         seat = as_seat(self.current_player() if player is None else player, self.position.game.num_players)
-        return f"{self.position.seen[seat].hex()} {self.position.view(seat).tobytes().hex()}"
+        return self.position.recall(seat)
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> OpenSpielState:
         """Return a state that is indistinguishable for a seat, with hidden cards and chance sampled again.
@@ -250,29 +288,68 @@ class OpenSpielGame(pyspiel.Game):
     """A game for pyspiel; `register_games` makes a subclass for each.
 
     Observation tensors are the seat's current view (in Cacti, `memory="history"` adds the memory of a careful player).
-    Information-state strings also identify the seat's earlier views and actions; there are no information-state tensors.
+    Information-state strings have all that the seat has seen so far; there are no information-state tensors.
 
     Args:
-        params: the game's options; the number of players is `players`, and "" means no data file.
+        params: the game's options; the number of players is `players`, and "" means no data file. With
+            `max_chance_outcomes` above its default 1, chance nodes list all their outcomes (explicit stochastic), at most
+            this many; otherwise they have one, which is sampled.
+
+    Raises:
+        ValueError: for a wrong option, or a deal with more outcomes than allowed.
     """
 
     kind: type[Game]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = params or {}
-        self.garden_game = game = self.kind(**_renamed(given, "players", "num_players"))
+        options = _renamed(given, "players", "num_players")
+        most = options.pop("max_chance_outcomes", 1)
+        if most < 1:
+            raise ValueError(f"max_chance_outcomes must be at least 1, not {short(most)}")
+        self.garden_game = game = self.kind(**options)
+        self.most_outcomes = most
+        self._outcomes = functools.lru_cache(20_000)(self._enumerated)
+        if not self.samples:
+            self.outcomes(game.new_states(1), loops.DEAL)
         low, high = game.reward_range
         info = pyspiel.GameInfo(
             num_distinct_actions=game.num_actions,
-            max_chance_outcomes=1,
+            max_chance_outcomes=most,
             num_players=game.num_players,
             min_utility=low,
             max_utility=high,
             utility_sum=0.0 if game.utility == "zero-sum" else None,
             max_game_length=game.max_game_length,
         )
-        super().__init__(_game_type(game), info, given)
+        super().__init__(_game_type(game, most), info, given)
         self.generator = np.random.default_rng(secrets.randbits(64))
+
+    @property
+    def samples(self) -> bool:
+        """Whether chance nodes have one outcome, which is sampled when it is applied."""
+        return self.most_outcomes == 1
+
+    def outcomes(self, states: np.ndarray, action: int) -> list[tuple[float, Any]]:
+        """Return the probabilities and states of all results of a chance event.
+
+        Args:
+            states: an array of one state record.
+            action: an action that involves chance, or DEAL.
+
+        Raises:
+            ValueError: if there are more than `max_chance_outcomes`.
+        """
+        return self._outcomes(states.tobytes(), action)
+
+    def _enumerated(self, state: bytes, action: int) -> list[tuple[float, Any]]:
+        before = np.frombuffer(state, self.garden_game.state_dtype)[0]
+        found = outcomes(self.garden_game, before, None if action == loops.DEAL else action)
+        if len(found) > self.most_outcomes:
+            raise ValueError(
+                f"a chance event has {len(found)} outcomes; max_chance_outcomes is {self.most_outcomes}"
+            )
+        return found
 
     def seed(self, seed: int) -> None:
         """Seed the generator that all states of this game share.
@@ -291,7 +368,7 @@ class OpenSpielGame(pyspiel.Game):
         return _Observer(self.garden_game, iig_obs_type is not None and iig_obs_type.perfect_recall)
 
 
-def _game_type(game: Game) -> pyspiel.GameType:
+def _game_type(game: Game, max_chance_outcomes: int = 1) -> pyspiel.GameType:
     """Return OpenSpiel's metadata of a game with its options."""
     players = game.option("num_players")
     types = pyspiel.GameType
@@ -300,7 +377,9 @@ def _game_type(game: Game) -> pyspiel.GameType:
         short_name=f"garden_{game.name}",
         long_name=game.title,
         dynamics=types.Dynamics.SEQUENTIAL,
-        chance_mode=types.ChanceMode.SAMPLED_STOCHASTIC,
+        chance_mode=types.ChanceMode.SAMPLED_STOCHASTIC
+        if max_chance_outcomes == 1
+        else types.ChanceMode.EXPLICIT_STOCHASTIC,
         information=getattr(types.Information, f"{game.information}_INFORMATION".upper()),
         utility=types.Utility.ZERO_SUM if game.utility == "zero-sum" else types.Utility.IDENTICAL,
         reward_model=types.RewardModel.TERMINAL if at_end else types.RewardModel.REWARDS,
@@ -310,7 +389,8 @@ def _game_type(game: Game) -> pyspiel.GameType:
         provides_information_state_tensor=False,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification=_renamed(type(game)().option_values, "num_players", "players"),
+        parameter_specification=_renamed(type(game)().option_values, "num_players", "players")
+        | {"max_chance_outcomes": 1},
     )
 
 

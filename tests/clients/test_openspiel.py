@@ -119,6 +119,30 @@ def test_information_states_differ_by_history():
     assert later.information_state_string(0) != state.information_state_string(0)
 
 
+@pytest.mark.parametrize("name", list_games())
+def test_information_states_recall_everything(name):
+    """A line for the deal and for each action, from which every view of the seat can be computed."""
+    spiel = loaded(name)
+    state, choose = spiel.new_initial_state(), np.random.default_rng(5)
+    seats, labels, seen = range(spiel.num_players()), ["deal"], [[]]
+    while not state.is_terminal() and len(state.history()) < 80:
+        action = int(choose.choice(state.legal_actions()))
+        if not state.is_chance_node():
+            labels.append(state.action_to_string(action))
+            seen.append([])
+        state.apply_action(action)
+        seen[-1] = [state.observation_tensor(seat) for seat in seats]
+    for seat in seats:
+        view = np.zeros(spiel.garden_game.observation_size)
+        lines = state.information_state_string(seat).splitlines()
+        for line, label, views in zip(lines, labels, seen, strict=True):
+            assert line.startswith(label)
+            for change in line.removeprefix(label).split():
+                entry, value = change.split("=")
+                view[int(entry)] = int(value)
+            assert view.tolist() == views[seat]
+
+
 def test_there_are_no_information_state_tensors():
     """The current view is not all that a seat has seen, so it must not pass for that."""
     spiel = loaded("cacti")
