@@ -36,7 +36,7 @@ LONGEST = {
     "environments.md": 80,
     "batches.md": 55,
     "sb3.md": 40,
-    "libraries.md": 131,
+    "libraries.md": 154,
     "render.md": 70,
     "search-code.md": 55,
     "hidden-information.md": 110,
