@@ -45,7 +45,7 @@ def outcomes(game: Game, state: Any, action: int | None) -> list[tuple[float, An
         >>> game = garden_core.make("cacti")
         >>> outcomes(game, game.new_states(1)[0], None)
         Traceback (most recent call last):
-        ValueError: the deal has more than 100000 combinations of draws
+        ValueError: a chance event has more than 100000 combinations of draws
     """
     draws, params = _Draws(), with_attributes(game.params)[0]
     name, argument = ("deal", np.uint64(0)) if action is None else ("apply_action", np.int64(action))
@@ -55,12 +55,8 @@ def outcomes(game: Game, state: Any, action: int | None) -> list[tuple[float, An
     for _ in draws:
         after = game.new_states(1)
         after[0] = state
-        try:
-            with np.errstate(over="ignore"):
-                rule(with_attributes(after)[0], params, argument)
-        except OverflowError:
-            event = "the deal" if action is None else repr(game.labels[action])
-            raise ValueError(f"{event} has more than {MAX_DRAWS} combinations of draws") from None
+        with np.errstate(over="ignore"):
+            rule(with_attributes(after)[0], params, argument)
         result = found.setdefault(repr(game.snapshot(after[0])), [Fraction(), after[0]])
         result[0] += Fraction(1, draws.combinations)
     return [(float(probability), after) for probability, after in found.values()]
@@ -90,7 +86,7 @@ class _Draws:
         """As `rng.bounded`."""
         self.combinations *= int(n)
         if self.combinations > MAX_DRAWS:
-            raise OverflowError
+            raise ValueError(f"a chance event has more than {MAX_DRAWS} combinations of draws")
         if self.used == len(self.results):
             self.results.append(int(n) - 1)
         self.used += 1

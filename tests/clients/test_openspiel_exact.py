@@ -91,7 +91,7 @@ def test_too_many_outcomes_are_refused(tmp_path):
         loaded(tmp_path, 521, **FEWER)
     with pytest.raises(ValueError, match="max_chance_outcomes must be at least 1, not 0"):
         loaded(tmp_path, 0, **FEWER)
-    with pytest.raises(ValueError, match="the deal has more than 100000 combinations of draws"):
+    with pytest.raises(ValueError, match="a chance event has more than 100000 combinations of draws"):
         pyspiel.load_game("garden_cacti(max_chance_outcomes=1000)")
 
 

@@ -64,7 +64,7 @@ def test_cards(tmp_path):
 
 def test_too_many():
     game = make("cacti")
-    with pytest.raises(ValueError, match="the deal has more than 100000 combinations of draws"):
+    with pytest.raises(ValueError, match="a chance event has more than 100000 combinations of draws"):
         outcomes(game, game.new_states(1)[0], None)
 
 
