@@ -55,6 +55,7 @@ RESULT_TABLES = (
     strength.comparing_repeats,
     strength.comparing_deals,
     strength.decisions,
+    strength.hidden,
     strength.luck,
     strength.luck_solved,
     results.soak,

@@ -365,6 +365,26 @@ def decisions() -> str:
     )
 
 
+def hidden() -> str:
+    """Return the table of trainings with hidden information: win rates against the plain network of the same seed."""
+    ways: dict[str, list[dict[str, Any]]] = {}
+    for measured in read_measurements("hidden", folder=REPORT):
+        ways.setdefault(measured["way"], []).append(measured)
+    rows = []
+    for way, runs in ways.items():
+        rates = [run["rate"] for run in runs if "rate" in run]
+        won = ", ".join(f"{rate:.0%}" for rate in rates) or "–"
+        mean = f"{sum(rates) / len(rates):.1%}" if rates else "–"
+        numbers = [
+            f"{sum(run[key] for run in runs) / len(runs):.2f}"
+            for key in ("value_error", "bonus_loss", "basic_loss")
+        ]
+        rows.append((f"`{way}`", won, mean, *numbers))
+    return table(
+        ("training", "win rates by seed", "mean", "value error", "loss of Bonus", "loss of Basic"), rows
+    )
+
+
 def luck_solved() -> str:
     """Return a sentence on the estimates of a win rate that is known."""
     (r,) = (each for each in read_measurements("luck", folder=REPORT) if each["game"] == "pig")

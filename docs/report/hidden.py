@@ -7,6 +7,7 @@ seed by `garden compare`. Networks that exist already in the folder of the runs 
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -26,6 +27,9 @@ WAYS = (
     "--critic own --predict",
     "--critic hand --predict",
 )
+
+MEASURED = ("value_error", "bonus_loss", "basic_loss")
+"""At the end of a training: the mean squared error of the values, and the cross-entropy of the predictions, in nats."""
 
 
 @dataclass
@@ -68,8 +72,9 @@ def main(arguments: Arguments) -> None:
     measurements: list[dict[str, Any]] = []
     for seed, way in itertools.product(range(a.seeds), WAYS):
         path = trained(way, seed, a)
-        last = path.with_suffix(".log").read_text().splitlines()[-1]
-        measured: dict[str, Any] = {"way": way, "seed": seed, "last": last}
+        last = path.with_suffix(".log").read_text().splitlines()[-1].partition(": ")[2]
+        numbers = zip(MEASURED, map(float, re.findall(r"\d+\.\d+", last)), strict=True)
+        measured: dict[str, Any] = {"way": way, "seed": seed, **dict(numbers)}
         if way != PLAIN:
             agent, opponent = (
                 f"examples.privileged:make?weights={each}" for each in (path, trained(PLAIN, seed, a))
