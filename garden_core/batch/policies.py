@@ -6,6 +6,9 @@ A policy is any callable `policy(batch, rows) -> actions`: it reads the `garden_
 
 A policy that draws random numbers can have a method `reseed(rows, seeds)`, which seeds the rows, int (n,), again, each
 from a uint64, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
+
+A policy can have a method `with_probabilities(batch, rows) -> (actions, probabilities)`: the actions of a call, and the
+probability of each when it was chosen, floats (len(rows),), NaN where unknown. `garden record --probabilities` calls it.
 """
 
 from __future__ import annotations
@@ -119,6 +122,11 @@ class RandomPolicy(_BuiltIn):
     """
 
     kind = RANDOM
+
+    def with_probabilities(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return actions as a call does, and the probability of each, float32 (len(rows),)."""
+        legal = batch.target.to_numpy(batch.action_mask)[batch.target.to_numpy(rows)].sum(1)
+        return self(batch, rows), 1 / legal.astype(np.float32)
 
 
 class GreedyPolicy(_BuiltIn):

@@ -1,9 +1,9 @@
 """Datasets: many games in a small file, one or two bytes per decision; loading plays them again.
 
-A file is in the safetensors format. Its arrays are the seeds of the deals, all actions, the lineups, the seats that gave up
-and the final scores. Its metadata is JSON: the game with version and options, the content of its data files, a digest of
-its data, the agents' names, and a checksum of everything. Observations, action masks and rewards are computed on request.
-Loading imports no code and opens no other file.
+A file is in the safetensors format. Its arrays are the seeds of the deals, all actions, the lineups, the seats that gave up,
+the final scores and, if they were recorded, the probabilities of the actions. Its metadata is JSON: the game with version and
+options, the content of its data files, a digest of its data, the agents' names, and a checksum of everything. Observations,
+action masks and rewards are computed on request. Loading imports no code and opens no other file.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from garden_core.jit import loops
 from garden_core.registry import GameClass
 
 Decisions = recorded.Decisions
+Following = recorded.Following
 FORMAT = "garden-dataset-1"
 KEY = "dataset"
 LIMIT = 500_000_000
@@ -51,6 +52,8 @@ class Record(NamedTuple):
         lineups: uint8 (G, num_players), the agent of each seat, as an index into the agents.
         forfeited: int8 (G,), the seat that gave up the game on its turn, -1 for none. The game ends there with the scores of
             the last position. None: no game was given up.
+        probabilities: float32 (D,), the probability with which the agent chose each action, NaN where unknown. None: all are
+            unknown.
     """
 
     seeds: np.ndarray
@@ -58,6 +61,7 @@ class Record(NamedTuple):
     actions: np.ndarray
     lineups: np.ndarray
     forfeited: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
 
 
 class _Content(GameContent, forbid_unknown_fields=True, kw_only=True):
@@ -76,13 +80,13 @@ class Dataset:
     Args:
         game: the game with its options.
         agents: names of the agents that played, 1 to 256.
-        record: the games: integer arrays with the shapes of `Record`, at least one game.
+        record: the games: arrays with the shapes of `Record`, at least one game.
         seed: the seed of the whole series, for information; each game has its own.
 
     Attributes:
         game, seed: as given.
         agents: tuple of names.
-        record: `Record`. This and all other arrays of the dataset are read-only.
+        record: `Record`; `probabilities` is None if all are unknown. All arrays of the dataset are read-only.
         scores: int32 (G, num_players), every seat's points at the end.
         returns: float32 (G, num_players), the sum of every seat's rewards: with `reward="outcome"` its outcome. A seat
             that gives up receives -1, the others 0.
@@ -111,7 +115,7 @@ class Dataset:
             self.seed = int(as_seed(seed))
         except ValueError as error:
             raise DatasetError(str(error)) from None
-        seeds, lengths, actions, _, forfeited = self.record
+        seeds, lengths, actions, _, forfeited, _ = self.record
         assert forfeited is not None
         self._forfeited = forfeited
         self._games = Games(seeds, np.cumsum(lengths) - lengths, lengths.astype(np.int64), actions)
@@ -152,8 +156,14 @@ class Dataset:
         mask, last = np.zeros((n, self.game.num_actions), np.int8), np.zeros(n, np.bool_)
         action, player, agent = np.zeros((3, n), np.int64)
         reward, return_to_go = np.zeros((2, n), np.float32)
-        game = np.repeat(chosen, self._games.lengths[chosen])
-        decisions = Decisions(observation, mask, action, player, agent, reward, return_to_go, game, last)
+        starts, lengths = self._games.starts[chosen], self._games.lengths[chosen]
+        game, probability = np.repeat(chosen, lengths), np.full(n, np.nan, np.float32)
+        if self.record.probabilities is not None:
+            skipped = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+            probability[:] = self.record.probabilities[np.arange(n) + skipped]
+        decisions = Decisions(
+            observation, mask, action, player, agent, reward, return_to_go, game, last, probability
+        )
         latest, sums = np.zeros(players, np.int64), np.zeros(players, np.float32)
         states = self.game.new_states(len(chosen))
         recorded.expand(self._of(chosen), self.game.params, states, decisions, latest, sums)
@@ -176,6 +186,29 @@ class Dataset:
         """
         as_integer(size, "size", "at least 1", 1)
         return map(self.expand, self._blocks(self.numbers(games), size))
+
+    def following(self, decisions: Decisions) -> Following:
+        """Return what each decision's seat sees at its next decision.
+
+        Args:
+            decisions: of whole games, as `expand` and `chunks` return them.
+
+        Raises:
+            ValueError: if a seat's later decisions in a game are missing.
+        """
+        number, player, last = decisions.game, decisions.player, decisions.last
+        rows, following = np.arange(len(last)), np.zeros(len(last), np.int64)
+        for seat in range(self.game.num_players):
+            own = rows[player == seat]
+            following[own] = np.roll(own, -1)
+        if not (last | (following > rows) & (number[following] == number)).all():
+            raise ValueError("decisions must be those of whole games, in the order of play")
+        observation, mask = decisions.observation[following], decisions.action_mask[following]
+        games, at = np.unique(number[last], return_inverse=True)
+        view = np.zeros((len(at), self.game.observation_size), np.int8)
+        loops.observe_rows(self.final_states(games)[at], self.game.params, player[last], view)
+        observation[last], mask[last] = view.reshape(-1, *self.game.observation_shape), 1
+        return Following(observation, mask)
 
     def final_states(self, games: Any = None) -> np.ndarray:
         """Return the final state records of some games, or of all, (k,).
@@ -278,6 +311,8 @@ class Dataset:
             "library": version("garden-envs"),
         }
         arrays = {**self.record._asdict(), "scores": self.scores}
+        if self.record.probabilities is None:
+            del arrays["probabilities"]
         if (self._forfeited < 0).all():  # as in files that earlier versions can read
             del arrays["forfeited"]
         whole = content | {"checksum": _checksum(content, arrays)}
@@ -320,10 +355,23 @@ def check_names(agents: Sequence[str]) -> None:
             raise DatasetError(f"an agent cannot be called {short(name)}")
 
 
+def checked_probabilities(given: Any, decisions: int) -> np.ndarray:
+    """Return probabilities as float32 (decisions,); raise DatasetError unless they are from above 0 to 1, or NaN."""
+    array = np.asarray(given)
+    if array.shape != (decisions,):
+        raise DatasetError(f"probabilities must have shape {(decisions,)}, not {array.shape}")
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float32)
+        if (np.isnan(array) | (array > 0) & (array <= 1)).all():
+            return array
+    raise DatasetError("probabilities must be above 0 and at most 1, or NaN where unknown")
+
+
 def record_types(game: Game) -> dict[str, np.dtype]:
     """Return the dtype of each array of a `Record`."""
     action = np.uint8 if game.num_actions <= 256 else np.uint16
-    kinds = map(np.dtype, (np.uint64, np.int32, action, np.uint8, np.int8))
+    kinds = map(np.dtype, (np.uint64, np.int32, action, np.uint8, np.int8, np.float32))
     return dict(zip(Record._fields, kinds, strict=True))
 
 
@@ -344,18 +392,23 @@ def _checked(game: Game, agents: int, given: Record) -> Record:
         "forfeited": ((n,), -1, game.num_players - 1),
     }
     copies = {}
-    for name, kind in record_types(game).items():
-        array, (shape, low, high) = np.asarray(getattr(given, name)), limits[name]
+    kinds = record_types(game)
+    for name, (shape, low, high) in limits.items():
+        array = np.asarray(getattr(given, name))
         if array.shape != shape:
             raise DatasetError(f"{name} must have shape {shape}, not {array.shape}")
         if array.dtype.kind not in "iu" or int(array.min()) < low or int(array.max()) > high:
             raise DatasetError(f"{name} must be whole numbers from {low} to {high}")
-        copies[name] = np.array(array, kind)
+        copies[name] = np.array(array, kinds[name])
         copies[name].flags.writeable = False
     total = int(copies["lengths"].sum(dtype=np.int64))
     if total != decisions:
         raise DatasetError(f"the games have {total:,} decisions, and there are {decisions:,} actions")
-    return Record(**copies)
+    if given.probabilities is None:
+        return Record(**copies)
+    probabilities = checked_probabilities(given.probabilities, decisions)
+    probabilities.flags.writeable = False
+    return Record(**copies, probabilities=None if np.isnan(probabilities).all() else probabilities)
 
 
 def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
@@ -366,7 +419,7 @@ def _read(path: str | Path) -> tuple[_Content, dict[str, np.ndarray]]:
         raise DatasetError(f"{one_line(path)} is not a dataset: {one_line(error)}") from None
 
     def digest(content: dict[str, Any]) -> str:
-        if arrays.keys() | {"forfeited"} != {*Record._fields, "scores"}:
+        if arrays.keys() | {"forfeited", "probabilities"} != {*Record._fields, "scores"}:
             raise ValueError(f"its arrays are {short(sorted(arrays))}")
         return _checksum(content, arrays)
 

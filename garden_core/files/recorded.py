@@ -40,6 +40,7 @@ class Decisions(NamedTuple):
             outcome.
         game: int64 (n,), number of the game in the dataset.
         last: bool (n,), whether it is the seat's last decision in its game.
+        probability: float32 (n,), the probability with which the agent chose the action, NaN where unknown.
     """
 
     observation: np.ndarray
@@ -51,6 +52,20 @@ class Decisions(NamedTuple):
     return_to_go: np.ndarray
     game: np.ndarray
     last: np.ndarray
+    probability: np.ndarray
+
+
+class Following(NamedTuple):
+    """What seats see at their next decisions; each row of the arrays belongs to one decision.
+
+    Attributes:
+        next_observation: int8 `(n, *game.observation_shape)`, what the seat sees at its next decision in the game; after its
+            last one, what it sees of the final state.
+        next_action_mask: int8 (n, num_actions), the legal actions of the next decision; after the last one all ones.
+    """
+
+    next_observation: np.ndarray
+    next_action_mask: np.ndarray
 
 
 @compiled
@@ -79,7 +94,7 @@ def play_again(games, params, states, mask, played, returns):
 
 @compiled
 def expand(games, params, states, decisions, latest, sums):
-    """Play game i into states[i], with legal actions only, and write its decisions except `agent` and `game`.
+    """Play game i into states[i], with legal actions only, and write its decisions except `agent`, `game` and `probability`.
 
     The observations are flat, int8 (n, observation size). `latest`, int64 (players,), and `sums`, float32 (players,), are
     overwritten.

@@ -30,7 +30,8 @@ def to_minari(
     An episode is a game as in `garden_core.interfaces.gymnasium_env.Env`: T observations before the seat's decisions and one
     at the end, T actions, and T rewards, each the sum up to the next decision. A game cut at the cap is terminated, too.
     `infos`, arrays of T + 1 entries, contains `action_mask`, all ones at the end, `seat`, `capped` and `game`, the game's
-    number in `dataset`: episodes of one game are not independent.
+    number in `dataset`: episodes of one game are not independent. If the dataset has probabilities, `infos` contains
+    `probability`, NaN where unknown and at the end.
 
     Args:
         dataset: the games.
@@ -103,7 +104,10 @@ def _episodes(dataset: Dataset, chosen: np.ndarray) -> Iterator[EpisodeBuffer]:
                 rows = starts[i] + np.flatnonzero(chunk.player[starts[i] : ends[i]] == seat)
                 if len(rows):
                     decisions = Decisions(*(array[rows] for array in chunk))
-                    yield _episode(dataset.game, decisions, finals[i : i + 1])
+                    episode = _episode(dataset.game, decisions, finals[i : i + 1])
+                    if dataset.record.probabilities is not None:
+                        episode.infos["probability"] = np.append(decisions.probability, np.float32(np.nan))
+                    yield episode
 
 
 def _episode(game: Game, decisions: Decisions, final: np.ndarray) -> EpisodeBuffer:

@@ -11,14 +11,14 @@ import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from garden_core.checks import as_integer
-from garden_core.files.dataset import Dataset, Decisions
+from garden_core.files.dataset import Dataset, Decisions, Following
 
 
 class TorchDataset(IterableDataset):
     """The decisions of games in batches: `DataLoader(TorchDataset(dataset), batch_size=None, num_workers=2)`.
 
-    A batch is a dict of tensors with the names, shapes and dtypes of `garden_core.files.dataset.Decisions`. Each iteration
-    yields every decision once. The DataLoader's workers split the games; each makes its own batches, the last of which can
+    A batch is a dict of tensors with the names, shapes and dtypes of `garden_core.files.dataset.Decisions` and, with
+    `following`, `garden_core.files.dataset.Following`. Each iteration yields every decision once. The DataLoader's workers split the games; each makes its own batches, the last of which can
     be smaller. The order depends only on `generator`, in workers on the DataLoader's seed (`DataLoader(generator=…)`), by
     default on torch's generator (`torch.manual_seed`).
 
@@ -30,6 +30,7 @@ class TorchDataset(IterableDataset):
             decisions; otherwise keep the order.
         mixed: size of the buffer in decisions, at least 1; a longer game is taken whole.
         generator: determines the order without workers, because a DataLoader without workers does not pass on its own.
+        following: add what the seat sees at its next decision, as `Dataset.following` returns it.
 
     Raises:
         IndexError: as `Dataset.expand`.
@@ -53,11 +54,12 @@ class TorchDataset(IterableDataset):
         shuffle: bool = True,
         mixed: int = 16_384,
         generator: torch.Generator | None = None,
+        following: bool = False,
     ) -> None:
         as_integer(batch_size, "batch_size", "at least 1", 1)
         as_integer(mixed, "mixed", "at least 1", 1)
         self.dataset, self.batch_size, self.shuffle, self.mixed = dataset, batch_size, shuffle, mixed
-        self.games = dataset.numbers(games)
+        self.games, self.following = dataset.numbers(games), following
         self.generator = generator
         self._epochs: Counter[int] = Counter()  # number of epochs by seed, in a persistent worker
 
@@ -80,10 +82,11 @@ class TorchDataset(IterableDataset):
         rest: list[np.ndarray] = []  # the last chunk's remaining decisions, less than a batch
         for chunk in self.dataset.chunks(games[part::parts], self.mixed):
             n = len(chunk.action)
+            arrays = [*chunk, *(self.dataset.following(chunk) if self.following else ())]
             order = rng.permutation(n) if self.shuffle else np.arange(n)
             for start in range(-len(rest[0]) if rest else 0, n, self.batch_size):
                 end = start + self.batch_size
-                batch = [array[order[max(start, 0) : end]] for array in chunk]
+                batch = [array[order[max(start, 0) : end]] for array in arrays]
                 if rest:
                     batch = [np.concatenate(pair) for pair in zip(rest, batch, strict=True)]
                 rest = batch if end > n else []
@@ -94,4 +97,5 @@ class TorchDataset(IterableDataset):
 
 
 def _tensors(arrays: list[np.ndarray]) -> dict[str, torch.Tensor]:
-    return dict(zip(Decisions._fields, map(torch.from_numpy, arrays), strict=True))
+    names = (*Decisions._fields, *Following._fields)
+    return dict(zip(names, map(torch.from_numpy, arrays), strict=False))

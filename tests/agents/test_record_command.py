@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 import pytest
-from garden_agents import commands
+from garden_agents import commands, load
 from garden_agents.evaluation import record
 from garden_agents.evaluation.record import Job, lineups, play_job
 from processes import garden_here
@@ -82,6 +82,47 @@ def test_each_agent_takes_its_own_decisions():
     own = decisions.agent == 0
     assert (decisions.action[own] == last_legal[own]).all()
     assert (decisions.action[~own] != last_legal[~own]).any()
+
+
+def test_probabilities_are_those_of_the_agents(path, tmp_path):
+    agents = "random", "own_agents:sampling", "network", "greedy"
+    assert recorded(path, *agents, games=20, more=["--probabilities"])[1] is None
+    games = Dataset.load(path)
+    decisions = games.expand()
+    legal = decisions.action_mask.sum(1)
+    uniform, sampled, certain, unknown = (decisions.agent == agent for agent in range(4))
+    assert np.array_equal(decisions.probability[uniform], np.float32(1) / legal[uniform].astype(np.float32))
+    policy, _ = load("cacti").evaluate(decisions.observation[sampled], decisions.action_mask[sampled])
+    chances = policy[np.arange(len(policy)), decisions.action[sampled]]
+    np.testing.assert_allclose(decisions.probability[sampled], chances, rtol=1e-4)
+    assert (chances < 0.5).any()
+    assert (decisions.probability[certain] == 1).all()
+    assert np.isnan(decisions.probability[unknown]).all()
+    recorded(tmp_path / "without.safetensors", *agents, games=20)
+    without = Dataset.load(tmp_path / "without.safetensors")
+    assert without.record.probabilities is None
+    assert np.array_equal(without.record.actions, games.record.actions)
+
+
+def test_probabilities_of_many_jobs_and_of_games_that_were_given_up(path, monkeypatch):
+    monkeypatch.setattr(record, "BLOCK", 4)
+    agents = "own_agents:quitting", "random"
+    assert recorded(path, *agents, games=10, more=["--probabilities"])[1] is None
+    games = Dataset.load(path)
+    decisions = games.expand()
+    assert (games.record.forfeited >= 0).any()
+    random = decisions.agent == 1
+    legal = decisions.action_mask[random].sum(1).astype(np.float32)
+    assert np.array_equal(decisions.probability[random], 1 / legal)
+    assert np.isnan(decisions.probability[~random]).all()
+
+
+def test_impossible_probabilities_stop_the_recording(path):
+    message = recorded(path, "random", "own_agents:boasting", more=["--probabilities"])[1]
+    assert message.startswith(
+        "error: own_agents:boasting failed: DatasetError: probabilities must be above 0"
+    )
+    assert not path.exists()
 
 
 def test_forfeited_games_are_kept(path):

@@ -8,7 +8,7 @@ minari = pytest.importorskip("minari")
 
 from variants import each_game
 
-from garden_core import RandomPolicy, Replay, make
+from garden_core import Dataset, RandomPolicy, Replay, make
 from garden_core.interfaces import Env, to_minari
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is set to None:UserWarning", "ignore:env_spec is None")
@@ -72,6 +72,22 @@ def test_which_seats(games, options, episodes):
     assert made.total_steps == chosen.sum()
     assert sum(episode.rewards.sum() for episode in made) == pytest.approx(decisions.reward[chosen].sum())
     assert all(np.flatnonzero(episode.infos["capped"]) == len(episode.actions) for episode in made)
+
+
+def test_steps_have_the_next_view_and_mask_and_the_probability(games):
+    drawn = np.linspace(0.1, 1, games.num_decisions, dtype=np.float32)
+    drawn[::3] = np.nan
+    games = Dataset(games.game, games.agents, games.record._replace(probabilities=drawn))
+    decisions = games.expand()
+    following = games.following(decisions)
+    for episode in to_minari(games, "steps-v0"):
+        rows = (decisions.game == episode.infos["game"][0]) & (decisions.player == episode.infos["seat"][0])
+        assert np.array_equal(episode.observations[:-1], decisions.observation[rows])
+        assert np.array_equal(episode.observations[1:], following.next_observation[rows])
+        assert np.array_equal(episode.infos["action_mask"][:-1], decisions.action_mask[rows])
+        assert np.array_equal(episode.infos["action_mask"][1:], following.next_action_mask[rows])
+        np.testing.assert_equal(episode.infos["probability"], np.append(drawn[rows], np.float32(np.nan)))
+    assert "probability" not in to_minari(dataset_of([games.replay(0)]), "without-v0")[0].infos
 
 
 def test_games_that_gymnasium_cannot_make_again():

@@ -13,7 +13,7 @@ from variants import each_game, each_variant, shortened
 
 from garden_core import Dataset, DatasetError, RandomPolicy, Replay, make, record
 from garden_core.files import dataset
-from garden_core.files.dataset import KEY, Record
+from garden_core.files.dataset import KEY, Decisions, Record
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,47 @@ def test_agents_and_results(games):
     assert [games.game.scores(state) for state in games.final_states()] == games.scores.tolist()
 
 
+@each_variant
+def test_what_follows_agrees_with_stepping(name, options):
+    """Each seat's next view and mask; at the end its view of the final position, and all ones."""
+    games = dataset_of(played(make(name, **options)))
+    decisions, batch = games.expand(), dealt(games.game, autoreset=False)
+    following = games.following(decisions)
+    for number in range(len(games)):
+        batch.set_states([0], [next(games.replay(number).states())])
+        latest = {}
+        for row in np.flatnonzero(decisions.game == number):
+            player = int(batch.current_player[0])
+            if player in latest:
+                assert np.array_equal(following.next_observation[latest[player]], batch.observation[0])
+                assert np.array_equal(following.next_action_mask[latest[player]], batch.action_mask[0])
+            latest[player] = row
+            batch.step([decisions.action[row]])
+        for player, row in latest.items():
+            assert np.array_equal(following.next_observation[row], batch.observe(player)[0])
+            assert following.next_action_mask[row].all()
+
+
+def test_what_follows_in_some_games(games):
+    whole = games.expand()
+    every = games.following(whole)
+    for chosen in ([7, 2, 2], [3], []):
+        rows = np.concatenate([np.flatnonzero(whole.game == number) for number in chosen] or [[]]).astype(int)
+        for found, array in zip(games.following(games.expand(chosen)), every, strict=True):
+            assert np.array_equal(found, array[rows])
+    own = whole.player == 1
+    for found, array in zip(games.following(Decisions(*(a[own] for a in whole))), every, strict=True):
+        assert np.array_equal(found, array[own])
+
+
+def test_parts_of_games_have_no_following_ones(games):
+    whole = games.expand()
+    shuffled = np.random.default_rng(1).permutation(games.num_decisions)
+    for rows in (slice(30), ~whole.last, shuffled):
+        with pytest.raises(ValueError, match="must be those of whole games, in the order of play"):
+            games.following(Decisions(*(array[rows] for array in whole)))
+
+
 @pytest.mark.parametrize("size", [1, 50, 100, 10_000])
 def test_chunks_are_the_whole_in_parts(games, size):
     chunks = list(games.chunks(size=size))
@@ -93,7 +134,7 @@ def test_some_games(games, chosen, numbers):
     expanded = games.expand(chosen)
     alone = [games.expand(number) for number in numbers]
     for array, *each in zip(expanded, *alone, strict=True):
-        assert array.tolist() == [row for one in each for row in one.tolist()]
+        np.testing.assert_equal(array.tolist(), [row for one in each for row in one.tolist()])
     assert len(games.final_states(chosen)) == len(numbers)
     assert sum(len(chunk.action) for chunk in games.chunks(chosen)) == len(expanded.action)
 
@@ -110,6 +151,62 @@ def test_a_game_is_a_replay(games, tmp_path):
     assert replay == played(games.game, 10)[4]
     replay.save(tmp_path / "game.json")
     assert Replay.load(tmp_path / "game.json") == games.replay(4 - len(games))
+
+
+# --- probabilities ---
+
+
+@pytest.fixture(scope="module")
+def known(games):
+    """The games, with the probabilities of most decisions."""
+    drawn = np.random.default_rng(3).uniform(0.01, 1, games.num_decisions).astype(np.float32)
+    drawn[::3] = np.nan
+    return Dataset(games.game, games.agents, games.record._replace(probabilities=drawn), games.seed)
+
+
+def test_probabilities_are_those_of_the_record(games, known):
+    drawn = known.record.probabilities
+    np.testing.assert_equal(known.expand().probability, drawn)
+    starts = np.append(0, np.cumsum(games.record.lengths))
+    mixed = np.concatenate([drawn[starts[number] : starts[number + 1]] for number in (7, 2, 2)])
+    np.testing.assert_equal(known.expand([7, 2, 2]).probability, mixed)
+    assert np.isnan(games.expand().probability).all()
+    assert games.expand(0).probability.dtype == known.expand(0).probability.dtype == np.float32
+
+
+def test_files_keep_probabilities_only_where_there_are_some(games, known, tmp_path):
+    path = tmp_path / "games.safetensors"
+    known.save(path)
+    size = path.stat().st_size
+    np.testing.assert_equal(Dataset.load(path).record.probabilities, known.record.probabilities)
+    unknown = np.full(games.num_decisions, np.nan)
+    Dataset(games.game, games.agents, games.record._replace(probabilities=unknown), games.seed).save(path)
+    assert Dataset.load(path).record.probabilities is None
+    assert "probabilities" not in dataset_parts(path.read_bytes())[1]
+    assert 0 <= size - path.stat().st_size - 4 * games.num_decisions < 100
+
+
+@pytest.mark.parametrize("wrong", [0, -0.5, 1.01, np.inf, -np.inf, 1e-60])
+def test_impossible_probabilities_are_refused(games, known, wrong):
+    for kind in (np.float32, np.float64):
+        given = known.record.probabilities.astype(kind)
+        given[5] = wrong
+        with pytest.raises(DatasetError, match="probabilities must be above 0 and at most 1, or NaN"):
+            Dataset(games.game, games.agents, games.record._replace(probabilities=given))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.ones(3), "probabilities must have shape"),
+        ("many", "probabilities must have shape"),
+        (1, "probabilities must be above 0 and at most 1, or NaN"),
+    ],
+)
+def test_other_things_than_probabilities_are_refused(games, given, message):
+    given = np.full(games.num_decisions, given) if isinstance(given, int) else given
+    with pytest.raises(DatasetError, match=message):
+        Dataset(games.game, games.agents, games.record._replace(probabilities=given))
 
 
 # --- impossible games ---
@@ -219,7 +316,7 @@ def test_files_are_small_and_hold_everything(name, tmp_path):
     assert (again.game, again.agents, again.seed) == (games.game, games.agents, games.seed)
     assert all(map(np.array_equal, again.record, games.record))
     assert np.array_equal(again.returns, games.returns)
-    assert all(map(np.array_equal, again.expand(), games.expand()))
+    np.testing.assert_equal(tuple(again.expand()), tuple(games.expand()))
     header, per_game = 2000, 12 + 5 * games.game.num_players
     assert path.stat().st_size < games.num_decisions + per_game * len(games) + header
 
@@ -274,6 +371,8 @@ def test_changed_files_are_refused(file):
         ({}, {"scores": np.zeros((10, 3), np.int32)}, "with other scores: other rules made it"),
         ({}, {"lengths": np.ones(10, np.int64)}, "its lengths are int64, not int32"),
         ({}, {"more": np.ones(10)}, "its arrays are .*more"),
+        ({}, {"probabilities": np.ones(10)}, "its probabilities are float64, not float32"),
+        ({}, {"probabilities": np.ones(10, np.float32)}, "probabilities must have shape"),
     ],
 )
 def test_wrong_content_is_refused_in_spite_of_its_checksum(file, content, arrays, message):
@@ -286,10 +385,10 @@ def test_games_are_played_in_blocks(games, monkeypatch):
     monkeypatch.setattr(dataset, "CHUNK", 50)
     again = Dataset(games.game, games.agents, games.record)
     assert np.array_equal(again.scores, games.scores)
-    assert all(map(np.array_equal, again.expand(), games.expand()))
+    np.testing.assert_equal(tuple(again.expand()), tuple(games.expand()))
 
 
-def test_arrays_are_read_only(games):
-    for array in (*games.record, games.scores, games.returns):
+def test_arrays_are_read_only(known):
+    for array in (*known.record, known.scores, known.returns):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0

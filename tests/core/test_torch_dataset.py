@@ -44,8 +44,32 @@ def test_in_order(games):
     for name, array in whole._asdict().items():
         tensors = [batch[name] for batch in batches]
         assert tensors[0].dtype == torch.from_numpy(array).dtype
-        assert np.array_equal(torch.cat(tensors).numpy(), array)
+        np.testing.assert_equal(torch.cat(tensors).numpy(), array)
     assert [len(batch["action"]) for batch in batches[:-1]] == [64] * (games.num_decisions // 64)
+
+
+def test_what_follows_stays_with_its_decision(games):
+    whole = games.expand()
+    names = (
+        "game",
+        "player",
+        "return_to_go",
+        "observation",
+        "action_mask",
+        "next_observation",
+        "next_action_mask",
+    )
+    every = whole._asdict() | games.following(whole)._asdict()
+    expected = {b"".join(every[name][i].tobytes() for name in names) for i in range(games.num_decisions)}
+    (batches,) = loaded(games, mixed=100, following=True)
+    found = [
+        b"".join(batch[name][i].numpy().tobytes() for name in names)
+        for batch in batches
+        for i in range(len(batch["action"]))
+    ]
+    assert len(found) == games.num_decisions
+    assert set(found) == expected
+    assert not any(name.startswith("next") for name in loaded(games)[0][0])
 
 
 @FORKED

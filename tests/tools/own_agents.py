@@ -28,6 +28,26 @@ def raising(game, seed):
     return lambda batch, rows: 1 / 0
 
 
+def sampling(game, seed):
+    """Sample from the pretrained network."""
+    from garden_agents import load
+
+    return load(game, seed=seed, sampled=True)
+
+
+def boasting(game, seed):
+    """Take the first legal action with more than certainty."""
+
+    class Boaster:
+        def with_probabilities(self, batch, rows):
+            return batch.action_mask[rows].argmax(1), np.full(len(rows), 1.5)
+
+        def __call__(self, batch, rows):
+            return self.with_probabilities(batch, rows)[0]
+
+    return Boaster()
+
+
 def quitting(game, seed):
     """Give up every fourth game after a few decisions."""
 

@@ -22,7 +22,9 @@ from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_o
 from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
-from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, record_types
+from garden_core.batch.batch import Batch
+from garden_core.batch.policies import FORFEIT, Policy, check_answer
+from garden_core.files.dataset import LIMIT, Dataset, Record, check_names, checked_probabilities, record_types
 from garden_core.game import Game
 from garden_core.jit.rng import bounded, game_seed, seed_rng
 
@@ -53,9 +55,14 @@ def lineups(agents: int, num_players: int, games: int, seed: int) -> np.ndarray:
 
 
 def play_job(
-    game: Game, names: Sequence[str], job: Job, seed: int, allow_other_options: bool = False
+    game: Game,
+    names: Sequence[str],
+    job: Job,
+    seed: int,
+    allow_other_options: bool = False,
+    probabilities: bool = False,
 ) -> Record:
-    """Play a job with new agents; return its games, forfeited games included.
+    """Play a job with new agents; return its games, forfeited games included, on request with the actions' probabilities.
 
     Sets torch to one thread, see `use_one_torch_thread`.
 
@@ -66,24 +73,45 @@ def play_job(
     def seed_of(purpose: str, size: int = 8) -> int:
         return int.from_bytes(digest_of(seed, job.block, *names, purpose)[:size])
 
-    agents = [
-        named(name, load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options))
-        for name in names
-    ]
+    agents = [load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options) for name in names]
+    log: list[np.ndarray] = []
+    if probabilities:
+        agents = [_logged(agent, log) for agent in agents]
+    agents = list(map(named, names, agents))
     use_one_torch_thread()
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
     deal_seed = seed_of("games")
     ended = play(game, agents, seated, deal_seed)
     rows, actions = ended.decisions.T
-    arrays = (
+    arrays = [
         [game_seed(np.uint64(deal_seed), np.uint64(row), np.uint64(0)) for row in range(job.games)],
         np.bincount(rows, minlength=job.games),
         actions[np.argsort(rows, kind="stable")],
         seated,
         ended.forfeited,
-    )
+    ]
+    if probabilities:
+        decided, logged = np.hstack(log)
+        arrays.append(logged[np.argsort(decided, kind="stable")])
     types = record_types(game).values()
-    return Record(*(np.asarray(array, kind) for array, kind in zip(arrays, types, strict=True)))
+    return Record(*(np.asarray(array, kind) for array, kind in zip(arrays, types, strict=False)))
+
+
+def _logged(policy: Policy, log: list[np.ndarray]) -> Policy:
+    """Return a policy that also appends the rows of its decisions and their probabilities to `log`, float64 (2, n)."""
+    decide = getattr(policy, "with_probabilities", None)
+
+    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+        if decide is None:
+            actions, probabilities = policy(batch, rows), np.full(len(rows), np.nan)
+        else:
+            actions, probabilities = decide(batch, rows)
+        decided = check_answer(actions, batch, rows, may_forfeit=True) != FORFEIT
+        rows = rows[decided]
+        log.append(np.stack([rows, checked_probabilities(np.asarray(probabilities)[decided], len(rows))]))
+        return actions
+
+    return choose
 
 
 @dataclass
@@ -96,6 +124,8 @@ class Arguments(GameArguments):
     """new file for the dataset"""
     games: int = 1000
     """number of games, rounded up to a multiple of the number of agents"""
+    probabilities: bool = False
+    """also write the probability of each action, 4 bytes, where the agent knows it (random, networks, your own agents)"""
 
 
 def main(arguments: Arguments) -> Dataset:
@@ -114,7 +144,8 @@ def main(arguments: Arguments) -> Dataset:
         parts, stopped = _record(a, game)
         if not parts:
             raise SystemExit(f"{stopped}; no game is finished, and no file is written")
-        dataset = Dataset(game, a.agents, Record(*map(np.concatenate, zip(*parts, strict=True))), a.seed)
+        given = ([array for array in part if array is not None] for part in parts)
+        dataset = Dataset(game, a.agents, Record(*map(np.concatenate, zip(*given, strict=True))), a.seed)
         dataset.save(a.output)
     print(_summary(dataset))
     if stopped:
@@ -139,7 +170,12 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
     names = arguments.agents
     jobs = [Job(*block) for block in blocks(arguments.games, BLOCK, len(names))]
     play_one = functools.partial(
-        play_job, game, names, seed=arguments.seed, allow_other_options=arguments.allow_other_options
+        play_job,
+        game,
+        names,
+        seed=arguments.seed,
+        allow_other_options=arguments.allow_other_options,
+        probabilities=arguments.probabilities,
     )
     parts = {}
     size, stopped = 0, ""
@@ -153,7 +189,7 @@ def _record(arguments: Arguments, game: Game) -> tuple[list[Record], str]:
             for job, part in done:
                 parts[job] = part
                 bar.update(job.games)
-                size += sum(np.asarray(array).nbytes for array in part)
+                size += sum(array.nbytes for array in part if array is not None)
                 size += 4 * part.lineups.size  # for the scores
                 if size > ROOM:
                     stopped = "the file is full"

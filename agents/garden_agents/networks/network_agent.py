@@ -118,18 +118,23 @@ class NetworkAgent(Reseedable):
         Raises:
             ValueError: if the weights are so large that the logits are not finite.
         """
+        return self._choose(self._outputs(batch.flat[rows])[0], batch, rows)[0]
+
+    def with_probabilities(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return actions as a call does, and the probability of each, float32 (len(rows),): 1 if they are not sampled."""
         return self._choose(self._outputs(batch.flat[rows])[0], batch, rows)
 
     def decide(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return actions as a call does, and values as `evaluate` does, from one forward pass."""
         logits, raw = self._outputs(batch.flat[rows])
-        return self._choose(logits, batch, rows), expected_values(raw, self.value_target)
+        return self._choose(logits, batch, rows)[0], expected_values(raw, self.value_target)
 
-    def _choose(self, logits: np.ndarray, batch: Batch, rows: np.ndarray) -> np.ndarray:
+    def _choose(self, logits: np.ndarray, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         masks = batch.action_mask[rows]
         if not self.sampled:
-            return np.where(masks != 0, logits, -np.inf).argmax(1)
-        return sample(logits, masks, self._streams.on(batch), np.asarray(rows, np.int64))[0]
+            return np.where(masks != 0, logits, -np.inf).argmax(1), np.ones(len(masks), np.float32)
+        actions, logs = sample(logits, masks, self._streams.on(batch), np.asarray(rows, np.int64))
+        return actions, np.maximum(np.exp(logs), np.finfo(np.float32).tiny)
 
     def evaluate(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, float32 (N, num_actions), and values from -1 to 1: see `heads.expected_values`.
