@@ -28,7 +28,9 @@ def test_a_critic_that_sees_hidden_cards(tmp_path):
 def test_offline_learning(tmp_path):
     """Behaviour cloning and Q-learning both learn from games of random and greedy play."""
     data, options = tmp_path / "mixed.safetensors", {"reward": "margin"}
-    record.main(record.Arguments("cacti", ["random", "greedy"], data, games=2000, options=options, processes=1))
+    record.main(
+        record.Arguments("cacti", ["random", "greedy"], data, games=2000, options=options, processes=1)
+    )
     rates = offline.main(offline.Arguments(data, steps=600, opponent="random", games=200))
     for name in ("cloned", "q-learning"):
         assert rates[name] - 1.96 * (rates[name] * (1 - rates[name]) / 200) ** 0.5 > 0.5
