@@ -56,6 +56,7 @@ RESULT_TABLES = (
     strength.comparing_deals,
     strength.decisions,
     strength.hidden,
+    strength.offline,
     strength.luck,
     strength.luck_solved,
     results.soak,

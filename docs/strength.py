@@ -385,6 +385,20 @@ def hidden() -> str:
     )
 
 
+def offline() -> str:
+    """Return the table of offline learning: win rates against `greedy`."""
+    by_size: dict[int, list[dict[str, float]]] = {}
+    for measured in read_measurements("offline", folder=REPORT):
+        by_size.setdefault(measured["games"], []).append(measured["rates"])
+    rows = []
+    for size, runs in by_size.items():
+        for name in runs[0]:
+            rates = [run[name] for run in runs]
+            each = ", ".join(f"{rate:.1%}" for rate in rates)
+            rows.append((f"{size:,}", name, f"{sum(rates) / len(rates):.1%}", each))
+    return table(("games in the dataset", "agent", "mean", "by seed"), rows)
+
+
 def luck_solved() -> str:
     """Return a sentence on the estimates of a win rate that is known."""
     (r,) = (each for each in read_measurements("luck", folder=REPORT) if each["game"] == "pig")
