@@ -39,7 +39,7 @@ LONGEST = {
     "libraries.md": 154,
     "render.md": 70,
     "search-code.md": 55,
-    "hidden-information.md": 110,
+    "hidden-information.md": 120,
     "own-model.md": 120,
     "train.md": 120,
     "exploit.md": 40,
