@@ -366,23 +366,20 @@ def decisions() -> str:
 
 
 def hidden() -> str:
-    """Return the table of trainings with hidden information: win rates against the plain network of the same seed."""
+    """Return the table of trainings with hidden information, by seed, and means over the seeds."""
     ways: dict[str, list[dict[str, Any]]] = {}
     for measured in read_measurements("hidden", folder=REPORT):
         ways.setdefault(measured["way"], []).append(measured)
     rows = []
     for way, runs in ways.items():
-        rates = [run["rate"] for run in runs if "rate" in run]
-        won = ", ".join(f"{rate:.0%}" for rate in rates) or "–"
-        mean = f"{sum(rates) / len(rates):.1%}" if rates else "–"
-        numbers = [
-            f"{sum(run[key] for run in runs) / len(runs):.2f}"
-            for key in ("value_error", "bonus_loss", "basic_loss")
-        ]
-        rows.append((f"`{way}`", won, mean, *numbers))
-    return table(
-        ("training", "win rates by seed", "mean", "value error", "loss of Bonus", "loss of Basic"), rows
-    )
+        greedy = [run["against_greedy"] for run in runs]
+        plain = [f"{run['rate']:.0%} of {run['games']:,}" for run in runs if "rate" in run]
+        keys = "value_error", "bonus_loss", "basic_loss"
+        means = [f"{sum(run[key] for run in runs) / len(runs):.2f}" for key in keys]
+        against = f"{sum(greedy) / len(greedy):.1%} ({', '.join(f'{rate:.1%}' for rate in greedy)})"
+        rows.append((f"`{way}`", against, ", ".join(plain) or "–", *means))
+    head = "training", "against greedy", "against the plain network of the seed"
+    return table((*head, "value error", "loss of Bonus", "loss of Basic"), rows)
 
 
 def offline() -> str:

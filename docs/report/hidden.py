@@ -1,7 +1,7 @@
 """Measure what hidden information brings in training: `python -m docs.report.hidden`.
 
-Trains `examples/privileged.py` in each of WAYS with several seeds, and compares each network with the plain one of the same
-seed by `garden compare`. Networks that exist already in the folder of the runs are not trained again.
+Trains `examples/privileged.py` in each of WAYS with several seeds. Each network plays against `greedy`, and `garden compare`
+compares it with the plain network of the same seed. Networks that exist already in the folder of the runs are not trained again.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import tyro
+from garden_agents import load_agent, meet
 from garden_agents.evaluation import compare
 
 from benchmarks import common
+from garden_core import make
 
 PLAIN = "--critic own --no-predict"
 WAYS = (
@@ -41,7 +43,7 @@ class Arguments:
     decisions: int = 2_000_000
     """decisions of each training"""
     games: int = 10_000
-    """largest number of games of a comparison"""
+    """games against greedy, and largest number of games of a comparison"""
     processes: int = 1
     """processes of a comparison"""
     runs: Path = Path("runs/hidden")
@@ -65,25 +67,29 @@ def trained(way: str, seed: int, arguments: Arguments) -> Path:
     return path
 
 
+def _name(path: Path) -> str:
+    return f"examples.privileged:make?weights={path}"
+
+
 def main(arguments: Arguments) -> None:
     """Train, compare, and write the result file."""
     a = arguments
     a.runs.mkdir(parents=True, exist_ok=True)
+    game = make("cacti")
     measurements: list[dict[str, Any]] = []
     for seed, way in itertools.product(range(a.seeds), WAYS):
         path = trained(way, seed, a)
         last = path.with_suffix(".log").read_text().splitlines()[-1].partition(": ")[2]
         numbers = zip(MEASURED, map(float, re.findall(r"\d+\.\d+", last)), strict=True)
         measured: dict[str, Any] = {"way": way, "seed": seed, **dict(numbers)}
+        agents = load_agent(_name(path), game), load_agent("greedy", game, seed)
+        measured["against_greedy"] = meet(game, ("trained", "greedy"), agents, a.games).win_rate
         if way != PLAIN:
-            agent, opponent = (
-                f"examples.privileged:make?weights={each}" for each in (path, trained(PLAIN, seed, a))
-            )
             test = compare.main(
                 compare.Arguments(
                     game="cacti",
-                    agent=agent,
-                    opponent=opponent,
+                    agent=_name(path),
+                    opponent=_name(trained(PLAIN, seed, a)),
                     games=a.games,
                     seed=seed,
                     processes=a.processes,
