@@ -186,7 +186,11 @@ decided by who has more cacti under both planters.
         types, basics = len(self.cards.types), len(self.cards.basic)
         return (
             Part("opponent's bonus", types, "the opponent's Bonus Planter, one-hot by type"),
-            Part("opponent's basic", basics, "the Basic Arrangement in the opponent's hand, one-hot"),
+            Part(
+                "opponent's basic",
+                basics,
+                "the Basic Arrangement in the opponent's hand, one-hot; zeros for none",
+            ),
             Part(
                 "deck",
                 sum(self.cards.count),

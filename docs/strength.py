@@ -372,12 +372,15 @@ def hidden() -> str:
         ways.setdefault(measured["way"], []).append(measured)
     rows = []
     for way, runs in ways.items():
-        greedy = [run["against_greedy"] for run in runs]
+        greedy = [run["against_greedy"] for run in runs if "against_greedy" in run]
         plain = [f"{run['rate']:.0%} of {run['games']:,}" for run in runs if "rate" in run]
         keys = "value_error", "bonus_loss", "basic_loss"
-        means = [f"{sum(run[key] for run in runs) / len(runs):.2f}" for key in keys]
-        against = f"{sum(greedy) / len(greedy):.1%} ({', '.join(f'{rate:.1%}' for rate in greedy)})"
-        rows.append((f"`{way}`", against, ", ".join(plain) or "–", *means))
+        means = [
+            f"{sum(run[key] for run in runs) / len(runs):.2f}" if key in runs[0] else "–" for key in keys
+        ]
+        each = ", ".join(f"{rate:.1%}" for rate in greedy)
+        against = f"{sum(greedy) / len(greedy):.1%} ({each})" if greedy else "–"
+        rows.append((f"`{way}`" if greedy else way, against, ", ".join(plain) or "–", *means))
     head = "training", "against greedy", "against the plain network of the seed"
     return table((*head, "value error", "loss of Bonus", "loss of Basic"), rows)
 

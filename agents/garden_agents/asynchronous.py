@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from garden_agents.programs import GameNumbers
 from garden_core.batch.batch import Batch
 from garden_core.checks import as_integer
 
-Choose = Callable[[dict[str, Any]], Awaitable[int]]
-"""`async def choose(view) -> action`; view is `Game.seat_view`, with the legal actions."""
+Choose = Callable[[dict[str, Any], int], Awaitable[int]]
+"""`async def choose(view, game_id) -> action`; view is `Game.seat_view`, with the legal actions."""
 
 
 class AsyncPolicy:
@@ -24,8 +25,8 @@ class AsyncPolicy:
     All calls run in one event loop in a thread of its own, so that clients can keep their connections.
 
     Args:
-        choose: `async def choose(view) -> action`. `view` is what the player to move may know, `Game.seat_view`; the action
-            is the number of one of its `legal` actions.
+        choose: `async def choose(view, game_id) -> action`. `view` is what the player to move may know, `Game.seat_view`;
+            the action is the number of one of its `legal` actions. `game_id` distinguishes the games.
         limit: largest number of calls at the same time, at least 1.
 
     Raises:
@@ -34,7 +35,7 @@ class AsyncPolicy:
     Example:
         >>> from garden_agents import AsyncPolicy, load_agent, meet
         >>> from garden_core import make
-        >>> async def first(view):
+        >>> async def first(view, game_id):
         ...     return view["legal"][0]["action"]
         >>> game = make("cacti")
         >>> agents = AsyncPolicy(first), load_agent("greedy", game)
@@ -44,26 +45,29 @@ class AsyncPolicy:
 
     def __init__(self, choose: Choose, limit: int = 32) -> None:
         self.choose, self.limit = choose, as_integer(limit, "limit", "at least 1", 1)
+        self._games = GameNumbers()
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action, int64 (len(rows),), for the player to move in each of `rows`; raises what `choose` raises."""
-        views = [batch.game.seat_view(batch.states[row], int(batch.current_player[row])) for row in rows]
-        answers = asyncio.run_coroutine_threadsafe(self._choose_all(views), _event_loop(os.getpid()))
+        seats = batch.current_player[rows].tolist()
+        views = [batch.game.seat_view(batch.states[row], seat) for row, seat in zip(rows, seats, strict=True)]
+        numbers = [self._games.of(batch, int(row)) for row in rows]
+        answers = asyncio.run_coroutine_threadsafe(self._choose_all(views, numbers), _event_loop(os.getpid()))
         try:
             return np.array(answers.result(), np.int64)
         finally:
             answers.cancel()  # after Ctrl-C
 
-    async def _choose_all(self, views: list[dict[str, Any]]) -> list[int]:
+    async def _choose_all(self, views: list[dict[str, Any]], numbers: list[int]) -> list[int]:
         free = asyncio.Semaphore(self.limit)
 
-        async def choose(view: dict[str, Any]) -> int:
+        async def choose(view: dict[str, Any], number: int) -> int:
             async with free:
-                return await self.choose(view)
+                return await self.choose(view, number)
 
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(choose(view)) for view in views]
+                tasks = [group.create_task(choose(*each)) for each in zip(views, numbers, strict=True)]
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         return [task.result() for task in tasks]

@@ -41,6 +41,24 @@ LIMIT = 100_000
 """Largest number of characters in a line from the program."""
 
 
+class GameNumbers:
+    """Numbers the games in the rows of a batch, as an agent meets them."""
+
+    def __init__(self) -> None:
+        self._games: dict[int, tuple[int, int]] = {}
+        """For each row the number of its game, and the decisions in it at the agent's last move."""
+        self._started = 0
+
+    def of(self, batch: Batch, row: int) -> int:
+        """Return the number of the game in a row: a new one if there are no more decisions than before."""
+        decisions = int(batch.states[row]["decisions"])
+        number, last = self._games.get(row, (-1, 0))
+        if number < 0 or decisions <= last:
+            number, self._started = self._started, self._started + 1
+        self._games[row] = number, decisions
+        return number
+
+
 class ProgramAgent:
     """A policy that runs a program. A program that dies, is late, or answers wrongly loses that game, with a warning.
 
@@ -76,16 +94,13 @@ class ProgramAgent:
             )
         self.game, self.seed, self.seconds = game, seed, seconds
         self._processes: list[_Process | None] = [None] * processes
-        self._games: dict[int, tuple[int, int]] = {}
-        """For each row the number of its game, and the decisions in it at the program's last move."""
-        self._started = 0
+        self._games = GameNumbers()
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Return an action for each of `rows`, or FORFEIT if the program has lost the game."""
         requests: dict[int, list[tuple[int, dict[str, Any]]]] = {}
         for i, row in enumerate(rows):
-            state = batch.states[row]
-            number = self._game_id(int(row), int(state["decisions"]))
+            state, number = batch.states[row], self._games.of(batch, int(row))
             message = self._message(state, number)
             requests.setdefault(number % len(self._processes), []).append((i, message))
         if len(requests) == 1:
@@ -165,14 +180,6 @@ class ProgramAgent:
         """Return the request for a move in a state."""
         view = self.game.seat_view(state, int(state["current_player"]))
         return {"type": "move", "game_id": game_id, "view": view}
-
-    def _game_id(self, row: int, decisions: int) -> int:
-        """Return the number of the game in a row: a new one if there are no more decisions than before."""
-        number, last = self._games.get(row, (-1, 0))
-        if number < 0 or decisions <= last:
-            number, self._started = self._started, self._started + 1
-        self._games[row] = number, decisions
-        return number
 
     def _start(self, number: int, errors: IO[bytes] | None = None) -> _Process:
         """Start process `number` and send it the game; `errors` is the file for its standard error, by default ours."""

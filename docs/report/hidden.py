@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tyro
 from garden_agents import load_agent, meet
 from garden_agents.evaluation import compare
 
 from benchmarks import common
-from garden_core import make
+from garden_core import Batch, Policy, make
 
 PLAIN = "--critic own --no-predict"
 WAYS = (
@@ -30,6 +31,7 @@ WAYS = (
     "--critic hand --predict",
 )
 
+GUESS = "uniform over redraws"
 MEASURED = ("value_error", "bonus_loss", "basic_loss")
 """At the end of a training: the mean squared error of the values, and the cross-entropy of the predictions, in nats."""
 
@@ -67,6 +69,24 @@ def trained(way: str, seed: int, arguments: Arguments) -> Path:
     return path
 
 
+def guess(policy: Policy, games: int = 64, steps: int = 30, redraws: int = 1000) -> dict[str, float]:
+    """Return the losses of a guess that is uniform over the redraws, in positions of the policy's own games."""
+    batch = Batch("cacti", games)
+    batch.reset(seed=5)
+    game, losses = batch.game, np.zeros((2, 2))  # sums and counts, by part
+    for step in range(steps):
+        states, player = batch.redraws(redraws, seed=step), batch.current_player
+        drawn = np.mean([batch.observe_hidden(player, states[:, k]) for k in range(redraws)], 0)
+        hidden = batch.observe_hidden(player)
+        for i, name in enumerate(("opponent's bonus", "opponent's basic")):
+            label, chances = (array[:, game.hidden_slices[name]] for array in (hidden, drawn))
+            held = label.any(1)
+            likely = chances[held][label[held] == 1]
+            losses[:, i] += -np.log(np.maximum(likely, 1 / redraws)).sum(), held.sum()
+        batch.step(policy(batch, batch.all_rows))
+    return dict(zip(MEASURED[1:], losses[0] / losses[1], strict=True))
+
+
 def _name(path: Path) -> str:
     return f"examples.privileged:make?weights={path}"
 
@@ -97,6 +117,8 @@ def main(arguments: Arguments) -> None:
             )
             measured |= {"decision": test.decision, **test.looks[-1]._asdict()}
         measurements.append(measured)
+    plain = load_agent(_name(trained(PLAIN, 0, a)), game)
+    measurements.append({"way": GUESS, "seed": 0, **guess(plain)})
     about = {name: value for name, value in asdict(a).items() if name in ("seeds", "decisions", "games")}
     common.save(a.output, "hidden", about, measurements)
 

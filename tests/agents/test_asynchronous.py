@@ -13,7 +13,7 @@ from garden_core import RandomPolicy, make, record
 GAME = make("cacti")
 
 
-async def first(view):
+async def first(view, game_id):
     return view["legal"][0]["action"]
 
 
@@ -29,13 +29,13 @@ def test_a_coroutine_plays_as_its_policy_would():
 def test_calls_run_at_the_same_time(limit, most):
     running, counts = 0, []
 
-    async def choose(view):
+    async def choose(view, game_id):
         nonlocal running
         running += 1
         counts.append(running)
         await asyncio.sleep(0.01)
         running -= 1
-        return await first(view)
+        return await first(view, game_id)
 
     batch = dealt(GAME, 10)
     actions = AsyncPolicy(choose, limit)(batch, np.arange(10))
@@ -46,18 +46,21 @@ def test_calls_run_at_the_same_time(limit, most):
 def test_only_what_the_player_may_know_is_shown():
     batch, views = dealt(GAME, 3), []
 
-    async def choose(view):
-        views.append(view)
-        return await first(view)
+    async def choose(view, game_id):
+        views.append((view, game_id))
+        return await first(view, game_id)
 
-    AsyncPolicy(choose)(batch, np.array([2]))
-    assert views == [GAME.seat_view(batch.states[2], int(batch.current_player[2]))]
+    policy = AsyncPolicy(choose)
+    policy(batch, np.array([2]))
+    policy(batch, np.array([1]))
+    expected = [GAME.seat_view(batch.states[row], int(batch.current_player[row])) for row in (2, 1)]
+    assert views == [(expected[0], 0), (expected[1], 1)]
 
 
 def test_an_error_ends_all_calls():
     cancelled = []
 
-    async def choose(view):
+    async def choose(view, game_id):
         if view["seat"] == 0 and not cancelled:
             cancelled.append(False)
             raise ConnectionError("no answer")

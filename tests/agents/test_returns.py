@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from garden_agents import advantages
 
 from garden_core import Batch, make
@@ -47,7 +48,7 @@ def plain(players, rewards, over, values, last_values, gae_lambda):
 def test_each_seat_is_credited_for_its_own_decisions(name, options, gae_lambda):
     given = rollout(make(name, max_decisions=13, **options))
     assert given[2].sum() > 10
-    found, returns = advantages(*given, gae_lambda)
+    found, returns = advantages(*map(torch.as_tensor, given), gae_lambda)
     np.testing.assert_allclose(found, plain(*given, gae_lambda), atol=2e-5)
     np.testing.assert_allclose(returns, found + given[3], atol=1e-5)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from garden_agents import MCTSAgent, load, meet
 from garden_agents.evaluation.matches import play
 from garden_agents.games import hints_of
@@ -26,7 +27,7 @@ class Sure:
 
     def evaluate(self, observation, mask):
         self.asked.append(len(mask))
-        probabilities = mask / np.maximum(mask.sum(1, keepdims=True), 1)
+        probabilities = mask / mask.sum(1, keepdims=True)
         sure = mask[:, self.action] == 1
         probabilities[sure] = np.where(np.arange(mask.shape[1]) == self.action, 1.0, 0.0)
         return probabilities.astype(np.float32), np.full(len(mask), self.value, np.float32)
@@ -264,24 +265,52 @@ def test_searches_run_in_groups_of_64():
     assert sum(network.asked) == 6 * free.sum()
 
 
-@pytest.mark.parametrize("considered", [0, 16])
-def test_with_nan_values_a_legal_action_is_chosen(considered):
-    batch = started("cacti", decisions=1)
-    result = searched(batch, 20, network=Sure(0, float("nan")), considered=considered)
-    assert not result.visits[batch.action_mask == 0].any()
-    assert batch.action_mask[batch.all_rows, result.actions].all()
-
-
-def test_noise_without_halving_and_wrong_output_shapes_are_refused():
-    class Odd(Sure):
-        def evaluate(self, observation, mask):
-            return super().evaluate(observation, mask)[0][:, 1:], np.zeros(len(mask), np.float32)
-
+def test_noise_without_halving_is_refused():
     batch = started("cacti")
     with pytest.raises(ValueError, match="noise is for sequential halving"):
         MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
-    with pytest.raises(ValueError, match="evaluate must return shapes"):
-        searched(batch, 5, network=Odd(0, 0.0))
+
+
+class Odd(Sure):
+    """A network whose outputs are changed by a function."""
+
+    def __init__(self, change):
+        super().__init__(0, 0.0)
+        self.change = change
+
+    def evaluate(self, observation, mask):
+        return self.change(*super().evaluate(observation, mask))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p, v: (p[:, 1:], v), "must return shapes"),
+        (lambda p, v: (p, v[:1]), "must return shapes"),
+        (lambda p, v: (np.log(p + 1e-3), v), "probabilities, which sum to 1"),
+        (lambda p, v: (p / 2, v), "probabilities, which sum to 1"),
+        (lambda p, v: (p, v + 7), "values from -1 to 1"),
+        (lambda p, v: (p, v * np.nan), "values from -1 to 1"),
+    ],
+)
+def test_wrong_outputs_of_a_network_are_refused(change, message):
+    batch = started("cacti")
+    with pytest.raises(ValueError, match=message):
+        searched(batch, 5, network=Odd(change))
+
+
+def test_a_network_of_torch_tensors_is_asked_with_a_legal_action_in_every_row():
+    masks = []
+
+    class Tensors(Sure):
+        def evaluate(self, observation, mask):
+            masks.append(mask.copy())
+            return tuple(map(torch.from_numpy, super().evaluate(observation, mask)))
+
+    batch = in_play(make("cacti"), rows=40, decisions=25)
+    searched(batch, 40, network=Tensors(0, 0.0))
+    assert np.concatenate(masks).any(1).all()
+    assert np.concatenate(masks).all(1).any(), "an ended game"
 
 
 def test_runs_as_plain_python():

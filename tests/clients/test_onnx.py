@@ -124,11 +124,11 @@ def refused(path, match, game=CACTI, **options):
 
 def test_files_that_do_not_fit_are_refused(own, tmp_path):
     _, path = own
-    refused(path, "cannot evaluate two positions", make("botanicus"))
+    refused(path, r"cannot evaluate 1 positions of botanicus: its input has .*113", make("botanicus"))
     refused(
-        exported(Own(actions=7), tmp_path / "a.onnx"), r"logits \(N, 35\) .* but .* \[\(2, 7\), \(2, 1\)\]"
+        exported(Own(actions=7), tmp_path / "a.onnx"), r"logits \(N, 35\) .* but .* \[\(1, 7\), \(1, 1\)\]"
     )
-    refused(exported(Own(), tmp_path / "b.onnx", rows=1), "cannot evaluate two positions")
+    refused(exported(Own(), tmp_path / "b.onnx", rows=1), "cannot evaluate 3 positions .* any N is needed")
     refused(exported(Own(), tmp_path / "c.onnx", kind=torch.float64), "must be float32 or int8")
     policy_only = torch.nn.Linear(CACTI.observation_size, CACTI.num_actions)
     refused(exported(policy_only, tmp_path / "d.onnx"), "1 inputs and 1 outputs, where 1 and 2 are needed")

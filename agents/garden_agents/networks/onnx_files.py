@@ -25,7 +25,7 @@ from garden_agents.networks.heads import expected_values, probabilities
 from garden_agents.networks.network import Inputs
 from garden_agents.networks.network_agent import Description, NetworkAgent, described_network
 from garden_core.batch.batch import Batch
-from garden_core.checks import one_line
+from garden_core.checks import one_line, short
 from garden_core.files.array_files import LIMIT
 from garden_core.files.disk import read_regular, write_atomically
 from garden_core.game import Game
@@ -152,16 +152,23 @@ class OnnxAgent:
         self._check_outputs(game, values)
 
     def _check_outputs(self, game: Game, values: int) -> None:
-        """Evaluate two positions, and raise ValueError if the result has other shapes than it should."""
-        try:
-            given = [array.shape for array in self._outputs(np.zeros((2, *game.observation_shape), np.int8))]
-        except ValueError as error:
-            raise ValueError(f"{self.path} cannot evaluate two positions: {error}") from None
-        if given != [(2, game.num_actions), (2, values)]:
-            raise ValueError(
-                f"{self.path} must return logits (N, {game.num_actions}) and values (N, {values}), "
-                f"but for N = 2 the shapes are {given}"
-            )
+        """Evaluate one and three positions, and raise ValueError if the results have other shapes than they should."""
+        for n in (1, 3):
+            try:
+                outputs = self._outputs(np.zeros((n, *game.observation_shape), np.int8))
+            except ValueError as error:
+                reads = [put.shape for put in self._session.get_inputs()]
+                raise ValueError(
+                    f"{self.path} cannot evaluate {n} positions of {game.name}: its input has the shape "
+                    f"{short(reads)}, where (N, {game.observation_size}) with any N is needed (torch.onnx.export: "
+                    f'dynamic_shapes=({{0: "n"}},)); {error}'
+                ) from None
+            given = [array.shape for array in outputs]
+            if given != [(n, game.num_actions), (n, values)]:
+                raise ValueError(
+                    f"{self.path} must return logits (N, {game.num_actions}) and values (N, {values}), "
+                    f"but for N = {n} the shapes are {given}"
+                )
 
     def _observation(self, observation: np.ndarray) -> Inputs:
         wanted = self._session.get_inputs()[0]

@@ -263,14 +263,7 @@ class MCTSAgent(Reseedable):
         n = len(rows) * count
         leaves = Leaves(*memory.leaves[:2], *(part[:n] for part in memory.leaves[2:]))
         descend_rows(trees, memory.scratch, leaves, batch.states, params, rows, self.exploration, rng_states)
-        probabilities, values = self.network.evaluate(leaves.observations, leaves.masks)
-        wanted = (n,) if values.ndim == 1 else (n, batch.game.num_players)
-        if probabilities.shape != leaves.masks.shape or values.shape != wanted:
-            raise ValueError(
-                f"evaluate must return shapes {leaves.masks.shape} and {wanted}, not {probabilities.shape} and "
-                f"{values.shape}"
-            )
-        evaluation = probabilities, values.reshape(n, -1)
+        evaluation = _evaluation(self.network, leaves, batch.game.num_players)
         back_up_rows(trees, leaves, count, params, evaluation, memory.values, memory.scratch.points)
         return int(leaves.lengths.sum())
 
@@ -290,3 +283,24 @@ class MCTSAgent(Reseedable):
             self(batch, np.array([row]))
         shares, value = self._last[row]
         return best_actions(batch, row, value, shares)
+
+
+def _evaluation(network: Evaluator, leaves: Leaves, num_players: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the network's probabilities and values of leaves, float32 (n, num_actions) and (n, seats or 1).
+
+    Raises:
+        ValueError: if they have other shapes or ranges than `Evaluator.evaluate` says.
+    """
+    given = network.evaluate(leaves.observations, leaves.masks)
+    probabilities, values = (np.asarray(part, np.float32) for part in given)
+    n = len(leaves.masks)
+    wanted = (n,) if values.ndim == 1 else (n, num_players)
+    if probabilities.shape != leaves.masks.shape or values.shape != wanted:
+        raise ValueError(
+            f"evaluate must return shapes {leaves.masks.shape} and {wanted}, not {probabilities.shape} and "
+            f"{values.shape}"
+        )
+    in_range = (probabilities >= 0).all() and (np.abs(values) < 1.01).all()
+    if not (in_range and (np.abs(probabilities.sum(1) - 1) < 0.01).all()):
+        raise ValueError("evaluate must return probabilities, which sum to 1, and values from -1 to 1")
+    return probabilities, values.reshape(n, -1)

@@ -152,3 +152,5 @@ def descend_rows(trees, scratch, leaves, states, params, rows, exploration, rng_
         selection = Selection(player, np.int64(NETWORK), exploration)
         leaves.lengths[i] = descend(leaves.states[i], params[0], tree, selection, scratch, rng_state)
         observe_row(leaves.states[i], params, leaves.observations[i], leaves.masks[i])
+        if leaves.states[i].terminated or leaves.states[i].truncated:
+            leaves.masks[i] = 1  # as in a batch; what the network returns for it is not used

@@ -46,6 +46,8 @@ def advantages(
         >>> returns[:, 0]
         array([ 1., -1.,  1.], dtype=float32)
     """
+    given = (players, rewards, over, values, last_values)
+    players, rewards, over, values, last_values = map(np.asarray, given)  # also of tensors
     steps, games, seats = rewards.shape if np.ndim(rewards) == 3 else (-1, -1, -1)
     shapes = [np.shape(array) for array in (players, over, values, last_values)]
     if shapes != [(steps, games)] * 3 + [(games, seats)]:
