@@ -39,7 +39,7 @@ LONGEST = {
     "libraries.md": 158,
     "render.md": 70,
     "search-code.md": 55,
-    "hidden-information.md": 126,
+    "hidden-information.md": 130,
     "own-model.md": 136,
     "train.md": 120,
     "exploit.md": 40,
