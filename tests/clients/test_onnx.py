@@ -124,7 +124,7 @@ def refused(path, match, game=CACTI, **options):
 
 def test_files_that_do_not_fit_are_refused(own, tmp_path):
     _, path = own
-    refused(path, r"cannot evaluate 1 positions of botanicus: its input has .*113", make("botanicus"))
+    refused(path, r"cannot evaluate 1 position of botanicus: its input has .*113", make("botanicus"))
     refused(
         exported(Own(actions=7), tmp_path / "a.onnx"), r"logits \(N, 35\) .* but .* \[\(1, 7\), \(1, 1\)\]"
     )

@@ -159,7 +159,7 @@ class OnnxAgent:
             except ValueError as error:
                 reads = [put.shape for put in self._session.get_inputs()]
                 raise ValueError(
-                    f"{self.path} cannot evaluate {n} positions of {game.name}: its input has the shape "
+                    f"{self.path} cannot evaluate {n} position{'s' * (n > 1)} of {game.name}: its input has the shape "
                     f"{short(reads)}, where (N, {game.observation_size}) with any N is needed (torch.onnx.export: "
                     f'dynamic_shapes=({{0: "n"}},)); {error}'
                 ) from None
