@@ -30,8 +30,7 @@ from garden_core import list_games, make
 ENVS, ROLLOUT, EPOCHS, MINIBATCH = 128, 32, 3, 512
 EQUAL: dict[str, Any] = {"envs": ENVS, "rollout": ROLLOUT, "epochs": EPOCHS}
 PARTS = {  # of our own trainer: path to an object, and its timed method
-    "inference": (("games", "network"), "evaluate"),
-    "features": (("games", "network", "network"), "inputs"),
+    "features and inference": (("games", "network"), "evaluate"),
     "environment": (("games", "batch"), "step"),
     "update": (("training",), "learn"),
 }

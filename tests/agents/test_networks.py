@@ -157,8 +157,11 @@ def test_the_gradient_agrees_with_torchs(architecture, threads, large, monkeypat
         sums += (logits * d_logits).sum(), (raw * d_raw).sum(), *np.zeros(6)
 
     own, sums = TorchNetwork(network, threads=threads), np.zeros(2)
-    for got, expected in zip(own.evaluate(inputs), outputs, strict=True):
+    filled = tuple(map(np.zeros_like, inputs))
+    for got, expected in zip(own.evaluate(batch.observation, filled), outputs, strict=True):
         np.testing.assert_allclose(got, expected.detach(), atol=1e-4, rtol=1e-4)
+    for got, expected in zip(filled, inputs, strict=True):
+        np.testing.assert_array_equal(got, expected)
     for _ in range(2):  # a second pass starts from zero
         gradient = own.gradient(inputs, rows, loss, sums)
         for name, got in network.views(gradient).items():

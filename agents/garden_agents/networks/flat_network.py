@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from garden_agents.games import Features
-from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
+from garden_agents.networks.network import (
+    Inputs,
+    Multiply,
+    Network,
+    dense,
+    dense_gradient,
+    find_columns,
+    relu_backward,
+)
 
 Memory = dict[str, np.ndarray]
-"""Activations or derivatives of the hidden layers by name, float32 (n, hidden)."""
+"""Activations or derivatives of the hidden layers by name, float32 (n, hidden). `forward` adds "columns", int64 (k,), the inputs
+that are not 0 in all its rows, and "x", float32 (n, k), these inputs."""
 
 
 def flat_features(features: Features | None, observation: np.ndarray) -> np.ndarray:
@@ -22,6 +31,8 @@ def flat_features(features: Features | None, observation: np.ndarray) -> np.ndar
 
 class FlatNetwork(Network):
     """Reads the observation as a vector, or the game's features instead of it.
+
+    Many entries are 0 in all rows of a pass, for example those of unused seats; the first layers are computed without them.
 
     Args:
         size: length of the observation.
@@ -62,7 +73,11 @@ class FlatNetwork(Network):
         self, memory: Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
     ) -> None:
         (x,) = inputs
-        w, m = self.weights, _rows(memory, len(x))
+        w, m = self.weights, self._rows(memory, len(x))
+        columns = memory["columns"] = used_columns(x)
+        if len(columns) < x.shape[1]:
+            x = memory["x"] = x.take(columns, 1)
+            w = w | {f"{first}.weight": w[f"{first}.weight"].take(columns, 1) for first, _ in self.trunks}
         for first, second in self.trunks:
             dense(x, w, first, m[first], multiply, relu=True)
             dense(m[first], w, second, m[second], multiply, relu=True)
@@ -79,8 +94,12 @@ class FlatNetwork(Network):
         gradient: dict[str, np.ndarray],
         multiply: Multiply,
     ) -> None:
-        (x,) = inputs
-        w, m, d = self.weights, _rows(memory, len(x)), _rows(scratch, len(x))
+        (x,), columns = inputs, memory["columns"]
+        w, m, d = self.weights, self._rows(memory, len(x)), self._rows(scratch, len(x))
+        all_gradient, narrow = gradient, len(columns) < x.shape[1]
+        if narrow:
+            x, names = memory["x"], [f"{first}.weight" for first, _ in self.trunks]
+            gradient = gradient | {name: np.zeros((self.hidden, len(columns)), np.float32) for name in names}
         read_by_policy, read_by_values = self.trunks[0][-1], self.trunks[-1][-1]
         dense_gradient(m[read_by_policy], d_logits, "logits", gradient, multiply)
         dense_gradient(m[read_by_values], d_values, "values", gradient, multiply)
@@ -94,8 +113,18 @@ class FlatNetwork(Network):
             d[first] = multiply(d[second], w[f"{second}.weight"], d[first])
             relu_backward(d[first], m[first])
             dense_gradient(x, d[first], first, gradient, multiply)
+            if narrow:
+                all_gradient[f"{first}.weight"][:, columns] += gradient[f"{first}.weight"]
+
+    def _rows(self, memory: Memory, n: int) -> Memory:
+        """Return the first n rows of the hidden layers."""
+        return {name: memory[name][:n] for trunk in self.trunks for name in trunk}
 
 
-def _rows(memory: Memory, n: int) -> Memory:
-    """Return the first n rows."""
-    return {name: array[:n] for name, array in memory.items()}
+def used_columns(x: np.ndarray) -> np.ndarray:
+    """Return the columns of `x`, float32 (n, m), that are to be read: all, or those not 0 in all rows where that saves time."""
+    found = np.zeros(x.shape[1], np.uint8)
+    if len(x) >= 32:
+        find_columns(x, found)
+    used = np.flatnonzero(found)
+    return used if 0 < len(used) < 0.8 * len(found) else np.arange(len(found))

@@ -201,6 +201,14 @@ def relu_backward(d, x):
             d[i, k] = d[i, k] if x[i, k] > 0 else np.float32(0)
 
 
+@compiled
+def find_columns(x, found):
+    """Set `found`, uint8 (m,), to 1 for the columns of `x`, float32 (n, m), with an entry that is not 0."""
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            found[k] |= x[i, k] != 0
+
+
 def orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> np.ndarray:
     """Return random weights, float32, with orthogonal rows or columns (A. Saxe et al., 2014)."""
     rows, columns = shape

@@ -110,10 +110,8 @@ class SelfPlay:
         """Choose the network's actions in `rows`, and add the decisions."""
         batch, d = self.batch, self.decisions
         new = slice(self.count, self.count + len(rows))
-        inputs = self.network.network.inputs(batch.flat[rows])
-        for kept, part in zip(self.inputs, inputs, strict=True):
-            kept[new] = part
-        logits, raw = self.network.evaluate(inputs)
+        inputs = tuple(part[new] for part in self.inputs)
+        logits, raw = self.network.evaluate(batch.flat[rows], inputs)
         d.masks[new] = batch.action_mask[rows]
         d.actions[new], d.log_probabilities[new] = sample(logits, d.masks[new], self._rng_states, rows)
         d.values[new] = raw if self.game.cooperative else chances_and_margins(raw)

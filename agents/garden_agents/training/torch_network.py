@@ -49,15 +49,24 @@ class TorchNetwork:
         """Return logits, float32 (N, num_actions), and raw values, float32 (N, num_values), by torch's operations."""
         return forward(self.network, self.parameters, inputs)
 
-    def evaluate(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Return logits and raw values as arrays, by the network's own passes."""
-        n, network = len(inputs[0]), self.network
+    def evaluate(
+        self, observation: np.ndarray, inputs: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return logits and raw values as arrays, by the network's own passes.
+
+        Args:
+            observation: int8 (N, ...).
+            inputs: filled with the network's inputs, float32 (N, ...).
+        """
+        n, network = len(observation), self.network
         logits, raw = (
             np.empty((n, width), np.float32) for width in (network.num_actions, network.num_values)
         )
 
         def run(worker: _Worker, part: slice) -> None:
-            own = tuple(array[part] for array in inputs)
+            own = network.inputs(observation[part])
+            for array, filled in zip(inputs, own, strict=True):
+                array[part] = filled
             network.forward(worker.memory, own, logits[part], raw[part], _multiply)
 
         self._in_chunks(n, inputs, run)
