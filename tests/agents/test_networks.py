@@ -1,5 +1,6 @@
 """Networks: their inputs, how they are built, and how trained ones are kept."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import garden_agents
@@ -11,6 +12,7 @@ from garden_agents.evaluation.arena import round_robin
 from garden_agents.games import hints_of
 from garden_agents.networks.architecture import Architecture, new_network
 from garden_agents.networks.board_features import cell_features
+from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.heads import chances_and_margins, expected_values, sample
 from garden_agents.networks.network_agent import save_network, shipped
 from garden_agents.networks.tensors import forward
@@ -31,6 +33,8 @@ SORTS = [
     Architecture("flat", hidden=16),
     Architecture("flat", hidden=16, separate_values=True),
 ]
+REACH = 12
+"""The plane of the hexes that the gardener can reach."""
 EACH_SORT = pytest.mark.parametrize("architecture", SORTS, ids=["board", "flat", "flat, separate values"])
 
 
@@ -142,13 +146,27 @@ def strong(network):
 def test_the_gradient_agrees_with_torchs(architecture, threads, large, monkeypatch):
     monkeypatch.setattr(torch_network, "LARGE", large)  # at 1 all products of many rows are convolutions
     batch = in_play(Mars(num_players=3), rows=150, decisions=30)
-    network = strong(new_network(batch.game, architecture, "seats"))
+    check_gradient(batch, strong(new_network(batch.game, architecture, "seats")), threads)
+
+
+@pytest.mark.parametrize("colours", [0, 6])
+def test_the_gradient_of_a_board_without_hints_about_colours_and_actions_agrees_with_torchs(colours):
+    batch = in_play(Mars(), rows=40, decisions=30)
+    board = hints_of(Mars).board(batch.game)
+    plain = replace(board, colours=colours, num_features=0, fill_features=None, colour_features=0)
+    plain = replace(plain, colour_scalars=(), colour_actions=False, targets=None)
+    sizes = batch.game.observation_size, batch.game.num_actions, 4
+    check_gradient(batch, strong(BoardNetwork(plain, *sizes, channels=8, hidden=16)), threads=1)
+
+
+def check_gradient(batch, network, threads):
+    """Compare the network's own passes on rows of a batch with torch's."""
     inputs = network.inputs(batch.observation)
     exact = torch.from_numpy(network.parameters.astype(np.float64)).requires_grad_()
     outputs = forward(network, exact, tuple(torch.from_numpy(x).double() for x in inputs))
     rng = np.random.default_rng(1)
     weights = [rng.normal(size=part.shape).astype(np.float32) for part in outputs]
-    rows = rng.permutation(140)
+    rows = rng.permutation(len(batch.flat) - 10)
     products = [(part * torch.from_numpy(w))[rows].sum() for part, w in zip(outputs, weights, strict=True)]
     sum(products).backward()
 
@@ -186,9 +204,12 @@ def test_board_network_reads_all_cells_alike():
     one, mirrored = np.zeros((2, 1, game.observation_size), np.int8)
     for plane, cell in ((0, 0), (1, 3), (1, 20), (2, 33), (3, 60), (6, 40)):
         one[0, plane * cells + cell] = mirrored[0, plane * cells + cells - 1 - cell] = 1
+    for cell in range(0, cells, 3):  # the hexes in reach
+        one[0, REACH * cells + cell] = mirrored[0, REACH * cells + cells - 1 - cell] = 1
     logits, opposite = (network.evaluate(seen)[0][0, :cells] for seen in (one, mirrored))
     np.testing.assert_allclose(logits, opposite[::-1], atol=1e-5, rtol=1e-5)
-    assert logits.std() > 1e-3
+    assert logits[::3].std() > 1e-3
+    assert not np.delete(logits, np.arange(0, cells, 3)).any()  # there is no action
 
 
 @pytest.mark.parametrize("n", [2, 4])

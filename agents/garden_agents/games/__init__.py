@@ -25,7 +25,8 @@ class Board:
     Attributes:
         planes: number of board planes.
         neighbours: int8 (cells, directions), the neighbours of each cell, -1 off the board.
-        colours: number of planes, the first ones, whose pieces form groups with neighbours on the same plane.
+        colours: number of planes, the first ones, whose pieces form groups with neighbours on the same plane. On a cell,
+            networks read all colours with the same weights, and tell them apart by what comes one per colour.
         marks: planes with a single piece that affects decisions on distant cells.
         action_blocks: number of actions per cell.
         num_features: number of the game's own features per cell, in addition to the features that every board has.
@@ -34,6 +35,12 @@ class Board:
             It fills the last `num_features` columns. The others contain the planes, for each colour the size of the group
             that a cell belongs to or that a piece there would join, and the number of empty neighbours.
         work_rows: rows of working memory, at least 4.
+        colour_features: number of the game's own features that come one per colour: they are the first `colours *
+            colour_features` of them, and features of the same kind are next to each other.
+        colour_scalars: for each kind of scalar that comes one per colour, their indexes among the scalars, by colour.
+        colour_actions: whether the last `colours` actions choose a colour for the cell that the last of `marks` marks.
+        targets: the column of the features, counted from the end if negative, that is 0 on cells without a legal action;
+            None if there is none.
 
     Example:
         >>> from garden_agents.games import hints_of
@@ -51,6 +58,10 @@ class Board:
     num_features: int = 0
     fill_features: Callable[..., None] | None = None
     work_rows: int = 4
+    colour_features: int = 0
+    colour_scalars: tuple[tuple[int, ...], ...] = ()
+    colour_actions: bool = False
+    targets: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The network for games with a board: the same weights for all cells, and a summary of the board."""
+"""The network for games with a board: the same weights for all cells and for all colours, and a summary of the board."""
 
 from __future__ import annotations
 
@@ -8,45 +8,72 @@ import numpy as np
 
 from garden_agents.games import Board
 from garden_agents.networks.board_features import SCALE, cell_features, num_cell_features
+from garden_agents.networks.colour_layer import COLOUR_CHANNELS, colour_gradient, colour_layer
 from garden_agents.networks.network import Inputs, Multiply, Network, dense, dense_gradient, relu_backward
 from garden_core.jit import compiled
 
 
-class _Memory(NamedTuple):
-    """Activations of n rows with C cells and c channels, float32, or the derivatives of the loss by them.
+class _Rows(NamedTuple):
+    """Activations of n rows with C cells, c channels and K colours, float32, or the derivatives of the loss by them.
 
     Attributes:
-        first, second: (n, C, c), the cells after each of the two layers.
+        colour_shifts, colour_planes, colour_sums: see `colour_layer`.
+        x: (n, C, inputs of the first layer).
+        cells: (n, C, c), the cells after the first layer.
         shift: (n, c), added to all cells of a row.
-        summary: (n, width), inputs of the summary layer: mean and maximum over the cells after the first layer, the
-            marked cells, the scalars.
+        summary: (n, width), inputs of the summary layer: mean and maximum over the cells, the marked cells, the scalars.
         whole: (n, hidden), the summary.
-        mean_whole: (n, c + hidden), inputs of the value head: the mean of the cells, and the summary.
         middle: (n, hidden), the hidden layer of the value head.
-        cell_logits: (n, C, blocks), logits of actions on cells.
     """
 
-    first: np.ndarray
-    second: np.ndarray
+    colour_shifts: np.ndarray
+    colour_planes: np.ndarray
+    colour_sums: np.ndarray
+    x: np.ndarray
+    cells: np.ndarray
     shift: np.ndarray
     summary: np.ndarray
     whole: np.ndarray
-    mean_whole: np.ndarray
     middle: np.ndarray
-    cell_logits: np.ndarray
 
-    def rows(self, n: int) -> _Memory:
-        """Return the first n rows."""
-        return _Memory(*(part[:n] for part in self))
+
+class _Actions(NamedTuple):
+    """The same for the T actions of one kind in all rows: those on cells, or those that choose a colour.
+
+    Attributes:
+        x: (T, inputs), what the action is read from.
+        shift: (n, 2c), added to all actions of a row.
+        hidden: (T, 2c), the hidden layer.
+        logits: (T, logits per x).
+    """
+
+    x: np.ndarray
+    shift: np.ndarray
+    hidden: np.ndarray
+    logits: np.ndarray
+
+    def take(self, actions: int, rows: int) -> _Actions:
+        """Return the first actions and the first rows."""
+        return _Actions(self.x[:actions], self.shift[:rows], self.hidden[:actions], self.logits[:actions])
+
+
+class _Memory(NamedTuple):
+    rows: _Rows
+    on_cells: _Actions
+    of_colours: _Actions
 
 
 class BoardNetwork(Network):
-    """Two layers applied to every cell with the same weights, and between them a summary of the board.
+    """A layer applied to every cell with the same weights, a summary of the board, and from both a logit per action.
 
-    The first layer reads each cell's features (`cell_features`) and the scalars. The summary layer reads the mean and
-    the maximum over the cells, the cells that the board's marked planes point to, and the scalars. The second layer
-    reads each cell and the summary. Logits of actions on a cell are read from that cell, other logits from the
-    summary, and the values from the summary and the mean over the cells.
+    A layer with the same weights for all colours reads each colour on each cell (`colour_layer`). The first layer reads
+    sum and maximum of the colours, each cell's other features, and the scalars. The summary layer reads the mean and the
+    maximum over the cells, the cells that the board's marked planes point to, and the scalars. The logit of an action on a
+    cell is read from that cell and the summary, by a hidden layer; the logit of an action that chooses a colour is read
+    from this colour on the last marked cell and the summary, by another one. Other logits and the values are read from the
+    summary.
+
+    Logits of actions on cells that are no targets (`Board.targets`) are 0.
 
     Args:
         board: the game's board.
@@ -63,20 +90,34 @@ class BoardNetwork(Network):
         self.marks = np.array(board.marks, np.int64)
         self.cells, self.features, marks = len(board.neighbours), num_cell_features(board), len(board.marks)
         self.split = board.planes * self.cells
-        scalars = size - self.split
+        scalars, k = size - self.split, board.colours
+        starts = [0, board.planes, *(board.planes + k + 1 + k * i for i in range(board.colour_features))]
+        self.columns = np.add.outer(starts, np.arange(k))
+        """int64 (f, K), the features that come one per colour."""
+        self.plain = np.setdiff1d(np.arange(self.features), self.columns)
+        """int64 (p,), the other features."""
+        self.scalar_columns = np.array(board.colour_scalars, np.int64).reshape(len(board.colour_scalars), k)
+        """int64 (s, K), the scalars that come one per colour."""
+        per_colour = len(self.columns) + len(self.scalar_columns)
         self.on_cells = board.action_blocks * self.cells
         """Number of actions on cells; they come first."""
+        self.of_colours = num_actions - k if board.colour_actions else num_actions
+        """Number of the first action that chooses a colour; they come last."""
         self.read = (2 + marks) * channels + marks * self.features
         """Number of inputs of the summary layer that come from the cells; the scalars follow."""
         layers = {
-            "first": (channels, self.features),
+            "colour": (COLOUR_CHANNELS, per_colour),
+            "first": (channels, len(self.plain) + 2 * COLOUR_CHANNELS),
             "from_scalars": (channels, scalars),
             "whole": (hidden, self.read + scalars),
-            "second": (channels, channels),
-            "from_whole": (channels, hidden),
-            "cell_logits": (board.action_blocks, channels),
-            "other_logits": (num_actions - self.on_cells, hidden),
-            "middle": (hidden, channels + hidden),
+            "cell_hidden": (2 * channels, channels),
+            "cell_shift": (2 * channels, hidden),
+            "cell_logits": (board.action_blocks, 2 * channels),
+            "colour_hidden": (2 * channels, per_colour),
+            "colour_shift": (2 * channels, hidden),
+            "colour_logits": (1, 2 * channels),
+            "other_logits": (self.of_colours - self.on_cells, hidden),
+            "middle": (hidden, hidden),
             "values": (num_values, hidden),
         }
         super().__init__(layers, num_actions, num_values)
@@ -86,44 +127,84 @@ class BoardNetwork(Network):
         return cell_features(self.board, flat), flat[:, self.split :] * np.float32(SCALE)
 
     def memory(self, rows: int) -> _Memory:
-        hidden, cells, c = self.hidden, self.cells, self.channels
-        summary, blocks = self.layers["whole"][1], self.board.action_blocks
-        layers, vectors = [(cells, c), (cells, c)], [(c,), (summary,), (hidden,), (c + hidden,), (hidden,)]
-        shapes = [*layers, *vectors, (cells, blocks)]  # in the order of the fields
-        return _Memory(*(np.empty((rows, *shape), np.float32) for shape in shapes))
+        h, cells, c, (f, k) = self.hidden, self.cells, self.channels, self.columns.shape
+        colours = (k, COLOUR_CHANNELS), (k + 2, f, cells), (2 * COLOUR_CHANNELS, cells)
+        whole, x = self.layers["whole"][1], self.layers["first"][1]
+        shapes = [*colours, (cells, x), (cells, c), (c,), (whole,), (h,), (h,)]  # in the order of the fields
+        return _Memory(
+            _Rows(*(np.empty((rows, *shape), np.float32) for shape in shapes)),
+            self._actions(rows, cells, "cell"),
+            self._actions(rows, k, "colour"),
+        )
+
+    def _actions(self, rows: int, each: int, kind: str) -> _Actions:
+        """Return memory for up to `each` actions of a kind per row."""
+        (width, inputs), logits = self.layers[f"{kind}_hidden"], self.layers[f"{kind}_logits"][0]
+        shapes = (rows * each, inputs), (rows, width), (rows * each, width), (rows * each, logits)
+        return _Actions(*(np.empty(shape, np.float32) for shape in shapes))
 
     def forward(
         self, memory: _Memory, inputs: Inputs, logits: np.ndarray, values: np.ndarray, multiply: Multiply
     ) -> None:
         features, scalars = inputs
-        n, c, w, blocks = len(features), self.channels, self.weights, self.board.action_blocks
-        m = memory.rows(n)
-        first, second, cells = m.first.reshape(-1, c), m.second.reshape(-1, c), m.first.shape
-        # the first layer
-        products = multiply(features.reshape(-1, self.features), w["first.weight"].T, first)
+        n, c, w = len(features), self.channels, self.weights
+        m = _Rows(*(part[:n] for part in memory.rows))
+        # the cells
+        weight, bias = np.ascontiguousarray(w["colour.weight"].T), w["colour.bias"]
+        colours = m.colour_shifts, m.colour_planes, m.colour_sums
+        colour_layer(features, scalars, self.columns, self.scalar_columns, weight, bias, *colours)
+        read_cells(features, self.plain, m.colour_sums, m.x)
+        flat = m.cells.reshape(-1, c)
+        products = multiply(m.x.reshape(len(flat), -1), w["first.weight"].T, flat)
         dense(scalars, w, "from_scalars", m.shift, multiply)
         m.shift[:] += w["first.bias"]
-        bits = m.first.view(np.int32), m.summary.view(np.int32)
-        first_layer(products.reshape(cells), m.shift, m.first, m.summary, *bits)
+        bits = m.cells.view(np.int32), m.summary.view(np.int32)
+        first_layer(products.reshape(m.cells.shape), m.shift, m.cells, m.summary, *bits)
         # the summary
-        read_marks(m.first, features, self.marks, m.summary[:, 2 * c : self.read])
+        read_marks(m.cells, features, self.marks, m.summary[:, 2 * c : self.read])
         m.summary[:, self.read :] = scalars
         whole = dense(m.summary, w, "whole", m.whole, multiply, relu=True)
-        # the second layer
-        products = multiply(first, w["second.weight"].T, second)
-        dense(whole, w, "from_whole", m.shift, multiply)
-        m.shift[:] += w["second.bias"]
-        second_layer(products.reshape(cells), m.shift, m.second, m.mean_whole)
-        m.mean_whole[:, c:] = whole
         # the policy head
-        products = multiply(second, w["cell_logits.weight"].T, m.cell_logits.reshape(-1, blocks))
-        by_block = logits[:, : self.on_cells].reshape(n, blocks, self.cells)
-        by_block[:] = products.reshape(m.cell_logits.shape).transpose(0, 2, 1)
-        by_block += w["cell_logits.bias"][:, None]
-        logits[:, self.on_cells :] = whole @ w["other_logits.weight"].T + w["other_logits.bias"]
+        logits[:, self.on_cells : self.of_colours] = (
+            whole @ w["other_logits.weight"].T + w["other_logits.bias"]
+        )
+        rows, cells = self._targets(features)
+        logits[:, : self.on_cells] = 0
+        if len(rows):
+            actions = memory.on_cells.take(len(rows), n)
+            np.take(flat, rows * self.cells + cells, 0, out=actions.x, mode="clip")
+            self._score("cell", actions, rows, whole, multiply)
+            logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells] = actions.logits
+        if self.board.colour_actions:
+            actions, rows = self._of_colours(memory, n)
+            read_colours(features, scalars, self.columns, self.scalar_columns, self.marks[-1], actions.x)
+            self._score("colour", actions, rows, whole, multiply)
+            logits[:, self.of_colours :] = actions.logits.reshape(n, -1)
         # the value head
-        middle = dense(m.mean_whole, w, "middle", m.middle, multiply, relu=True)
+        middle = dense(whole, w, "middle", m.middle, multiply, relu=True)
         dense(middle, w, "values", values, multiply)
+
+    def _targets(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows and the cells, int64 (T,), that have actions."""
+        if self.board.targets is None:
+            return np.divmod(np.arange(len(features) * self.cells), self.cells)
+        return np.divmod(np.flatnonzero(features[:, :, self.board.targets]), self.cells)
+
+    def _of_colours(self, memory: _Memory, n: int) -> tuple[_Actions, np.ndarray]:
+        """Return the memory of the actions that choose a colour, and their rows."""
+        k = self.board.colours
+        return memory.of_colours.take(n * k, n), np.repeat(np.arange(n), k)
+
+    def _score(
+        self, kind: str, actions: _Actions, rows: np.ndarray, whole: np.ndarray, multiply: Multiply
+    ) -> None:
+        """Fill the logits of actions in `rows`, int64 (T,)."""
+        w, (x, shift, hidden, logits) = self.weights, actions
+        products = multiply(x, w[f"{kind}_hidden.weight"].T, hidden)
+        dense(whole, w, f"{kind}_shift", shift, multiply)
+        shift[:] += w[f"{kind}_hidden.bias"]
+        add_shift(products, shift, rows, hidden)
+        dense(hidden, w, f"{kind}_logits", logits, multiply)
 
     def backward(
         self,
@@ -136,42 +217,122 @@ class BoardNetwork(Network):
         multiply: Multiply,
     ) -> None:
         features, scalars = inputs
-        n, c, w, blocks = len(features), self.channels, self.weights, self.board.action_blocks
-        m, d = memory.rows(n), scratch.rows(n)
-        first, second, cells = m.first.reshape(-1, c), m.second.reshape(-1, c), m.first.shape
+        n, c, w = len(features), self.channels, self.weights
+        m, d = (_Rows(*(part[:n] for part in each.rows)) for each in (memory, scratch))
         # the value head
         dense_gradient(m.middle, d_values, "values", gradient, multiply)
         d_middle = multiply(d_values, w["values.weight"], d.middle)
         relu_backward(d_middle, m.middle)
-        dense_gradient(m.mean_whole, d_middle, "middle", gradient, multiply)
-        d_mean_whole = multiply(d_middle, w["middle.weight"], d.mean_whole)
+        dense_gradient(m.whole, d_middle, "middle", gradient, multiply)
+        d_whole = multiply(d_middle, w["middle.weight"], d.whole)
         # the policy head
-        d_other = np.ascontiguousarray(d_logits[:, self.on_cells :])
+        d_other = np.ascontiguousarray(d_logits[:, self.on_cells : self.of_colours])
         dense_gradient(m.whole, d_other, "other_logits", gradient, multiply)
-        by_block = d_logits[:, : self.on_cells].reshape(n, blocks, self.cells)
-        d.cell_logits[:] = by_block.transpose(0, 2, 1)
-        d_cell_logits = d.cell_logits.reshape(-1, blocks)
-        dense_gradient(second, d_cell_logits, "cell_logits", gradient, multiply)
-        d_second = multiply(d_cell_logits, w["cell_logits.weight"], d.second.reshape(-1, c))
-        # the second layer
-        second_layer_gradient(d_second.reshape(cells), m.second, d_mean_whole, d.shift)
-        multiply(d_second.T, first, gradient["second.weight"], add=True)
-        gradient["second.bias"] += d.shift.sum(0)
-        dense_gradient(m.whole, d.shift, "from_whole", gradient, multiply)
-        d_first = multiply(d_second, w["second.weight"], d.first.reshape(-1, c))
-        # the summary
-        d_whole = multiply(d.shift, w["from_whole.weight"], d.whole)
         multiply(d_other, w["other_logits.weight"], d_whole, add=True)
-        d_whole += d_mean_whole[:, c:]
+        flat, d_flat = m.cells.reshape(-1, c), d.cells.reshape(-1, c)
+        d_flat[:] = 0
+        rows, cells = self._targets(features)
+        if len(rows):
+            actions, d_actions = (each.on_cells.take(len(rows), n) for each in (memory, scratch))
+            d_actions.logits[:] = d_logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells]
+            self._score_gradient("cell", actions, d_actions, rows, m.whole, d_whole, gradient, multiply)
+            d_x = multiply(d_actions.hidden, w["cell_hidden.weight"], d_actions.x)
+            d_flat[rows * self.cells + cells] = d_x
+        if self.board.colour_actions:
+            (actions, rows), (d_actions, _) = (self._of_colours(each, n) for each in (memory, scratch))
+            d_actions.logits[:] = d_logits[:, self.of_colours :].reshape(-1, 1)
+            self._score_gradient("colour", actions, d_actions, rows, m.whole, d_whole, gradient, multiply)
+        # the summary
         relu_backward(d_whole, m.whole)
         dense_gradient(m.summary, d_whole, "whole", gradient, multiply)
         d_summary = multiply(d_whole, w["whole.weight"], d.summary)
-        # the first layer
-        read_marks_gradient(d_first.reshape(cells), features, self.marks, d_summary[:, 2 * c : self.read])
-        first_layer_gradient(d_first.reshape(cells), m.first, m.summary, d_summary, d.shift)
-        multiply(d_first.T, features.reshape(-1, self.features), gradient["first.weight"], add=True)
+        # the cells
+        read_marks_gradient(d.cells, features, self.marks, d_summary[:, 2 * c : self.read])
+        first_layer_gradient(d.cells, m.cells, m.summary, d_summary, d.shift)
+        multiply(d_flat.T, m.x.reshape(len(flat), -1), gradient["first.weight"], add=True)
         gradient["first.bias"] += d.shift.sum(0)
         dense_gradient(scalars, d.shift, "from_scalars", gradient, multiply)
+        d_sums = d.x.reshape(-1)[: len(flat) * 2 * COLOUR_CHANNELS].reshape(len(flat), -1)
+        d_sums = multiply(d_flat, w["first.weight"][:, len(self.plain) :], d_sums)
+        d.colour_sums[:] = d_sums.reshape(n, self.cells, -1).transpose(0, 2, 1)
+        weight = np.ascontiguousarray(w["colour.weight"].T)
+        d_weight = np.zeros_like(weight)
+        colours = weight, m.colour_shifts, m.colour_planes, m.colour_sums, d.colour_sums, d.colour_planes
+        colour_gradient(scalars, self.scalar_columns, *colours, d_weight, gradient["colour.bias"])
+        gradient["colour.weight"] += d_weight.T
+
+    def _score_gradient(
+        self,
+        kind: str,
+        actions: _Actions,
+        d: _Actions,
+        rows: np.ndarray,
+        whole: np.ndarray,
+        d_whole: np.ndarray,
+        gradient: dict[str, np.ndarray],
+        multiply: Multiply,
+    ) -> None:
+        """Given `d.logits`, fill `d.hidden` with the derivatives by the layer's products; add to `d_whole` and the gradient."""
+        dense_gradient(actions.hidden, d.logits, f"{kind}_logits", gradient, multiply)
+        d_hidden = multiply(d.logits, self.weights[f"{kind}_logits.weight"], d.hidden)
+        if d_hidden is not d.hidden:
+            d.hidden[:] = d_hidden
+        relu_backward(d.hidden, actions.hidden)
+        dense_gradient(actions.x, d.hidden, f"{kind}_hidden", gradient, multiply)
+        d.shift[:] = 0
+        sum_by_row(d.hidden, rows, d.shift)
+        dense_gradient(whole, d.shift, f"{kind}_shift", gradient, multiply)
+        multiply(d.shift, self.weights[f"{kind}_shift.weight"], d_whole, add=True)
+
+
+@compiled
+def read_cells(features, plain, sums, x):
+    """Fill `x`, float32 (n, C, p + s), with the plain features, then the sums of the colours.
+
+    features: float32 (n, C, F). plain: int64 (p,), columns of the features. sums: float32 (n, s, C).
+    """
+    for i in range(x.shape[0]):
+        for cell in range(x.shape[1]):
+            for q in range(plain.shape[0]):
+                x[i, cell, q] = features[i, cell, plain[q]]
+            for j in range(sums.shape[1]):
+                x[i, cell, plain.shape[0] + j] = sums[i, j, cell]
+
+
+@compiled
+def read_colours(features, scalars, columns, scalar_columns, mark, out):
+    """Fill `out`, float32 (n * K, f + s), with each colour's features on the marked cell, 0 without one, and its scalars.
+
+    features, scalars, columns, scalar_columns: see `colour_layer`. mark: the feature that marks a cell.
+    """
+    f, colours = columns.shape
+    for i in range(features.shape[0]):
+        own = out[i * colours : (i + 1) * colours]
+        own[:, :f] = 0
+        for cell in range(features.shape[1]):
+            if features[i, cell, mark] != 0:
+                for colour in range(colours):
+                    for q in range(f):
+                        own[colour, q] = features[i, cell, columns[q, colour]]
+        for colour in range(colours):
+            for s in range(scalar_columns.shape[0]):
+                own[colour, f + s] = scalars[i, scalar_columns[s, colour]]
+
+
+@compiled
+def add_shift(products, shift, rows, out):
+    """Fill `out`, float32 (T, m), with the relu of the products plus the shift, float32 (n, m), of their rows, int64 (T,)."""
+    for i in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = max(products[i, k] + shift[rows[i], k], np.float32(0))
+
+
+@compiled
+def sum_by_row(x, rows, out):
+    """Add each of `x`, float32 (T, m), to the row of `out`, float32 (n, m), that `rows`, int64 (T,), says."""
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            out[rows[i], k] += x[i, k]
 
 
 @compiled
@@ -188,13 +349,6 @@ def first_layer(products, shift, x, summary, bits, summary_bits):
     for i in range(x.shape[0]):
         _relu_and_mean(products[i], shift[i], x[i], summary[i])
         _maximum(bits[i], summary_bits[i, x.shape[2] :])
-
-
-@compiled
-def second_layer(products, shift, x, mean):
-    """`first_layer` without maxima; `mean`, float32 (n, c or more), is filled in its first c columns."""
-    for i in range(x.shape[0]):
-        _relu_and_mean(products[i], shift[i], x[i], mean[i])
 
 
 @compiled
@@ -296,19 +450,3 @@ def read_marks_gradient(d, features, marks, d_out):
                 if mark != 0:
                     for k in range(c):
                         d[i, cell, k] += mark * d_out[i, j * c + k]
-
-
-@compiled
-def second_layer_gradient(d, x, d_mean, d_shift):
-    """Turn `d`, the derivative of the loss by the cells as inputs of the policy head, into the one by the layer's products.
-
-    d: float32 (n, C, c), overwritten. x: as `second_layer` filled it. d_mean: derivative by the mean. d_shift: filled.
-    """
-    n, cells, c = x.shape
-    part = np.float32(1.0 / cells)
-    for i in range(n):
-        for cell in range(cells):
-            for k in range(c):
-                total = d[i, cell, k] + d_mean[i, k] * part
-                d[i, cell, k] = total if x[i, cell, k] > 0 else np.float32(0)
-        _sum(d[i], np.float32(1), d_shift[i])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -80,22 +81,47 @@ def forward(
         hidden = [dense(second, dense(first, inputs[0]).relu()).relu() for first, second in network.trunks]
         return dense("logits", hidden[0]), dense("values", hidden[-1])
     assert isinstance(network, BoardNetwork)
-    features, scalars = inputs
-    first = (dense("first", features) + dense("from_scalars", scalars)[:, None]).relu()
-    marked = features.index_select(2, _indexes(network.board.marks, features.device)).transpose(1, 2)
-    at_marks = (marked @ first).flatten(1), (marked @ features).flatten(1)
-    summary = torch.cat([first.mean(1), first.amax(1), *at_marks, scalars], 1)
+    return _board_forward(network, dense, *inputs)
+
+
+def _board_forward(
+    network: BoardNetwork,
+    dense: Callable[[str, torch.Tensor], torch.Tensor],
+    features: torch.Tensor,
+    scalars: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return logits and raw values of a board network; `dense` applies a layer."""
+    columns, scalar_columns, plain, marks = (
+        _indexes(part.tobytes(), part.shape, features.device)
+        for part in (network.columns, network.scalar_columns, network.plain, network.marks)
+    )
+    on_cells = features[:, :, columns].transpose(2, 3)  # (n, C, K, f)
+    owned = scalars[:, scalar_columns].transpose(1, 2)  # (n, K, s)
+    spread = owned[:, None].expand(-1, on_cells.shape[1], -1, -1)
+    colours = dense("colour", torch.cat([on_cells, spread], 3)).relu()
+    highest = colours.amax(2) if network.board.colours else colours.sum(2)
+    x = torch.cat([features[:, :, plain], colours.sum(2), highest], 2)
+    cells = (dense("first", x) + dense("from_scalars", scalars)[:, None]).relu()
+    marked = features[:, :, marks].transpose(1, 2)
+    at_marks = (marked @ cells).flatten(1), (marked @ features).flatten(1)
+    summary = torch.cat([cells.mean(1), cells.amax(1), *at_marks, scalars], 1)
     whole = dense("whole", summary).relu()
-    second = (dense("second", first) + dense("from_whole", whole)[:, None]).relu()
-    middle = dense("middle", torch.cat([second.mean(1), whole], 1)).relu()
-    on_cells = dense("cell_logits", second).transpose(1, 2).flatten(1)
-    return torch.cat([on_cells, dense("other_logits", whole)], 1), dense("values", middle)
+    hidden = (dense("cell_hidden", cells) + dense("cell_shift", whole)[:, None]).relu()
+    cell_logits = dense("cell_logits", hidden)
+    if network.board.targets is not None:
+        cell_logits = cell_logits * (features[:, :, network.board.targets, None] != 0)
+    logits = [cell_logits.transpose(1, 2).flatten(1), dense("other_logits", whole)]
+    if network.board.colour_actions:
+        here = torch.einsum("nc,nckf->nkf", marked[:, -1], on_cells)
+        hidden = dense("colour_hidden", torch.cat([here, owned], 2)) + dense("colour_shift", whole)[:, None]
+        logits.append(dense("colour_logits", hidden.relu())[:, :, 0])
+    return torch.cat(logits, 1), dense("values", dense("middle", whole).relu())
 
 
 @functools.cache
-def _indexes(numbers: tuple[int, ...], device: torch.device) -> torch.Tensor:
+def _indexes(numbers: bytes, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
     """Return int64 indexes on a device, copied there once."""
-    return torch.tensor(numbers, dtype=torch.int64, device=device)
+    return torch.from_numpy(np.frombuffer(numbers, np.int64).reshape(shape).copy()).to(device)
 
 
 def chances_and_margins(raw: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ from garden_core import Batch
 from garden_core.batch.policies import GreedyPolicy, RandomPolicy
 from garden_core.jit import kernels
 from mars_env import Mars
+from mars_env.state import MOVE, PLACE, PLANT
 
 OPTIONS = (
     {"num_players": 2},
@@ -105,6 +106,16 @@ def in_reach(state, player, hex_, each):
         ends = {target(hex_, direction, value, blocked) for direction in DIRECTIONS} - {None}
         sizes = [group_size(flowers, end, colour) for end in ends if flowers[end] < 0 for colour in own]
         yield max([0, *sizes]) if any(flowers[end] < 0 for end in ends) else -1
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_targets_are_the_hexes_of_the_legal_actions(options):
+    phases = set()
+    for batch, features in positions(options, greedy=True):
+        legal = batch.action_mask[:, : len(HEXES) * options.get("gardeners", 1)].reshape(6, -1, len(HEXES))
+        np.testing.assert_allclose(features[:, :, -1], legal.any(1), atol=1e-6)
+        phases |= set(batch.states["phase"].tolist())
+    assert phases == {PLACE, MOVE, PLANT}
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -206,7 +217,7 @@ def test_the_lookahead_plays_two_rounds_on(options):
     for batch, features in positions(options, greedy=True):
         for row in range(0, 6, 2):
             state, player = batch.states[row], int(batch.current_player[row])
-            lookahead = features[row, :, AHEAD:].T
+            lookahead = features[row, :, AHEAD:-1].T
             expected = np.zeros_like(lookahead)
             reachable = batch.action_mask[row, : len(HEXES) * each].reshape(each, -1)
             if batch.game.snapshot(state)["phase"] != "move":

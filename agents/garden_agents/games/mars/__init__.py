@@ -10,7 +10,11 @@ from garden_agents.games.mars.look_ahead import NUM_ROWS
 from garden_core.game import Game
 from mars_env.board import NEIGHBOURS, NUM_COLOURS
 from mars_env.game import Mars
-from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES
+from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, NUM_SCALARS, SEAT_SCALARS
+from mars_env.state import MAX_PLAYERS
+
+COLOUR_SCALARS = [*range(0, MAX_PLAYERS * SEAT_SCALARS, SEAT_SCALARS), NUM_SCALARS - NUM_COLOURS]
+"""For each kind of scalar that comes one per colour, the first one: each seat's flowers, and the planted ones."""
 
 
 def board(game: Game) -> Board | None:
@@ -27,6 +31,10 @@ def board(game: Game) -> Board | None:
         num_features=features.num_features(each),
         fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
         work_rows=NUM_ROWS,
+        colour_features=1,
+        colour_scalars=tuple(tuple(range(first, first + NUM_COLOURS)) for first in COLOUR_SCALARS),
+        colour_actions=True,
+        targets=-1,
     )
 
 

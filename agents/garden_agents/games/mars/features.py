@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from garden_agents.games.mars.look_ahead import NUM_COLUMNS, fill_look_ahead
+from garden_agents.games.mars.look_ahead import NUM_COLUMNS, PHASES, fill_look_ahead
 from garden_core.jit import compiled
 from mars_env.board import CENTRE, MAX_DIE, NUM_COLOURS, NUM_HEXES, RAYS
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, SEAT_SCALARS, num_gardener_planes
+from mars_env.state import PLACE
 
 _NUM_OWN = NUM_COLOURS + 3  # number of the features filled in this file
 
@@ -26,10 +27,10 @@ def num_features(gardeners: int) -> int:
     """Return the number of features per hex with `gardeners` gardeners per player.
 
     These are: per colour the points for planting here, and their maximum; mean and maximum of the gain of a move from
-    here over the values of the die; and per gardener the gains of the others and the player in the two rounds after
-    moving here (`fill_look_ahead`).
+    here over the values of the die; per gardener the gains of the others and the player in the two rounds after
+    moving here (`fill_look_ahead`); and 1 where a gardener can be put or moved to now.
     """
-    return _NUM_OWN + NUM_COLUMNS * gardeners
+    return _NUM_OWN + NUM_COLUMNS * gardeners + 1
 
 
 @compiled
@@ -55,12 +56,13 @@ def _fill_rows(observation, scratch, features, each):
     for i in range(observation.shape[0]):
         _fill(observation[i], scratch, features[i], each)
         fill_look_ahead(observation[i], scratch, features[i], each, _GROUPS, _FIRST + _NUM_OWN)
+        _mark_targets(observation[i], scratch[0], features[i, :, features.shape[2] - 1], each)
 
 
 @compiled
 def _fill(seen, scratch, hexes, each):
     blocked, gain, most = scratch[0], scratch[1], scratch[2]
-    _find_blocked(seen, each, blocked)
+    _find_blocked(seen, each, each, blocked)  # by the others [3.3]
     held = _spaces_ahead(seen)
     lost = _points_for_a_flower(seen)
     for hex_ in range(NUM_HEXES):
@@ -85,13 +87,30 @@ def _fill(seen, scratch, hexes, each):
 
 
 @compiled
-def _find_blocked(seen, each, blocked):
-    """Fill `blocked` with 1 for hexes with a peak or another player's gardener [3.3], else 0."""
+def _find_blocked(seen, each, first, blocked):
+    """Fill `blocked` with 1 for hexes with a peak or a gardener, from gardener `first` on, else 0."""
     last = GARDENER_PLANES + num_gardener_planes(each)  # the plane of peaks
     blocked[:] = 0
-    for plane in range(GARDENER_PLANES + each, last + 1):
+    for plane in range(GARDENER_PLANES + first, last + 1):
         for hex_ in range(NUM_HEXES):
             blocked[hex_] |= seen[plane * NUM_HEXES + hex_]
+
+
+@compiled
+def _mark_targets(seen, blocked, out, each):
+    """Fill `out`, float32 (91,), with 1 where the observer can put a gardener [1.6] or move one [3.2], else 0."""
+    if seen[PHASES + PLACE]:
+        _find_blocked(seen, each, np.int64(0), blocked)
+        for hex_ in range(NUM_HEXES):
+            out[hex_] = blocked[hex_] == 0
+        out[CENTRE] = 0
+        return
+    out[:] = 0
+    reach = GARDENER_PLANES + num_gardener_planes(each) + 1  # the planes after the peaks
+    for plane in range(reach, reach + each):
+        for hex_ in range(NUM_HEXES):
+            if seen[plane * NUM_HEXES + hex_]:
+                out[hex_] = 1
 
 
 @compiled

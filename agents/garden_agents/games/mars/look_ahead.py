@@ -59,8 +59,8 @@ _WORDS = 12  # entries of a set
 _SCALARS = NUM_BOARD_PLANES * NUM_HEXES
 _TURN = _SCALARS + MAX_PLAYERS * SEAT_SCALARS
 _VALUES = _TURN + MAX_PLAYERS
-_PHASES = _VALUES + MAX_DIE
-_PLAYERS = _PHASES + 3
+PHASES = _VALUES + MAX_DIE
+_PLAYERS = PHASES + 3
 
 _AT_MOST = np.arange(MAX_DIE + 1) ** np.arange(7)[:, None]  # at most 6 dice are rolled
 """int64 (7, 7): the number of rolls of n dice, of `_AT_MOST[n, 6]`, whose best die is among the k lowest values."""
@@ -88,7 +88,7 @@ def fill_look_ahead(seen, work, hexes, each, groups, first):
         each: gardeners per player.
     """
     hexes[:, first : first + NUM_COLUMNS * each] = 0
-    if not seen[_PHASES + MOVE] or not seen[_TURN]:
+    if not seen[PHASES + MOVE] or not seen[_TURN]:
         return
     n = np.int64(seen[_PLAYERS])
     _read(seen, work, hexes, each, groups, n)
