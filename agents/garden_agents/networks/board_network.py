@@ -38,10 +38,10 @@ class _Rows(NamedTuple):
 
 
 class _Actions(NamedTuple):
-    """The same for the T actions of one kind in all rows: those on cells, or those that choose a colour.
+    """Activations or derivatives of T actions in n rows, all on cells or all choosing a colour, float32.
 
     Attributes:
-        x: (T, inputs), what the action is read from.
+        x: (T, inputs), the cell or the colour.
         shift: (n, 2c), added to all actions of a row.
         hidden: (T, 2c), the hidden layer.
         logits: (T, logits per x).
@@ -58,22 +58,23 @@ class _Actions(NamedTuple):
 
 
 class _Memory(NamedTuple):
+    """Activations or derivatives: of the rows, and of both kinds of actions."""
+
     rows: _Rows
     on_cells: _Actions
     of_colours: _Actions
 
 
 class BoardNetwork(Network):
-    """A layer applied to every cell with the same weights, a summary of the board, and from both a logit per action.
+    """Layers with the same weights for all cells, for all colours on a cell, and for all actions of a kind.
 
-    A layer with the same weights for all colours reads each colour on each cell (`colour_layer`). The first layer reads
-    sum and maximum of the colours, each cell's other features, and the scalars. The summary layer reads the mean and the
-    maximum over the cells, the cells that the board's marked planes point to, and the scalars. The logit of an action on a
-    cell is read from that cell and the summary, by a hidden layer; the logit of an action that chooses a colour is read
-    from this colour on the last marked cell and the summary, by another one. Other logits and the values are read from the
-    summary.
+    The colour layer reads each colour on each cell (`colour_layer`). The first layer reads a cell's colours, as sum and
+    maximum, its other features, and the scalars. The summary layer reads the mean and the maximum over the cells, the cells
+    that the board's marked planes point to, and the scalars. One hidden layer reads a cell and the summary, and gives the
+    logits of the actions on that cell; another reads a colour on the last marked cell and the summary, and gives the logit
+    of choosing that colour. Other logits and the values are read from the summary.
 
-    Logits of actions on cells that are no targets (`Board.targets`) are 0.
+    Logits of actions on cells without a legal action (`Board.targets`) are 0.
 
     Args:
         board: the game's board.
@@ -82,6 +83,11 @@ class BoardNetwork(Network):
         channels: channels per cell.
         hidden: width of the summary and of the value head.
     """
+
+    without_bias = (
+        "cell_logits",
+        "colour_logits",
+    )  # most often it would be the same for all legal actions, without effect
 
     def __init__(
         self, board: Board, size: int, num_actions: int, num_values: int, channels: int, hidden: int
@@ -173,13 +179,13 @@ class BoardNetwork(Network):
         if len(rows):
             actions = memory.on_cells.take(len(rows), n)
             np.take(flat, rows * self.cells + cells, 0, out=actions.x, mode="clip")
-            self._score("cell", actions, rows, whole, multiply)
-            logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells] = actions.logits
+            found = self._score("cell", actions, rows, whole, multiply)
+            logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells] = found
         if self.board.colour_actions:
             actions, rows = self._of_colours(memory, n)
             read_colours(features, scalars, self.columns, self.scalar_columns, self.marks[-1], actions.x)
-            self._score("colour", actions, rows, whole, multiply)
-            logits[:, self.of_colours :] = actions.logits.reshape(n, -1)
+            found = self._score("colour", actions, rows, whole, multiply)
+            logits[:, self.of_colours :] = found.reshape(n, -1)
         # the value head
         middle = dense(whole, w, "middle", m.middle, multiply, relu=True)
         dense(middle, w, "values", values, multiply)
@@ -197,14 +203,14 @@ class BoardNetwork(Network):
 
     def _score(
         self, kind: str, actions: _Actions, rows: np.ndarray, whole: np.ndarray, multiply: Multiply
-    ) -> None:
-        """Fill the logits of actions in `rows`, int64 (T,)."""
+    ) -> np.ndarray:
+        """Return the logits of actions in `rows`, int64 (T,), float32 (T, logits per x)."""
         w, (x, shift, hidden, logits) = self.weights, actions
         products = multiply(x, w[f"{kind}_hidden.weight"].T, hidden)
         dense(whole, w, f"{kind}_shift", shift, multiply)
         shift[:] += w[f"{kind}_hidden.bias"]
         add_shift(products, shift, rows, hidden)
-        dense(hidden, w, f"{kind}_logits", logits, multiply)
+        return multiply(hidden, w[f"{kind}_logits.weight"].T, logits)
 
     def backward(
         self,
@@ -235,9 +241,10 @@ class BoardNetwork(Network):
         if len(rows):
             actions, d_actions = (each.on_cells.take(len(rows), n) for each in (memory, scratch))
             d_actions.logits[:] = d_logits[:, : self.on_cells].reshape(n, -1, self.cells)[rows, :, cells]
-            self._score_gradient("cell", actions, d_actions, rows, m.whole, d_whole, gradient, multiply)
-            d_x = multiply(d_actions.hidden, w["cell_hidden.weight"], d_actions.x)
-            d_flat[rows * self.cells + cells] = d_x
+            d_hidden = self._score_gradient(
+                "cell", actions, d_actions, rows, m.whole, d_whole, gradient, multiply
+            )
+            d_flat[rows * self.cells + cells] = multiply(d_hidden, w["cell_hidden.weight"], d_actions.x)
         if self.board.colour_actions:
             (actions, rows), (d_actions, _) = (self._of_colours(each, n) for each in (memory, scratch))
             d_actions.logits[:] = d_logits[:, self.of_colours :].reshape(-1, 1)
@@ -271,18 +278,17 @@ class BoardNetwork(Network):
         d_whole: np.ndarray,
         gradient: dict[str, np.ndarray],
         multiply: Multiply,
-    ) -> None:
-        """Given `d.logits`, fill `d.hidden` with the derivatives by the layer's products; add to `d_whole` and the gradient."""
-        dense_gradient(actions.hidden, d.logits, f"{kind}_logits", gradient, multiply)
+    ) -> np.ndarray:
+        """Add to `d_whole` and the gradient, given `d.logits`; return the derivatives by the hidden layer's products."""
+        multiply(d.logits.T, actions.hidden, gradient[f"{kind}_logits.weight"], add=True)
         d_hidden = multiply(d.logits, self.weights[f"{kind}_logits.weight"], d.hidden)
-        if d_hidden is not d.hidden:
-            d.hidden[:] = d_hidden
-        relu_backward(d.hidden, actions.hidden)
-        dense_gradient(actions.x, d.hidden, f"{kind}_hidden", gradient, multiply)
+        relu_backward(d_hidden, actions.hidden)
+        dense_gradient(actions.x, d_hidden, f"{kind}_hidden", gradient, multiply)
         d.shift[:] = 0
-        sum_by_row(d.hidden, rows, d.shift)
+        sum_by_row(d_hidden, rows, d.shift)
         dense_gradient(whole, d.shift, f"{kind}_shift", gradient, multiply)
         multiply(d.shift, self.weights[f"{kind}_shift.weight"], d_whole, add=True)
+        return d_hidden
 
 
 @compiled

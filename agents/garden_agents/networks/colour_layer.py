@@ -33,7 +33,7 @@ def colour_layer(features, scalars, columns, scalar_columns, weight, bias, shift
     """
     f, colours = columns.shape
     for i in range(features.shape[0]):
-        of_scalars(scalars[i], scalar_columns, weight[f:], bias, shifts[i])
+        _of_scalars(scalars[i], scalar_columns, weight[f:], bias, shifts[i])
         for colour in range(colours):
             for q in range(f):
                 _take_column(features[i], columns[q, colour], planes[i, colour, q])
@@ -50,7 +50,7 @@ def colour_layer(features, scalars, columns, scalar_columns, weight, bias, shift
 
 
 @compiled
-def of_scalars(scalars, scalar_columns, weight, bias, shift):
+def _of_scalars(scalars, scalar_columns, weight, bias, shift):
     """Fill `shift`, float32 (K, COLOUR_CHANNELS), with the bias plus the products of a row's scalars."""
     for colour in range(shift.shape[0]):
         for j in range(COLOUR_CHANNELS):
@@ -62,6 +62,7 @@ def of_scalars(scalars, scalar_columns, weight, bias, shift):
 
 @compiled
 def _take_column(features, column, out):
+    """Copy a column of `features`, float32 (C, F), to `out`, float32 (C,)."""
     for cell in range(features.shape[0]):
         out[cell] = features[cell, column]
 

@@ -38,13 +38,14 @@ class Network(ABC):
 
     Attributes:
         layers: width and number of inputs of each layer, by name. A layer has the weights NAME.weight, (width, inputs),
-            and NAME.bias, (width,).
+            and NAME.bias, (width,), unless `without_bias` names it.
         num_actions: number of logits.
         num_values: number of raw values.
         chunk: number of rows per forward pass, small enough that their activations stay in a core's cache.
     """
 
     chunk = 128
+    without_bias: tuple[str, ...] = ()
 
     def __init__(self, layers: Mapping[str, tuple[int, int]], num_actions: int, num_values: int) -> None:
         self.layers = dict(layers)
@@ -53,8 +54,12 @@ class Network(ABC):
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the weights by name."""
-        parts = ("weight", 2), ("bias", 1)
-        return {f"{name}.{part}": shape[:n] for name, shape in self.layers.items() for part, n in parts}
+        found: dict[str, tuple[int, ...]] = {}
+        for name, shape in self.layers.items():
+            found[f"{name}.weight"] = shape
+            if name not in self.without_bias:
+                found[f"{name}.bias"] = shape[:1]
+        return found
 
     @cached_property
     def parameters(self) -> np.ndarray:

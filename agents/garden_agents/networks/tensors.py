@@ -75,7 +75,7 @@ def forward(
     weights = {name: part.view(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
 
     def dense(name: str, x: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights[f"{name}.bias"])
+        return torch.nn.functional.linear(x, weights[f"{name}.weight"], weights.get(f"{name}.bias"))
 
     if isinstance(network, FlatNetwork):
         hidden = [dense(second, dense(first, inputs[0]).relu()).relu() for first, second in network.trunks]

@@ -13,8 +13,8 @@ from mars_env.game import Mars
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, NUM_SCALARS, SEAT_SCALARS
 from mars_env.state import MAX_PLAYERS
 
-COLOUR_SCALARS = [*range(0, MAX_PLAYERS * SEAT_SCALARS, SEAT_SCALARS), NUM_SCALARS - NUM_COLOURS]
-"""For each kind of scalar that comes one per colour, the first one: each seat's flowers, and the planted ones."""
+_FLOWERS = [*range(0, MAX_PLAYERS * SEAT_SCALARS, SEAT_SCALARS), NUM_SCALARS - NUM_COLOURS]
+"""The scalar with the number of blue flowers of each seat, then of planted ones; the other colours follow it."""
 
 
 def board(game: Game) -> Board | None:
@@ -32,7 +32,7 @@ def board(game: Game) -> Board | None:
         fill_features=features.with_one_gardener if each == 1 else features.with_two_gardeners,
         work_rows=NUM_ROWS,
         colour_features=1,
-        colour_scalars=tuple(tuple(range(first, first + NUM_COLOURS)) for first in COLOUR_SCALARS),
+        colour_scalars=tuple(tuple(range(first, first + NUM_COLOURS)) for first in _FLOWERS),
         colour_actions=True,
         targets=-1,
     )
