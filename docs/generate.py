@@ -35,8 +35,6 @@ RESULT_TABLES = (
     results.peers,
     results.peers_start,
     results.bots,
-    strength.scaling,
-    strength.scaling_parts,
     strength.trainers,
     strength.networks,
     strength.network_commands,

@@ -44,35 +44,6 @@ def _mean_and_range(rates: Sequence[float]) -> str:
 # --- training ---
 
 
-def scaling() -> str:
-    """Return the table of trainings with workers: measured, and predicted by the model."""
-    rows = []
-    for measured in read_all("scaling"):
-        for row in measured["workers"]:
-            rates = (short(row[key]) if key in row else "" for key in ("sampled", "trained"))
-            off = f"{row['predicted'] / row['trained'] - 1:+.0%}" if "trained" in row else ""
-            rows.append((measured["game"], row["workers"], *rates, short(row["predicted"]), off))
-    return table(("game", "workers", "sampled/s", "trained/s", "by the model", "off by"), rows)
-
-
-def scaling_parts() -> str:
-    """Return the table of the measured parts of trainings with workers."""
-    rows = []
-    for measured in read_all("scaling"):
-        parts = measured["parts"]
-        micro = (f"{1e6 * parts[part]:.1f}" for part in ("play", "learn"))
-        sizes = f"{parts['bytes_of_a_decision']:,.0f}", f"{parts['bytes_of_the_weights'] / 1000:,.0f}"
-        rows.append((measured["game"], f"{parts['decisions']:,.0f}", *micro, *sizes))
-    head = (
-        "game",
-        "decisions per call",
-        "play, µs per decision",
-        "learn, µs per decision",
-        "bytes per decision",
-    )
-    return table((*head, "kB of weights"), rows)
-
-
 def trainers() -> str:
     """Return the table of the trainers' speeds, and of where our trainer's time goes."""
     rows = []

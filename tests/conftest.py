@@ -13,7 +13,7 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"  # invisible windows, also without a scr
 collect_ignore = [] if find_spec("sb3_contrib") else ["agents", "fuzz"]
 
 THOROUGH = (
-    "agents/test_arena.py agents/test_expert_iteration.py agents/test_identity.py "
+    "agents/test_arena.py agents/test_identity.py "
     "agents/test_independence.py agents/test_leaderboard.py agents/test_networks.py "
     "agents/test_play.py agents/test_ppo.py agents/test_programs.py agents/test_progress.py "
     "agents/test_record_command.py agents/test_recorded.py agents/test_report.py "

@@ -18,8 +18,7 @@ USAGE = """\
 usage: garden COMMAND ...
 
 commands, each with its own --help:
-  train GAME              train an agent by self-play; --method ppo (default) or expert-iteration, and for ppo
-                          --trainer own (default) or sb3, Stable-Baselines3's
+  train GAME              train an agent by PPO in self-play; --trainer own (default) or sb3, Stable-Baselines3's
   exploit GAME            train a best response to --agent NAME: how often can that agent be beaten?
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
@@ -95,11 +94,9 @@ def _train(words: list[str]) -> None:
     parser = argparse.ArgumentParser(
         "garden train", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS
     )
-    for option, choices in (("--method", arguments.METHODS), ("--trainer", arguments.TRAINERS)):
-        parser.add_argument(option, choices=choices, default=choices[0])
+    parser.add_argument("--trainer", choices=arguments.TRAINERS, default=arguments.TRAINERS[0])
     way, words = parser.parse_known_args(words)
-    module = {"own": "ppo"}.get(way.trainer, way.trainer) if way.method == "ppo" else "expert_iteration"
-    training = importlib.import_module(f"garden_agents.training.{module}")
+    training = importlib.import_module(f"garden_agents.training.{'sb3' if way.trainer == 'sb3' else 'ppo'}")
     arguments.command_line(training.train, training.Arguments, words)
 
 

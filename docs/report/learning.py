@@ -33,7 +33,6 @@ DEFAULT = "garden train"
 WAYS = {
     DEFAULT: "own PPO",
     "garden train --trainer sb3": "SB3's PPO",
-    "garden train --method expert-iteration": "expert iteration",
 }
 COMPARED_MINUTES = 2.0
 DUEL = 1000
@@ -42,7 +41,6 @@ EVERYWHERE = (
     "",
     "--imitation 0",
     "--trainer sb3",
-    "--method expert-iteration",
 )
 IN_GAME = {
     "mars": (

@@ -79,7 +79,6 @@ SHORT = "--eval-games 0 --panel random --panel-games 2 --run"
     ("command", "words"),
     [
         ("train", SHORT),
-        ("train", f"--method expert-iteration {SHORT}"),
         ("arena", "random greedy --games 4 --processes 1 --output"),
         ("play", "--seats greedy greedy --save"),
     ],

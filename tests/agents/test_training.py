@@ -15,26 +15,25 @@ from garden_agents import NetworkAgent, load_agent
 from garden_agents.evaluation.report import page
 from garden_agents.networks.architecture import new_network
 from garden_agents.networks.network_agent import shipped
-from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
-from garden_agents.training.arguments import METHODS, open_run
+from garden_agents.training.arguments import TRAINERS, open_run
 from garden_agents.training.checkpoint import CHECKPOINT, Progress, check, save
 from garden_agents.training.run_folder import Interrupted, Run
 from garden_agents.training.sb3 import Arguments, train
 from own_agents import change_weights
 from processes import garden_here, started
-from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_expert, tiny_ppo
+from small_runs import LEFT, SMALL, parameters_of, results_of, rows_of, tiny, tiny_ppo
 
 from garden_core import GreedyPolicy, RandomPolicy, Replay
 from mars_env import Mars
 
-TRAINERS = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo), "expert": (expert.train, tiny_expert)}
-each_trainer = pytest.mark.parametrize("trainer", TRAINERS)
+BY_NAME = {"sb3": (train, tiny), "ppo": (ppo.train, tiny_ppo)}
+each_trainer = pytest.mark.parametrize("trainer", BY_NAME)
 
 
 def trained(trainer, **changes):
     """The folder of a small run."""
-    train, arguments = TRAINERS[trainer]
+    train, arguments = BY_NAME[trainer]
     return train(arguments(**changes))
 
 
@@ -155,27 +154,23 @@ def test_the_command_can_be_given_again(separate, tmp_path):
     assert again == arguments
 
 
-def still(trainer):
-    """Arguments with which nothing is learned."""
-    zero = {"learning_rate": 0.0, "eval_games": 0}
-    return zero | {"final_learning_rate": 0.0} if trainer == "expert" else zero
+STILL = {"learning_rate": 0.0, "eval_games": 0}
+"""Arguments with which nothing is learned."""
 
 
-@pytest.mark.parametrize("trainer", ["ppo", "expert"])
-def test_training_begins_with_a_network(trainer, run_by, tmp_path):
-    start = run_by(trainer) / "network.safetensors"
-    folder = trained(trainer, run=tmp_path / "run", start=start, **still(trainer))
-    weights, initial = map(parameters_of, (folder, start))
-    np.testing.assert_allclose(weights, initial, rtol=1e-3 if trainer == "expert" else 0)  # weight decay
+def test_training_begins_with_a_network(run_by, tmp_path):
+    start = run_by("ppo") / "network.safetensors"
+    folder = trained("ppo", run=tmp_path / "run", start=start, **STILL)
+    np.testing.assert_array_equal(*map(parameters_of, (folder, start)))
     with pytest.raises(ValueError, match=r"has the architecture .*'channels': 4"):
-        trained(trainer, run=tmp_path / "other", start=start, channels=8)
+        trained("ppo", run=tmp_path / "other", start=start, channels=8)
     assert not (tmp_path / "other").exists()
 
 
 def test_training_begins_with_a_network_of_another_table(run_by, tmp_path):
     """With all weights but the value head's, which has other seats."""
     start = run_by("ppo") / "network.safetensors"
-    folder = trained("ppo", run=tmp_path / "run", start=start, num_players=4, **still("ppo"))
+    folder = trained("ppo", run=tmp_path / "run", start=start, num_players=4, **STILL)
     weights = NetworkAgent.load(folder, Mars(num_players=4)).network.weights
     for name, initial in NetworkAgent.load(start, Mars()).network.weights.items():
         if "values" not in name:
@@ -197,16 +192,12 @@ TEAM = {"cooperative": "true"}
         ("ppo", "botanicus", None, {}),
         ("ppo", "mars", 4, {}),
         *(("ppo", "mars", n, TEAM) for n in (1, 3)),
-        *(("expert", game, None, {}) for game in ("botanicus", "cacti")),
-        ("expert", "mars", 3, {}),
-        ("expert", "mars", 1, TEAM),
     ],
     ids=str,
 )
 def test_training_for_any_game_and_table(trainer, game, num_players, options, tmp_path):
-    few = {"minutes": 0.03} if trainer == "expert" else {"steps": 512}
     capped = options | ({"max_decisions": "60"} if game == "mars" else {})
-    few |= {"game": game, "num_players": num_players, "options": capped, "eval_games": 0}
+    few = {"steps": 512, "game": game, "num_players": num_players, "options": capped, "eval_games": 0}
     folder = trained(trainer, run=tmp_path / "run", **few)
     assert (folder / "network.safetensors").is_file()
     evaluation = rows_of(folder / "evaluations.csv")[-1]
@@ -246,7 +237,7 @@ def test_a_checkpoint_of_another_training_is_refused(trainer, changes, run_by, t
         config = config.replace(old, new)
     (folder / "config.toml").write_text(config)
     with pytest.raises(ValueError, match="is no checkpoint of this training: "):
-        TRAINERS[trainer][0]({"sb3": Arguments, "ppo": ppo.Arguments}[trainer](resume=folder, steps=3000))
+        BY_NAME[trainer][0]({"sb3": Arguments, "ppo": ppo.Arguments}[trainer](resume=folder, steps=3000))
 
 
 @each_trainer
@@ -265,8 +256,8 @@ def test_mistakes_are_reported_before_there_is_a_folder(trainer, changes, messag
 
 
 def test_mistakes_on_the_command_line_take_one_line():
-    for method in METHODS:
-        _, message = garden_here("train", "chess", "--method", method)
+    for trainer in TRAINERS:
+        _, message = garden_here("train", "chess", "--trainer", trainer)
         assert message.startswith("error: ")
         assert "\n" not in message
 
@@ -289,7 +280,6 @@ def test_schedules_change_evenly(small_run):
         (tiny_ppo, {"pool_share": float("nan")}, "pool_share must be a finite number, not nan"),
         (tiny_ppo, {"device": "tpu"}, "device must be one of 'cpu', 'cuda', not 'tpu'"),
         (tiny_ppo, {"pool_agents": ("greedy",)}, "pool_agents are not drawn unless"),
-        (tiny_expert, {"considered": 1}, "considered must be at least 2, not 1"),
     ],
 )
 def test_refuses_arguments_out_of_range(make_arguments, wrong, message):
@@ -299,7 +289,6 @@ def test_refuses_arguments_out_of_range(make_arguments, wrong, message):
 
 SMALLEST = "--envs 16 --channels 4 --hidden 16 --threads 1 --eval-games 0"
 LONG_EVALUATION = "--panel mcts:200 --panel-games 400 --evaluations 200"
-EXPERT = "--method expert-iteration --minutes 9 --simulations 2 --fast-simulations 1 --minibatch 32"
 
 
 @pytest.mark.parametrize(
@@ -307,9 +296,8 @@ EXPERT = "--method expert-iteration --minutes 9 --simulations 2 --fast-simulatio
     [
         (signal.SIGTERM, "metrics.csv", "--steps 10_000_000"),
         (signal.SIGINT, "evaluating", f"--steps 100000 {LONG_EVALUATION}"),
-        (signal.SIGINT, "evaluating", f"{EXPERT} {LONG_EVALUATION}"),
     ],
-    ids=["learning", "evaluating", "expert iteration"],
+    ids=["learning", "evaluating"],
 )
 def test_a_stopped_training_can_be_resumed(number, sign, words, tmp_path):
     """Also during an evaluation, which is announced."""
@@ -352,21 +340,21 @@ def test_a_change_of_the_panel_is_reported(tmp_path, capsys):
 def test_networks_are_compared_by_their_games(tmp_path):
     run, said = run_in(tmp_path), []
     run.report = said.append
-    assert run._wins(GreedyPolicy(), RandomPolicy())
+    assert not run._is_weaker(GreedyPolicy(), RandomPolicy())
     assert said[-1] == "comparing with the kept network, 50 of 400"  # it was clear by then
-    assert not run._wins(RandomPolicy(), GreedyPolicy())
+    assert run._is_weaker(RandomPolicy(), GreedyPolicy())
     network = NetworkAgent(small_network(), "outcome")
-    assert run._wins(network, network)  # half of the games: the later one is kept
+    assert not run._is_weaker(network, network)  # half of the games: the later one is kept
     assert said[-1].endswith("of 400")
 
 
 @pytest.mark.parametrize("compared", [True, False])
 def test_the_best_network_is_kept(tmp_path, monkeypatch, compared):
-    """It wins the games between networks; in best responses its mean rate is highest, the latest of equal ones."""
+    """It is not weaker in games between networks; in best responses its mean rate is highest, the latest of equal ones."""
     run = run_in(tmp_path, "random", "greedy")
     monkeypatch.setattr(type(run.arguments), "compared", compared)
-    wins = iter([False, True, False])
-    monkeypatch.setattr(run, "_wins", lambda agent, kept: next(wins))
+    weaker = iter([True, False, True])
+    monkeypatch.setattr(run, "_is_weaker", lambda agent, kept: next(weaker))
     rates = {"random": iter([0.9, 0.9, 1.0, 0.8]), "greedy": iter([0.1, 0.3, 0.1, 0.4])}
     monkeypatch.setattr(run, "_rate", lambda agent, name: next(rates[name]))
     kept = []

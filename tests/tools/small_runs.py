@@ -13,7 +13,6 @@ pytest.importorskip("sb3_contrib")
 
 from garden_agents import NetworkAgent
 from garden_agents.networks.architecture import Architecture
-from garden_agents.training import expert_iteration as expert
 from garden_agents.training import ppo
 from garden_agents.training.checkpoint import CHECKPOINT
 from garden_agents.training.sb3 import Arguments
@@ -53,25 +52,6 @@ def tiny(**changes) -> Arguments:
 
 def tiny_ppo(**changes) -> ppo.Arguments:
     return ppo.Arguments(**(SHORT | {"steps": 1000, "minibatch": 128} | changes))
-
-
-def tiny_expert(**changes) -> expert.Arguments:
-    settings = {
-        "game": "mars",
-        "minutes": 0.05,
-        "envs": 16,
-        "simulations": 4,
-        "fast_simulations": 2,
-        "minibatch": 32,
-        "channels": 4,
-        "hidden": 16,
-        "eval_games": 6,
-        "panel": ("random", "greedy"),
-        "panel_games": 4,
-        "evaluations": 2,
-        "options": {"max_decisions": "40"},
-    }
-    return expert.Arguments(**(settings | changes))
 
 
 def results_of(folder: Path, name: str = "evaluation.json") -> list[dict]:

@@ -36,7 +36,7 @@ class Config(msgspec.Struct):
         game: the game's "name", "options" and the digest of its "data".
         versions: versions by package.
         command: the command that repeats the run; "" in older files.
-        trainer: "ppo", "sb3" or "expert-iteration"; "" in older files.
+        trainer: "ppo" or "sb3"; "" in older files.
         panel: digests of the panel's agents, see `garden_agents.identity`; {} in older files.
     """
 

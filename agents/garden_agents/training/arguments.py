@@ -1,4 +1,4 @@
-"""Arguments of all training methods, and the config.toml that keeps them in a run's folder."""
+"""Arguments of both trainers, and the config.toml that keeps them in a run's folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Self, TypeVar, get_args
 import msgspec
 import tyro
 
-from garden_agents.cluster import LOCAL
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.run_files import CONFIG, read_config
 from garden_agents.games import hints_of
@@ -27,22 +26,20 @@ from garden_core.files.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-METHODS = ("ppo", "expert-iteration")  # the first is the default
-TRAINERS = ("own", "sb3")  # of ppo; the first is the default
+TRAINERS = ("own", "sb3")  # the first is the default
 LIMITS = ("steps", "minutes")
-RESUME_OVERRIDES = (*LIMITS, "ray", "workers")
 """Arguments that can change when a run is resumed."""
 T = TypeVar("T", bound="TrainingArguments")
 
 
 @dataclass
 class TrainingArguments:
-    """Arguments of every training method."""
+    """Arguments of every trainer."""
 
     trainer: ClassVar[str]
-    """Name of the method's section in a game's `training.toml`."""
+    """Name of the trainer's section in a game's `training.toml`."""
     command: ClassVar[str] = "garden train"
-    """The command, with the options that choose the method and trainer."""
+    """The command, with the option that chooses the trainer."""
     agent_arguments: ClassVar[tuple[str, ...]] = ("panel",)
     """Arguments that are names of agents; such a name may be code, `module:attribute`."""
     compared: ClassVar[bool] = True
@@ -61,7 +58,7 @@ class TrainingArguments:
     run: Path | None = None
     """folder for the results; runs/GAME-DATE-TIME if not given"""
     resume: Path | None = None
-    """folder of a run to continue; only --minutes, --steps, --ray and --workers can change; arguments module:attribute must be given again"""
+    """folder of a run to continue; only --minutes and --steps can change; arguments module:attribute must be given again"""
 
     network: Kind = "auto"
     """architecture of the network: board, flat, or auto (board if the game has a board, else flat)"""
@@ -72,7 +69,7 @@ class TrainingArguments:
     separate_values: bool = False
     """flat network only: use separate hidden layers for the values; twice the work, better values"""
     threads: int = 2
-    """number of threads of torch and of the search; 1 is safer on a busy machine"""
+    """number of threads of torch; 1 is safer on a busy machine"""
 
     panel: tuple[str, ...] = ("random", "greedy", "mcts:50")
     """opponents in the evaluations during training"""
@@ -132,8 +129,7 @@ class TrainingArguments:
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:
     """Return a run's folder, its arguments, its game with the reward "margin", and the command that repeats it.
 
-    A resumed run has the arguments of its config.toml. A limit that is given replaces both limits; `ray` is always replaced
-    and `workers` if it is given.
+    A resumed run has the arguments of its config.toml. A limit that is given replaces both limits.
 
     Raises:
         SystemExit: if no game is named, the folder of a new run already contains a run, or the folder to resume contains
@@ -150,14 +146,10 @@ def open_run(arguments: T) -> tuple[Path, T, Game, str]:
         stored, data_files = _read_config(folder / CONFIG, type(arguments))
         _check_named(stored, arguments, folder / CONFIG)
         _check_kept(stored, arguments)
-        given = {name: value for name, value in vars(arguments).items() if name in RESUME_OVERRIDES}
-        limited = any(given.get(name) is not None for name in LIMITS)
-        changes = {
-            name: value
-            for name, value in given.items()
-            if value is not None or name == "ray" or (name in LIMITS and limited)
-        }
-        arguments = dataclasses.replace(stored, **changes, resume=folder)
+        limits = {name: getattr(arguments, name) for name in LIMITS}
+        if all(limit is None for limit in limits.values()):
+            limits = {}
+        arguments = dataclasses.replace(stored, **limits, resume=folder)
     elif not arguments.game:
         raise SystemExit(f"name a game to train on; installed are {', '.join(list_games())}")
     else:
@@ -190,8 +182,6 @@ def _command(arguments: TrainingArguments) -> str:
         if isinstance(value, dict):
             value = [*itertools.chain(*value.items())]
         words += [f"--{option}", *map(str, value if isinstance(value, tuple | list) else [value])]
-    if getattr(arguments, "ray", None) is not None:  # a local cluster in place of its address
-        words += ["--ray", LOCAL]
     return shlex.join(words)
 
 
@@ -211,7 +201,7 @@ def in_words(game: Game) -> str:
 
 def _check_kept(stored: TrainingArguments, given: TrainingArguments) -> None:
     """Raise ValueError if an argument is given that a resumed run cannot change."""
-    free = {"game", "run", "resume", *RESUME_OVERRIDES, *given.agent_arguments}
+    free = {"game", "run", "resume", *LIMITS, *given.agent_arguments}
     for name, default in vars(type(given)()).items():
         value = getattr(given, name)
         if name not in free and value not in (default, getattr(stored, name)):
@@ -228,7 +218,7 @@ def _read_config(path: Path, kind: type[T]) -> tuple[T, dict[str, DataFile]]:
             raise ValueError(f"unknown arguments {', '.join(map(short, sorted(unknown)))}")
         arguments = msgspec.convert(config.arguments, kind, dec_hook=lambda form, value: form(value))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no config of this training method: {one_line(error)}") from None
+        raise ValueError(f"{path} is no config of this trainer: {one_line(error)}") from None
     files = {name: DataFile(f"{name} in {path}", text) for name, text in config.data_files.items()}
     return arguments, files
 
@@ -264,9 +254,9 @@ def command_line(train: Callable[[Any], Path], kind: type[TrainingArguments], wo
 
 
 def plain(arguments: Any) -> dict[str, Any]:
-    """Return arguments for config.toml: without the run's folder, the cluster and arguments that are None."""
+    """Return arguments for config.toml: without the run's folder and arguments that are None."""
     return {
         name: str(value) if isinstance(value, Path) else value
         for name, value in dataclasses.asdict(arguments).items()
-        if value is not None and name not in ("run", "resume", "ray")
+        if value is not None and name not in ("run", "resume")
     }

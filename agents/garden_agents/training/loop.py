@@ -1,12 +1,11 @@
-"""Training loops: preparation, games and updates, evaluations, checkpoints."""
+"""The training loop of both trainers: preparation, games and updates, evaluations, checkpoints."""
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.progress import progress_bar
-from garden_agents.training.arguments import TrainingArguments, in_words
+from garden_agents.training.arguments import in_words
 from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_arguments import PPOArguments
@@ -33,12 +32,10 @@ class Loop(ABC):
         target: value target of the network, one of `heads.VALUE_TARGETS`; default: `heads.target_of(game)`.
 
     Attributes:
-        title: first words of the training's description.
-        bar_settings: arguments of the progress bar.
         network, torch_network: the network and its torch parameters.
         optimizer: the network's optimizer; subclasses make it.
         rng: generator for minibatches.
-        pool: the opponent pool, or None.
+        pool: the opponent pool; subclasses make it.
         decisions: number of decisions so far.
 
     Raises:
@@ -46,15 +43,13 @@ class Loop(ABC):
             folder is made.
     """
 
-    title: ClassVar[str]
-    bar_settings: ClassVar[dict[str, Any]]
     optimizer: torch.optim.Optimizer
-    pool: OpponentPool | None = None
+    pool: OpponentPool
 
     def __init__(
         self,
         folder: Path,
-        arguments: TrainingArguments,
+        arguments: PPOArguments,
         game: Game,
         command: str = "",
         device: str = "cpu",
@@ -74,9 +69,11 @@ class Loop(ABC):
         self.decisions = 0
 
     @property
-    @abstractmethod
     def done(self) -> float:
         """Completed share of the training; it ends at 1."""
+        a = self.arguments
+        steps = self.decisions / a.max_steps if a.max_steps else 1.0
+        return min(1.0, max(steps, self.run.seconds / a.max_seconds))
 
     @abstractmethod
     def source(self) -> Any:
@@ -85,10 +82,6 @@ class Loop(ABC):
     @abstractmethod
     def learn_from(self, source: Any) -> None:
         """Play and learn until the training is done."""
-
-    def cluster(self) -> contextlib.AbstractContextManager[None]:
-        """Return the context in which `source` is used; subclasses connect to a cluster in it."""
-        return contextlib.nullcontext()
 
     def train(self) -> Path:
         """Train and evaluate; write the run's folder and return its path.
@@ -103,9 +96,9 @@ class Loop(ABC):
             self.load()
         self.run.write_config()
         self.save()
-        print(f"{self.title} {in_words(self.game)}, in {self.run.folder}", flush=True)
+        print(f"training on {in_words(self.game)}, in {self.run.folder}", flush=True)
         if self.done < 1:
-            with progress_bar(**self.bar_settings, desc="compiling") as self.bar, self.cluster():
+            with progress_bar(unit="decision", unit_scale=True, smoothing=0.1, desc="compiling") as self.bar:
                 self.run.report = self.bar.set_description
                 source = self.source()
                 self.run.warm_up(self.network, self.target)
@@ -115,7 +108,7 @@ class Loop(ABC):
         return self.run.folder
 
     def save(self) -> int:
-        """Write the checkpoint, without the replay buffer, and return the number of decisions."""
+        """Write the checkpoint and return the number of decisions."""
         self.torch_network.synchronise()
         return self.run.save(self.network, self.optimizer, self.decisions, self.pool)
 
@@ -133,21 +126,6 @@ class Loop(ABC):
         """Evaluate the network against the panel."""
         self.run.evaluate(self.network, self.decisions, self.target)
         self.run.report("training")
-
-
-class PPOLoop(Loop):
-    """A training by PPO, limited by decisions or by time."""
-
-    title = "training on"
-    bar_settings: ClassVar = {"unit": "decision", "unit_scale": True, "smoothing": 0.1}
-    arguments: PPOArguments
-    pool: OpponentPool
-
-    @property
-    def done(self) -> float:
-        a = self.arguments
-        steps = self.decisions / a.max_steps if a.max_steps else 1.0
-        return min(1.0, max(steps, self.run.seconds / a.max_seconds))
 
     def interpolated(self, first: float, last: float) -> float:
         """Interpolate linearly from `first` to `last` over the training."""

@@ -10,7 +10,7 @@ from garden_agents.networks.heads import exponentials
 from garden_core.jit import compiled
 
 NAMES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
-"""Entries of `sums`, float64 (at least 5,), to which losses add; in expert iteration the first is `search_loss`."""
+"""Entries of `sums`, float64 (at least 5,), to which losses add."""
 
 
 @compiled
@@ -69,29 +69,6 @@ def policy_loss(
         sums[2] += entropy
         sums[3] -= change
         sums[4] += abs(ratio - 1) > clip
-
-
-@compiled
-def search_loss(logits, rows, masks, shares, size, d_logits, sums):
-    """Fill `d_logits` with the derivatives of the cross-entropy with the search's policy, a mean over `size` positions.
-
-    Adds to sums[0]. Rows without shares do not count.
-
-    Args:
-        logits, rows, masks, size, d_logits, sums: see `policy_loss`.
-        shares: float32 (N, actions), probabilities; zeros where there was no search.
-    """
-    num_actions = logits.shape[1]
-    for i in range(logits.shape[0]):
-        row = rows[i]
-        highest, total = exponentials(logits[i], masks[row], d_logits[i])
-        learned = np.float32(0)
-        for k in range(num_actions):
-            learned += shares[row, k]
-        for k in range(num_actions):
-            if shares[row, k] > 0:
-                sums[0] -= shares[row, k] * (logits[i, k] - highest - np.log(total))
-            d_logits[i, k] = (learned * d_logits[i, k] / total - shares[row, k]) / size
 
 
 @compiled

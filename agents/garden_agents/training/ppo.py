@@ -23,7 +23,7 @@ from garden_agents.registry import load_agent
 from garden_agents.training import ppo_arguments
 from garden_agents.training.arguments import in_words, open_run
 from garden_agents.training.credit import Rollout
-from garden_agents.training.loop import PPOLoop
+from garden_agents.training.loop import Loop
 from garden_agents.training.pool import OpponentPool
 from garden_agents.training.ppo_update import Schedule, Update
 from garden_agents.training.self_play import SelfPlay
@@ -36,7 +36,7 @@ Arguments = ppo_arguments.Arguments
 A = TypeVar("A", bound="Arguments")
 
 
-class Training(PPOLoop):
+class Training(Loop):
     """The training loop: games, updates, evaluations, checkpoints.
 
     Args:

@@ -51,11 +51,13 @@ from garden_core.files.replay import record
 from garden_core.game import Game
 
 PACKAGES = ("garden-envs", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-COMPARED_ELO = (-20.0, 20.0)
-"""A network replaces the kept one if it leads by more than the first, not if by less than the second, see `SequentialTest`."""
+COMPARED_ELO = (-40.0, 0.0)
+"""A network replaces the kept one if it leads by more than the first, not if by less than the second, see `SequentialTest`.
+
+One that is as strong has learned longer, so it is seldom rejected."""
 COMPARED_ERRORS = (0.1, 0.1)
 COMPARED_GAMES = 400
-"""Largest number of games of two networks; a comparison that is still open then is decided by their win rate."""
+"""Largest number of games of two networks; if a comparison is still open then, the later network replaces the kept one."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -278,9 +280,9 @@ class Run:
             writer.writerow({key: round(value, 5) for key, value in row.items()})
 
     def evaluate(self, network: Network, decisions: int, value_target: str) -> None:
-        """Evaluate the network against the panel, with the same deals each time; keep it if it is the best so far.
+        """Evaluate the network against the panel, with the same deals each time; keep it if it is not weaker than the kept one.
 
-        The network replaces the kept one if it wins the games between them, see `_wins`. If there are no such games (in
+        The network replaces the kept one unless it is weaker in games between them, see `_is_weaker`. If there are no such games (in
         cooperative games and best responses), it replaces it if its mean rate against the panel is not below the highest one.
         Training time excludes evaluations. An interrupted evaluation writes nothing.
 
@@ -299,7 +301,7 @@ class Run:
             elif self.game.cooperative or not self.arguments.compared:
                 better = self._mean(row) >= max(map(self._mean, self.past))
             else:
-                better = self._wins(agent, NetworkAgent.load(self.folder, self.game))
+                better = not self._is_weaker(agent, NetworkAgent.load(self.folder, self.game))
             if better:
                 self.keep(network, decisions, seconds, value_target)
             self.past.append(row | {KEPT: row["decisions"] if better else self.past[-1][KEPT]})
@@ -307,18 +309,18 @@ class Run:
         finally:
             self._idle += time.monotonic() - start
 
-    def _wins(self, agent: Policy, kept: Policy) -> bool:
-        """Return whether an agent wins a sequential test against the kept network, or 1/n of its games if it stays open."""
+    def _is_weaker(self, agent: Policy, kept: Policy) -> bool:
+        """Return whether an agent is weaker than the kept network, by a sequential test."""
         game, n = self.game, self.game.num_players
         test = SequentialTest(n, COMPARED_ELO, COMPARED_ERRORS)
         for number, size in blocks(COMPARED_GAMES, BLOCK, n):
             finished = self._counted("comparing with the kept network", COMPARED_GAMES, number * size)
             seed = self.arguments.seed + 4_000_000 + 1000 * len(self.past) + number  # new deals each time
             states = play(game, [agent, kept], alone(size, n), seed, finished, rotations=n).states
-            look = test.add(alone_shares(places(game, states)))
+            test.add(alone_shares(places(game, states)))
             if test.decision != "open":
-                return test.decision == "above"
-        return look.rate > 1 / n - 1e-9
+                return test.decision == "below"
+        return False
 
     def _rate(self, agent: Policy, name: str) -> float:
         """Return the win rate against an agent of the panel; in cooperative games the mean outcome of the team."""

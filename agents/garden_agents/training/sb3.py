@@ -16,7 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from garden_agents.networks.network import Network
 from garden_agents.training.arguments import open_run
-from garden_agents.training.loop import PPOLoop
+from garden_agents.training.loop import Loop
 from garden_agents.training.pool import SelfPlayVecEnv
 from garden_agents.training.ppo_arguments import FINAL_ENTROPY, PPOArguments
 from garden_agents.training.sb3_policies import NetworkPolicy
@@ -80,8 +80,8 @@ def new_model(env: GardenVecEnv, arguments: Arguments, network: Network) -> Mask
     )
 
 
-class Training(PPOLoop, BaseCallback):
-    """The training loop, as a callback of Stable-Baselines3; for the arguments see `PPOLoop`."""
+class Training(Loop, BaseCallback):
+    """The training loop, as a callback of Stable-Baselines3; for the arguments see `Loop`."""
 
     arguments: Arguments
     model: MaskablePPO
