@@ -20,8 +20,8 @@ import torch
 import tyro
 from garden_agents.networks.architecture import new_network
 from garden_agents.training import ppo, sb3
+from garden_agents.training.arguments import PAST_SELVES
 from garden_agents.training.pool import OpponentPool, SelfPlayVecEnv
-from garden_agents.training.ppo_arguments import PAST_SELVES
 from garden_agents.training.self_play import SelfPlay
 
 from benchmarks import common

@@ -94,9 +94,9 @@ def _train(words: list[str]) -> None:
     parser = argparse.ArgumentParser(
         "garden train", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS
     )
-    parser.add_argument("--trainer", choices=arguments.TRAINERS, default=arguments.TRAINERS[0])
+    parser.add_argument("--trainer", choices=arguments.TRAINERS, default="own")
     way, words = parser.parse_known_args(words)
-    training = importlib.import_module(f"garden_agents.training.{'sb3' if way.trainer == 'sb3' else 'ppo'}")
+    training = importlib.import_module(f"garden_agents.training.{arguments.TRAINERS[way.trainer]}")
     arguments.command_line(training.train, training.Arguments, words)
 
 

@@ -41,9 +41,9 @@ def started(name, rows=3, decisions=0, seed=1, **options):
     return in_play(make(name, **options), rows, decisions, seed)
 
 
-def searched(batch, *simulations, noise=None, **settings):
+def searched(batch, *simulations, **settings):
     """Search in all rows."""
-    return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows, noise)
+    return MCTSAgent(*simulations, **settings).search(batch, batch.all_rows)
 
 
 @each_table
@@ -257,18 +257,11 @@ def test_a_networks_score_to_come_is_added_to_the_teams_score_so_far():
 def test_searches_run_in_groups_of_64():
     batch = started("cacti", rows=150, decisions=2)
     network = Sure(0, 0.0)
-    noise = np.zeros(batch.action_mask.shape)
-    visits = searched(batch, 5, network=network, noise=noise).visits
+    visits = searched(batch, 5, network=network).visits
     free = batch.action_mask.sum(1) > 1
     assert (visits[free].sum(1) == 5).all()
     assert max(network.asked) == 4 * 64
     assert sum(network.asked) == 6 * free.sum()
-
-
-def test_noise_without_halving_is_refused():
-    batch = started("cacti")
-    with pytest.raises(ValueError, match="noise is for sequential halving"):
-        MCTSAgent(5).search(batch, batch.all_rows, batch.action_mask / 10)
 
 
 class Odd(Sure):
@@ -372,7 +365,7 @@ def test_sequential_halving_halves_the_actions_considered():
 
 
 def test_values_count_for_more_with_more_visits():
-    """A root with four legal actions, three of them tried, is evaluated by priors, values and noise."""
+    """A root with four legal actions, three of them tried, is evaluated by priors and values."""
     game = make("cacti")
     memory, state = _Memory(game, 1, 8, 1), game.new_states(1)
     state["current_player"] = 1
@@ -388,39 +381,13 @@ def test_values_count_for_more_with_more_visits():
     shares /= shares.sum()
     mask = (np.arange(game.num_actions) < 4).astype(np.int8)[None]
     memory.trees.considered[0, :2] = 1
-    noise, result = np.zeros(mask.shape, np.float32), Searched.without_search(game, mask)
-
-    def read():
-        roots = halving.Roots(state, np.array([0]), mask, noise)
-        halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, result)
-
-    read()
+    result = Searched.without_search(game, mask)
+    roots = halving.Roots(state, np.array([0]), mask)
+    halving.read_rows(memory.trees, roots, game.params, 0.5, memory.scores, result)
     np.testing.assert_allclose(result.shares[0, :4], shares, rtol=1e-5)
     assert result.actions.tolist() == [1]
     value = shares[:3] @ means / shares[:3].sum()
     np.testing.assert_allclose(result.values, [[value, -value]], rtol=1e-5)
-    noise[0, 0] = 10
-    read()
-    assert result.actions.tolist() == [0]
-
-
-def test_gumbel_noise_samples_actions_by_their_priors():
-    """A network gives one action twice the prior of each other, and all values 0."""
-
-    class Preferring(Sure):
-        def evaluate(self, observation, mask):
-            weights = mask * np.where(np.arange(mask.shape[1]) == self.action, 2.0, 1.0)
-            shares = weights / np.maximum(weights.sum(1, keepdims=True), 1)
-            return shares.astype(np.float32), np.zeros(len(mask), np.float32)
-
-    batch = started("mars", rows=400, decisions=1)
-    action = int(np.flatnonzero(batch.action_mask.all(0))[0])
-    noise = np.random.default_rng(0).gumbel(size=batch.action_mask.shape)
-    result = searched(batch, 4, network=Preferring(action, 0.0), considered=4, noise=noise)
-    expected = 2 / (batch.action_mask.sum(1) + 1)
-    drawn = result.actions == action
-    assert abs(drawn.mean() - expected.mean()) < 3 * np.sqrt(expected.mean() / 400)
-    assert len(set(result.actions)) > 40
 
 
 def test_priors_are_normalised_over_the_legal_actions_of_a_redraw():

@@ -167,38 +167,31 @@ class MCTSAgent(Reseedable):
         self._last = {int(row): (result.shares[i], float(result.values[i, 0])) for i, row in enumerate(rows)}
         return result.actions
 
-    def search(self, batch: Batch, rows: np.ndarray, noise: np.ndarray | None = None) -> Searched:
+    def search(self, batch: Batch, rows: np.ndarray) -> Searched:
         """Search for the player to move in each of `rows`.
 
         Args:
             batch: the games.
             rows: indexes of the rows, int (n,).
-            noise: float (n, num_actions) or None: added to the scores in sequential halving. Gumbel noise samples the
-                best action by `shares`.
 
         Raises:
-            ValueError: for noise without sequential halving, or rows named twice.
+            ValueError: for rows named twice.
             IndexError: for a row that does not exist.
             RuntimeError: before the batch's first reset.
 
         Returns:
             The results. An only legal action is not searched: it has one visit and values 0.
         """
-        if noise is not None and not self.considered:
-            raise ValueError("noise is for sequential halving, and this search has none: considered is 0")
         require_reset(batch.dealt, "a policy")
         rows = as_rows(rows, batch.num_envs, "asked")
         masks = batch.action_mask[rows]
-        noise = np.zeros(masks.shape, np.float32) if noise is None else noise.astype(np.float32)
         result = Searched.without_search(batch.game, masks)
         choices = np.flatnonzero(masks.sum(1) > 1)
         size = 1 if self.network is None else ROOTS
         parts = [choices[start : start + size] for start in range(0, len(choices), size)]
 
         def search(part: np.ndarray) -> int:
-            searched, decisions = self._search(
-                batch, Roots(batch.states, rows[part], masks[part], noise[part])
-            )
+            searched, decisions = self._search(batch, Roots(batch.states, rows[part], masks[part]))
             for whole, these in zip(result, searched, strict=True):
                 whole[part] = these
             return decisions

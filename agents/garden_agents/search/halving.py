@@ -20,13 +20,11 @@ class Roots(NamedTuple):
         states: state records of the batch.
         rows: int64 (searches,), rows of the roots in `states`.
         masks: int8 (searches, num_actions), the legal actions.
-        noise: float32 (searches, num_actions), added to the scores.
     """
 
     states: np.ndarray
     rows: np.ndarray
     masks: np.ndarray
-    noise: np.ndarray
 
 
 @compiled
@@ -56,8 +54,8 @@ def _fill_scores(nodes, player, mask, scale, scores):
 
 
 @compiled
-def _halve(nodes, considered, state, mask, noise, count, scale, scores):
-    """Reduce the actions considered at the root to the `count` with the highest scores plus noise.
+def _halve(nodes, considered, state, mask, count, scale, scores):
+    """Reduce the actions considered at the root to the `count` with the highest scores.
 
     All legal actions are considered at first. Overwrites `scores`, float64 (num_actions,).
     """
@@ -71,10 +69,8 @@ def _halve(nodes, considered, state, mask, noise, count, scale, scores):
     while number > count:
         worst = -1
         for action in range(mask.shape[0]):
-            if considered[action]:
-                score = scores[action] + noise[action]
-                if worst < 0 or score <= scores[worst] + noise[worst]:
-                    worst = action
+            if considered[action] and (worst < 0 or scores[action] <= scores[worst]):
+                worst = action
         considered[worst] = 0
         number -= 1
 
@@ -83,21 +79,21 @@ def _halve(nodes, considered, state, mask, noise, count, scale, scores):
 def halve_rows(trees, roots, counts, scale, scores):
     """Halve the actions considered at the root of each search: see `_halve`."""
     for i in range(counts.shape[0]):
-        state, mask, noise = roots.states[roots.rows[i]], roots.masks[i], roots.noise[i]
-        _halve(trees.nodes[i], trees.considered[i], state, mask, noise, counts[i], scale, scores)
+        state, mask = roots.states[roots.rows[i]], roots.masks[i]
+        _halve(trees.nodes[i], trees.considered[i], state, mask, counts[i], scale, scores)
 
 
 @compiled
-def _read(nodes, considered, player, n, choice, scale, scores, result):
+def _read(nodes, considered, player, n, mask, scale, scores, result):
     """Read the result of a search by `player` of `n` from its root; return the best action.
 
     Args:
-        choice: the root's action mask and the noise.
+        mask: int8 (num_actions,), the root's action mask.
         scores: float64 (num_actions,), overwritten.
         result: filled: visits, int32 (num_actions,), values, float64 (n,), and shares, float32 (num_actions,), as
             described by `Searched`.
     """
-    (mask, noise), (visits, values, shares) = choice, result
+    visits, values, shares = result
     here, halving = nodes[0], considered.any()
     for action in range(mask.shape[0]):
         child = here.children[action]
@@ -110,8 +106,7 @@ def _read(nodes, considered, player, n, choice, scale, scores, result):
             if mask[action]:
                 highest = max(highest, scores[action])
         for action in range(mask.shape[0]):
-            better = chosen < 0 or scores[action] + noise[action] > scores[chosen] + noise[chosen]
-            if considered[action] and better:
+            if considered[action] and (chosen < 0 or scores[action] > scores[chosen]):
                 chosen = action
             shares[action] = math.exp(scores[action] - highest) if mask[action] else 0.0
             total += shares[action]
@@ -142,8 +137,14 @@ def read_rows(trees, roots, params, scale, scores, result):
     """Read the results of searches into `result`, a `Searched`: see `_read`."""
     for i in range(result.actions.shape[0]):
         player = np.int64(roots.states[roots.rows[i]].current_player)
-        choice = roots.masks[i], roots.noise[i]
         row = result.visits[i], result.values[i], result.shares[i]
         result.actions[i] = _read(
-            trees.nodes[i], trees.considered[i], player, params[0].num_players, choice, scale, scores, row
+            trees.nodes[i],
+            trees.considered[i],
+            player,
+            params[0].num_players,
+            roots.masks[i],
+            scale,
+            scores,
+            row,
         )

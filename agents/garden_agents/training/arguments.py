@@ -21,14 +21,19 @@ from garden_agents.games import hints_of
 from garden_agents.networks.architecture import WIDEST, Architecture, Kind
 from garden_agents.registry import is_built_in, make_game
 from garden_agents.training.checkpoint import CHECKPOINT
+from garden_agents.training.pool import OpponentPool
+from garden_core.batch.policies import Policy
 from garden_core.checks import check_choice, one_line, short
 from garden_core.files.data import DataFile, parsed, read
 from garden_core.game import Game
 from garden_core.registry import game_class, list_games
 
-TRAINERS = ("own", "sb3")  # the first is the default
+TRAINERS = {"own": "ppo", "sb3": "sb3"}
+"""Modules of `garden_agents.training` by trainer."""
 LIMITS = ("steps", "minutes")
 """Arguments that can change when a run is resumed."""
+PAST_SELVES = 6
+"""Largest number of past selves; when the pool is full, a new one replaces the one that is beaten most often."""
 T = TypeVar("T", bound="TrainingArguments")
 
 
@@ -44,6 +49,8 @@ class TrainingArguments:
     """Arguments that are names of agents; such a name may be code, `module:attribute`."""
     compared: ClassVar[bool] = True
     """Whether the best network is chosen by games between networks, or by the mean win rate against the panel."""
+    pool_shares: ClassVar[tuple[float, float, float]]
+    """Shares of random play, greedy play and past selves in the opponent pool."""
 
     game: tyro.conf.Positional[str] = ""
     """name of an installed game, or module:Class"""
@@ -80,12 +87,34 @@ class TrainingArguments:
     eval_games: int = 600
     """games against random and against greedy in the final evaluation; 0 for no final evaluation"""
 
+    steps: int | None = None
+    """training length in decisions of the learner; default: no limit with --minutes, otherwise 2,000,000"""
+    outcome: float = 0.0
+    """initial weight of the result in the objective, 0 to 1, rising linearly to 1; the rest is the margin of points"""
+    envs: int = 128
+    """number of games played at once"""
+    rollout: int = 32
+    """number of decisions per game between two updates"""
+    epochs: int = 3
+    """number of passes over a rollout per update"""
+    gae_lambda: float = 0.95
+    """lambda of generalised advantage estimation"""
+    entropy: float = 0.01
+    """initial weight of the entropy bonus, falling linearly to 0.002"""
+    checkpoint_every: int = 400_000
+    """decisions of the learner between two checkpoints; past selves join the pool four times as often"""
+
     def __post_init__(self) -> None:
         self._within(1, WIDEST, "channels", "hidden")
         self._within(1, 1024, "threads")
         self._within(1, 10**9, "panel_games")
         self._within(0, 10**9, "evaluations", "eval_games")
         self._within(0, 2**63 - 1, "seed")  # other seeds are counted from it
+        self._within(1, 65_536, "envs", "rollout")
+        self._within(1, math.inf, "epochs", "checkpoint_every")
+        self._within(0, 1, "outcome", "gae_lambda")
+        self._within(0, math.inf, "entropy")
+        self._within(0, 10**15, "steps")
         self._within(-math.inf, 10**9, "minutes")
         if self.minutes is not None and self.minutes <= 0:
             raise ValueError(f"minutes must be more than 0, not {self.minutes}")
@@ -124,6 +153,22 @@ class TrainingArguments:
     def architecture(self) -> Architecture:
         """The network's architecture."""
         return Architecture(self.network, self.channels, self.hidden, self.separate_values)
+
+    @property
+    def max_steps(self) -> int:
+        """Largest number of decisions."""
+        if self.steps is None:
+            return 2_000_000 if self.minutes is None else 10**12
+        return self.steps
+
+    @property
+    def max_seconds(self) -> float:
+        """Largest number of seconds."""
+        return math.inf if self.minutes is None else self.minutes * 60
+
+    def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
+        """Return an opponent pool that includes `agents`."""
+        return OpponentPool(self.pool_shares, PAST_SELVES, agents)
 
 
 def open_run(arguments: T) -> tuple[Path, T, Game, str]:

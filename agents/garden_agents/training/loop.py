@@ -14,10 +14,9 @@ from garden_agents.networks.architecture import empty_network, new_network
 from garden_agents.networks.heads import target_of
 from garden_agents.networks.network_agent import start_from
 from garden_agents.progress import progress_bar
-from garden_agents.training.arguments import in_words
+from garden_agents.training.arguments import TrainingArguments, in_words
 from garden_agents.training.checkpoint import CHECKPOINT, check
 from garden_agents.training.pool import OpponentPool
-from garden_agents.training.ppo_arguments import PPOArguments
 from garden_agents.training.run_folder import Run
 from garden_agents.training.torch_network import TorchNetwork
 from garden_core.game import Game
@@ -49,7 +48,7 @@ class Loop(ABC):
     def __init__(
         self,
         folder: Path,
-        arguments: PPOArguments,
+        arguments: TrainingArguments,
         game: Game,
         command: str = "",
         device: str = "cpu",

@@ -1,16 +1,12 @@
-"""Arguments of PPO by self-play, and constants that need no tuning."""
+"""Arguments of our own trainer of PPO, and constants that need no tuning."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from garden_agents.training.arguments import TrainingArguments
-from garden_agents.training.pool import OpponentPool
-from garden_core.batch.policies import Policy
 from garden_core.checks import check_choice
 
 CLIP = 0.2
@@ -25,67 +21,10 @@ MAX_GRADIENT = 0.5
 """Largest norm of the gradient."""
 IMITATION_DECISIONS = 300_000
 """Largest number of decisions during which greedy play is imitated."""
-PAST_SELVES = 6
-"""Largest number of past selves; when the pool is full, a new one replaces the one that is beaten most often."""
 
 
 @dataclass
-class PPOArguments(TrainingArguments):
-    """Arguments of PPO with either trainer.
-
-    Attributes:
-        pool_shares: shares of the pool's random, greedy and past-self opponents.
-    """
-
-    pool_shares: ClassVar[tuple[float, float, float]]
-
-    steps: int | None = None
-    """training length in decisions of the learner; default: no limit with --minutes, otherwise 2,000,000"""
-
-    outcome: float = 0.0
-    """initial weight of the result in the objective, 0 to 1, rising linearly to 1; the rest is the margin of points"""
-
-    envs: int = 128
-    """number of games played at once"""
-    rollout: int = 32
-    """number of decisions per game between two updates"""
-    epochs: int = 3
-    """number of passes over a rollout per update"""
-    gae_lambda: float = 0.95
-    """lambda of generalised advantage estimation"""
-    entropy: float = 0.01
-    """initial weight of the entropy bonus, falling linearly to 0.002"""
-
-    checkpoint_every: int = 400_000
-    """decisions of the learner between two checkpoints; past selves join the pool four times as often"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._within(1, 65_536, "envs", "rollout")
-        self._within(1, math.inf, "epochs", "checkpoint_every")
-        self._within(0, 1, "outcome", "gae_lambda")
-        self._within(0, math.inf, "entropy")
-        self._within(0, 10**15, "steps")
-
-    @property
-    def max_steps(self) -> int:
-        """Largest number of decisions."""
-        if self.steps is None:
-            return 2_000_000 if self.minutes is None else 10**12
-        return self.steps
-
-    @property
-    def max_seconds(self) -> float:
-        """Largest number of seconds."""
-        return math.inf if self.minutes is None else self.minutes * 60
-
-    def pool(self, agents: Sequence[Policy] = ()) -> OpponentPool:
-        """Return an opponent pool that includes `agents`."""
-        return OpponentPool(self.pool_shares, PAST_SELVES, agents)
-
-
-@dataclass
-class Arguments(PPOArguments):
+class Arguments(TrainingArguments):
     """Train a network by PPO in self-play and evaluate it; write a folder with all results."""
 
     trainer = "ppo"

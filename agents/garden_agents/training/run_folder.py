@@ -173,23 +173,19 @@ class Run:
         network: Network,
         optimizer: torch.optim.Optimizer,
         decisions: int,
-        pool: OpponentPool | None = None,
+        pool: OpponentPool,
     ) -> int:
         """Write the checkpoint; return the number of decisions.
 
         Raises:
             OSError: if the disk is full or the folder cannot be written.
         """
-        progress, past = Progress(decisions, self.seconds), []
-        if pool is not None:
-            progress.ahead, progress.met = pool.ahead.tolist(), pool.met.tolist()
-            past = [network.weights for network in pool.networks]
+        progress = Progress(decisions, self.seconds, pool.ahead.tolist(), pool.met.tolist())
+        past = [network.weights for network in pool.networks]
         save(self.folder / CHECKPOINT, self.game, network.weights, optimizer, progress, past)
         return decisions
 
-    def load(
-        self, network: Network, optimizer: torch.optim.Optimizer, pool: OpponentPool | None = None
-    ) -> int:
+    def load(self, network: Network, optimizer: torch.optim.Optimizer, pool: OpponentPool) -> int:
         """Restore network, optimizer and pool from the checkpoint, remove later metrics and return the number of decisions.
 
         Raises:
@@ -197,9 +193,8 @@ class Run:
         """
         path = self.folder / CHECKPOINT
         progress, weights, past = load(path, self.game, network.shapes, optimizer)
-        if pool is not None:
-            with named(path):
-                pool.restore(progress.ahead, progress.met, past, network)
+        with named(path):
+            pool.restore(progress.ahead, progress.met, past, network)
         network.set_weights(weights)
         self.rewind(progress.decisions, progress.seconds)
         return progress.decisions

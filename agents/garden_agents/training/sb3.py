@@ -15,10 +15,10 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from garden_agents.networks.network import Network
-from garden_agents.training.arguments import open_run
+from garden_agents.training.arguments import TrainingArguments, open_run
 from garden_agents.training.loop import Loop
 from garden_agents.training.pool import SelfPlayVecEnv
-from garden_agents.training.ppo_arguments import FINAL_ENTROPY, PPOArguments
+from garden_agents.training.ppo_arguments import FINAL_ENTROPY
 from garden_agents.training.sb3_policies import NetworkPolicy
 from garden_core.game import Game
 from garden_core.interfaces.sb3 import GardenVecEnv
@@ -35,7 +35,7 @@ LOSSES = (
 
 
 @dataclass
-class Arguments(PPOArguments):
+class Arguments(TrainingArguments):
     """Train a network by PPO in self-play and evaluate it; write a folder with all results."""
 
     trainer = "sb3"
