@@ -1,4 +1,4 @@
-"""Update the generated parts of README and docs (tables, pictures of recorded games, pages of rules): `python docs/generate.py`."""
+"""Update the generated parts of README and docs (tables, pictures of recorded games, pages of rules, model cards): `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import cards
 import pictures
 import results
 import strength
@@ -37,7 +38,6 @@ RESULT_TABLES = (
     results.bots,
     strength.trainers,
     strength.networks,
-    strength.network_commands,
     strength.curves,
     strength.compared,
     strength.calibration,
@@ -234,6 +234,6 @@ def pages() -> list[Path]:
 if __name__ == "__main__":
     for page in pages():
         page.write_text(filled(page.read_text("utf-8")), "utf-8")
-    for path, content in (pictures.stills() | rules()).items():
+    for path, content in (pictures.stills() | rules() | cards.cards()).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(content, "utf-8")

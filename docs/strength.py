@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +61,7 @@ def trainers() -> str:
     return table(head, rows)
 
 
-def _networks() -> list[tuple[Path, dict[str, Any]]]:
+def networks_with_metadata() -> list[tuple[Path, dict[str, Any]]]:
     """Return file and metadata of each shipped network."""
     found = []
     for path in sorted(ROOT.glob("agents/garden_agents/games/*/networks/*.safetensors")):
@@ -75,28 +73,13 @@ def _networks() -> list[tuple[Path, dict[str, Any]]]:
 def networks() -> str:
     """Return the table of shipped networks."""
     rows = []
-    for path, config in _networks():
+    for path, config in networks_with_metadata():
         origin = config["origin"]
         made = f"{short(origin['decisions'])} decisions in {origin['seconds'] / 60:.0f} minutes"
-        name = f"{make(config['game']).title}, {config['options']['num_players']} players"
+        game, players = config["game"], config["options"]["num_players"]
+        name = f"[{make(game).title}, {players} players](cards/{game}-{players}.md)"
         rows.append((name, f"{path.stat().st_size / 1e6:.2f} MB", made))
     return table(("network", "size", "last training run until this version"), rows)
-
-
-def network_commands() -> str:
-    """Return the commands that trained each shipped network."""
-    parts = []
-    for path, config in _networks():
-        steps = "\n".join(map(_wrapped, config["origin"]["command"].split(" && ")))
-        parts.append(f"`{path.relative_to(ROOT)}`:\n\n```bash\n{steps}\n```")
-    return "\n\n".join(parts)
-
-
-def _wrapped(command: str) -> str:
-    """Return a command in lines of about 90 characters, broken before options."""
-    unbroken = re.sub(r" (?!--)", "\0", command)
-    lines = textwrap.wrap(unbroken, 84, break_long_words=False, break_on_hyphens=False)
-    return " \\\n    ".join(lines).replace("\0", " ")
 
 
 def _trained(name: str, *keys: str) -> str:
@@ -151,7 +134,7 @@ def calibration() -> str:
 # --- playing strength ---
 
 
-def _arenas() -> list[tuple[str, int, dict[str, Any]]]:
+def arenas() -> list[tuple[str, int, dict[str, Any]]]:
     """Return game, number of players and content of every arena's result file."""
     arenas = [load(path.stem) for path in sorted(RESULTS.glob("arena-*.json"))]
     return [(arena["game"], arena["options"]["num_players"], arena) for arena in arenas]
@@ -166,7 +149,7 @@ def strength() -> str:
     """Return the table of the shipped networks' win rates, by opponent."""
     columns = [(2, "greedy"), (2, "mcts:400"), (4, "greedy"), (4, "mcts:50")]
     rates = {}
-    for game, players, arena in _arenas():
+    for game, players, arena in arenas():
         for r in arena["results"]:
             won, (low, high), opponent = r["win_rate"], r["interval"], r["opponent"]
             if opponent == "network" and players == 2:  # a pair is listed once, in either order
@@ -186,7 +169,7 @@ def ratings() -> str:
     """Return the table of ratings of all arenas."""
     rows = [
         (game, players, f"`{r['agent']}`", f"{r['rating']:.0f} ± {r['uncertainty']:.0f}")
-        for game, players, arena in _arenas()
+        for game, players, arena in arenas()
         for r in arena["ratings"]
     ]
     return table(("game", "players", "agent", "rating ± 2 sigma"), rows)
@@ -196,7 +179,7 @@ def pairs() -> str:
     """Return the table of win rates of all pairs in all arenas."""
     rows = [
         (game, players, *_pair(r), f"{r['mean_score']:.1f} : {r['opponents_mean_score']:.1f}")
-        for game, players, arena in _arenas()
+        for game, players, arena in arenas()
         for r in arena["results"]
     ]
     return table(("game", "players", *PAIR, "mean scores"), rows)

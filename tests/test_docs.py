@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+import cards
 import generate
 import pictures
 import pig
@@ -216,9 +217,9 @@ def test_readme_has_the_sizes_of_actions_and_observations(name):
     assert f"| {game.num_actions} | {game.observation_shape[0]:,} |" in line
 
 
-def test_pages_of_rules_are_current():
-    made = generate.rules()
-    assert set(made) == set((ROOT / "docs" / "rules").iterdir())
+@pytest.mark.parametrize("made", [generate.rules(), cards.cards()], ids=["rules", "cards"])
+def test_whole_pages_are_current(made):
+    assert set(made) == set(next(iter(made)).parent.iterdir())
     for path, text in made.items():
         assert path.read_text() == text, "run: python docs/generate.py"
 

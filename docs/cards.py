@@ -1,0 +1,155 @@
+"""Model cards of the pretrained networks, made from their files and from result files.
+
+A card begins with YAML for model hubs, in the form of Hugging Face (https://huggingface.co/docs/hub/model-cards).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from garden_agents.networks.board_network import BoardNetwork
+from garden_agents.networks.network_agent import load
+from results import REPORT, ROOT, read_all, short, table, win_rate_cells
+from strength import arenas, networks_with_metadata
+
+from garden_core import make
+
+FOLDER = Path(__file__).parent / "cards"
+CARD = """\
+---
+license: mit
+library_name: garden-envs
+pipeline_tag: reinforcement-learning
+tags: [reinforcement-learning, self-play, board-games, {game}]
+model-index:
+- name: {game}-{players}
+  results:
+  - task: {{type: reinforcement-learning, name: reinforcement learning}}
+    dataset: {{type: garden-envs/{game}, name: "{title}, {players} players"}}
+    metrics:
+{metrics}
+---
+
+# Network of {title}, {players} players
+
+A network that plays {title} with {players} players and the default options. It was trained by PPO in self-play
+([How training works](../training.md)); at the start it imitated greedy play. No games of people were used.
+
+```python
+import garden_agents
+
+agent = garden_agents.load("{game}", num_players={players})
+```
+
+{facts}
+
+```bash
+{command}
+```
+
+## Strength
+
+In each row the network plays {many} games against {others}, each deal once in every seat{equal}
+([all pairs](../report/arenas.md)).
+
+{strength}
+{exploited}
+## Use and limits
+
+The network is meant as an opponent, and as initial weights for further training. Other options and other data files change what it sees or
+what scores points, so loading it for them is an error. It has played only against programs; against people it is untested.
+"""
+EXPLOITED = """
+A [best response](../exploit.md) was trained for ten minutes to beat the network. The search in the last row uses the network itself, with 100
+simulations per move.
+
+{rows}
+"""
+
+
+def cards() -> dict[Path, str]:
+    """Return the card of each pretrained network, by file."""
+    return {
+        FOLDER / f"{config['game']}-{config['options']['num_players']}.md": _card(path, config)
+        for path, config in networks_with_metadata()
+    }
+
+
+def _card(path: Path, config: dict[str, Any]) -> str:
+    """Return the card of a network, from its file and the file's metadata."""
+    name, players, origin = config["game"], config["options"]["num_players"], config["origin"]
+    game, network, results = make(name, num_players=players), config["network"], _arena(name, players)
+    board = isinstance(load(game).network, BoardNetwork)
+    architecture = f"board, {network['channels']} channels" if board else "flat"
+    facts = {
+        "File": f"`{path.relative_to(ROOT)}`, {path.stat().st_size / 1e6:.2f} MB",
+        "SHA-256": f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`",
+        "Game": f"{game.title}, version {config['version']}",
+        "Input and output": f"observation of {config['observation'][0]:,} int8; {config['actions']} actions, and values of all seats",
+        "Architecture": f"{architecture}, hidden layers of {network['hidden']}",
+        "Training": f"{short(origin['decisions'])} decisions in {origin['seconds'] / 60:.0f} minutes, by the command below",
+        "Versions": ", ".join(f"{package} {version}" for package, version in origin["versions"].items()),
+        "Licence": "MIT",
+    }
+    return CARD.format(
+        title=game.title,
+        game=name,
+        players=players,
+        metrics="\n".join(_metric(opponent, result) for opponent, result in results.items()),
+        facts=table(("", ""), facts.items()),
+        command="\n".join(map(_wrapped, origin["command"].split(" && "))),
+        many=f"{next(iter(results.values()))['games']:,}",
+        others="another agent" if players == 2 else f"{players - 1} copies of another agent",
+        equal="" if players == 2 else f"; equal agents would win {1 / players:.0%}",
+        strength=table(
+            ("against", "wins", "95 % interval"),
+            [(f"`{opponent}`", *win_rate_cells(result)) for opponent, result in results.items()],
+        ),
+        exploited=_exploited(name, players),
+    )
+
+
+def _wrapped(command: str) -> str:
+    """Return a command in lines of about 90 characters, broken before options."""
+    unbroken = re.sub(r" (?!--)", "\0", command)
+    lines = textwrap.wrap(unbroken, 84, break_long_words=False, break_on_hyphens=False)
+    return " \\\n    ".join(lines).replace("\0", " ")
+
+
+def _metric(opponent: str, result: dict[str, Any]) -> str:
+    rate, interval = win_rate_cells(result)
+    about = json.dumps(
+        f"wins against {opponent}, in {result['games']} games, 95 % interval {interval}", ensure_ascii=False
+    )
+    return f"    - {{type: win_rate, value: {rate[:-1]}, name: {about}}}"
+
+
+def _arena(name: str, players: int) -> dict[str, dict[str, Any]]:
+    """Return the network's results in the arena by opponent, from the weakest one on."""
+    found = {}
+    for game, num_players, arena in arenas():
+        for r in arena["results"] if (game, num_players) == (name, players) else ():
+            if r["agent"] == "network":
+                found[r["opponent"]] = r
+            elif r["opponent"] == "network" and players == 2:  # a pair is listed once, in either order
+                low, high = r["interval"]
+                found[r["agent"]] = r | {"win_rate": 1 - r["win_rate"], "interval": (1 - high, 1 - low)}
+    return dict(sorted(found.items(), key=lambda each: -each[1]["win_rate"]))
+
+
+def _exploited(name: str, players: int) -> str:
+    """Return the table of best responses, if there are any."""
+    rows, search = [], None
+    for measured in read_all("exploit", REPORT):
+        if (measured["game"], measured["num_players"]) == (name, players):
+            response, search = measured["results"]
+            rows.append((f"best response that begins with {measured['way']}", *win_rate_cells(response)))
+    if search is None:
+        return ""
+    rows.append(("search", *win_rate_cells(search)))
+    return EXPLOITED.format(rows=table(("against the network", "wins", "95 % interval"), rows))
