@@ -8,7 +8,7 @@ MINUTES ?= 2
 endif
 INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt $(MORE) --editable
 
-.PHONY: install train test test-all test-long test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site check-release clean
+.PHONY: install train test test-all test-long test-clients test-cuda test-web test-site test-ray test-lowest lint check coverage mutants bench soak site report check-release clean
 
 train: .venv/train
 	$(BIN)/garden train $(GAME) $(if $(STEPS),--steps $(STEPS)) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
@@ -45,6 +45,12 @@ check-release: .venv/release
 site: .venv/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "open build/site/index.html"
+
+# The technical report, in build/report.pdf; it is printed by Chromium, as `make test-web` needs it.
+CHROMIUM ?= chromium
+report: .venv/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b singlehtml -t print -c docs docs/report build/report
+	$(CHROMIUM) --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=build/report.pdf build/report/index.html
 
 # Builds the site, follows its links, and runs the notebooks.
 test-site: .venv/docs

@@ -57,6 +57,7 @@ RESULT_TABLES = (
     strength.offline,
     strength.luck,
     strength.luck_solved,
+    results.games,
     results.soak,
     results.mutants,
 )

@@ -328,6 +328,30 @@ def bots() -> str:
     )
 
 
+# --- games ---
+
+
+def games() -> str:
+    """Return the table that describes the games by numbers."""
+    rows = []
+    for r in read_measurements("games", folder=REPORT):
+        sequences = f"10^{r['log10_sequences']:.0f}"
+        wins = " ".join(f"{100 * share:.0f}" for share in r["wins_by_seat"])
+        played = f"{r['decisions']:.0f}", f"{r['choices']:.0f}", f"{r['legal_actions']:.1f}"
+        rows.append((r["game"], r["num_players"], f"`{r['agent']}`", *played, sequences, wins))
+    head = (
+        "game",
+        "players",
+        "agent",
+        "decisions",
+        "with a choice",
+        "legal actions",
+        "sequences",
+        "wins by seat, %",
+    )
+    return table(head, rows)
+
+
 # --- tests ---
 
 
