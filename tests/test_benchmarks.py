@@ -184,6 +184,16 @@ def test_ladder(tmp_path):
     assert entry["ratings"]["random"][0] == 0
 
 
+def test_games(tmp_path):
+    main_of("games", "cacti --matches 10", tmp_path)
+    rows = json.loads((tmp_path / "games.json").read_text())["measurements"]
+    assert [row["agent"] for row in rows] == ["random", "network"]
+    for row in rows:
+        assert 2 < row["legal_actions"] < row["num_actions"]
+        assert row["choices"] <= row["decisions"]
+        assert sum(row["wins_by_seat"]) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("part", ["errors", "repeats", "deals"])
 def test_comparing(part, tmp_path):
     words = f"{part} --games cacti --tests 2 --repeats 1 --matches 100 --pairs 10 --processes 1"

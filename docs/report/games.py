@@ -63,8 +63,8 @@ def main(arguments: Arguments) -> None:
     """Play, print the means and write the result file."""
     measurements = []
     for name in arguments.games or list_games():
-        players = next(option for option in make(name).options if option.name == "num_players")
-        for num_players in range(max(2, players.low), players.high + 1):
+        lowest = next(option.low for option in make(name).options if option.name == "num_players")
+        for num_players in range(max(2, lowest or 2), make(name).max_players + 1):
             game = make(name, num_players=num_players)
             agents: dict[str, Policy] = {"random": RandomPolicy(arguments.seed)}
             if num_players in shipped(game):
