@@ -69,12 +69,7 @@ if "Repository" in addresses:
         "source_directory": "docs/",
     }
 
-if tags.has("print"):  # noqa: F821, which Sphinx defines
-    # The report alone, for `make report`: links to other pages become plain text.
-    html_theme, html_theme_options, html_css_files = "basic", {}, ["print.css"]
-    suppress_warnings += ["myst.xref_missing", "misc.copy_overwrite"]
-else:
-    reference.write(Path(__file__).parent / "api")
+reference.write(Path(__file__).parent / "api")
 
 
 def setup(app: Sphinx) -> None:
