@@ -15,7 +15,7 @@ from typing import Any
 from garden_agents.networks.board_network import BoardNetwork
 from garden_agents.networks.network_agent import load
 from results import REPORT, ROOT, read_all, short, table, win_rate_cells
-from strength import arenas, networks_with_metadata
+from strength import network_results, networks_with_metadata
 
 from garden_core import make
 
@@ -65,8 +65,7 @@ The network is meant as an opponent, and as initial weights for further training
 what scores points, so loading it for them is an error. It has played only against programs; against people it is untested.
 """
 EXPLOITED = """
-A [best response](../exploit.md) was trained for ten minutes to beat the network. The search in the last row uses the network itself, with 100
-simulations per move.
+[Best responses](../report/exploitability.md) were trained for ten minutes to beat the network:
 
 {rows}
 """
@@ -83,7 +82,11 @@ def cards() -> dict[Path, str]:
 def _card(path: Path, config: dict[str, Any]) -> str:
     """Return the card of a network, from its file and the file's metadata."""
     name, players, origin = config["game"], config["options"]["num_players"], config["origin"]
-    game, network, results = make(name, num_players=players), config["network"], _arena(name, players)
+    game, network, results = (
+        make(name, num_players=players),
+        config["network"],
+        network_results(name, players),
+    )
     board = isinstance(load(game).network, BoardNetwork)
     architecture = f"board, {network['channels']} channels" if board else "flat"
     facts = {
@@ -129,27 +132,11 @@ def _metric(opponent: str, result: dict[str, Any]) -> str:
     return f"    - {{type: win_rate, value: {rate[:-1]}, name: {about}}}"
 
 
-def _arena(name: str, players: int) -> dict[str, dict[str, Any]]:
-    """Return the network's results in the arena by opponent, from the weakest one on."""
-    found = {}
-    for game, num_players, arena in arenas():
-        for r in arena["results"] if (game, num_players) == (name, players) else ():
-            if r["agent"] == "network":
-                found[r["opponent"]] = r
-            elif r["opponent"] == "network" and players == 2:  # a pair is listed once, in either order
-                low, high = r["interval"]
-                found[r["agent"]] = r | {"win_rate": 1 - r["win_rate"], "interval": (1 - high, 1 - low)}
-    return dict(sorted(found.items(), key=lambda each: -each[1]["win_rate"]))
-
-
 def _exploited(name: str, players: int) -> str:
     """Return the table of best responses, if there are any."""
-    rows, search = [], None
-    for measured in read_all("exploit", REPORT):
-        if (measured["game"], measured["num_players"]) == (name, players):
-            response, search = measured["results"]
-            rows.append((f"best response that begins with {measured['way']}", *win_rate_cells(response)))
-    if search is None:
-        return ""
-    rows.append(("search", *win_rate_cells(search)))
-    return EXPLOITED.format(rows=table(("against the network", "wins", "95 % interval"), rows))
+    rows = [
+        (f"begins with {measured['way']}", *win_rate_cells(measured["results"][0]))
+        for measured in read_all("exploit", REPORT)
+        if (measured["game"], measured["num_players"]) == (name, players)
+    ]
+    return EXPLOITED.format(rows=table(("best response", "wins", "95 % interval"), rows)) if rows else ""

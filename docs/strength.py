@@ -145,18 +145,28 @@ def _pair(result: dict[str, Any]) -> tuple[Any, ...]:
     return f"`{result['agent']}`", f"`{result['opponent']}`", result["games"], *win_rate_cells(result)
 
 
+def network_results(game: str, players: int) -> dict[str, dict[str, Any]]:
+    """Return the results of the network in a game's arena by opponent, from the weakest one on."""
+    found = {}
+    for name, num_players, arena in arenas():
+        for r in arena["results"] if (name, num_players) == (game, players) else ():
+            if r["agent"] == "network":
+                found[r["opponent"]] = r
+            elif r["opponent"] == "network" and players == 2:  # a pair is listed once, in either order
+                low, high = r["interval"]
+                found[r["agent"]] = r | {"win_rate": 1 - r["win_rate"], "interval": (1 - high, 1 - low)}
+    return dict(sorted(found.items(), key=lambda each: -each[1]["win_rate"]))
+
+
 def strength() -> str:
     """Return the table of the shipped networks' win rates, by opponent."""
     columns = [(2, "greedy"), (2, "mcts:400"), (4, "greedy"), (4, "mcts:50")]
     rates = {}
-    for game, players, arena in arenas():
-        for r in arena["results"]:
-            won, (low, high), opponent = r["win_rate"], r["interval"], r["opponent"]
-            if opponent == "network" and players == 2:  # a pair is listed once, in either order
-                won, low, high, opponent = 1 - won, 1 - high, 1 - low, r["agent"]
-            elif r["agent"] != "network":
-                continue
-            rates[game, players, opponent] = f"{won:.0%} ({low:.0%} … {high:.0%})"
+    for game in own_games():
+        for players, opponent in columns:
+            if r := network_results(game, players).get(opponent):
+                low, high = r["interval"]
+                rates[game, players, opponent] = f"{r['win_rate']:.0%} ({low:.0%} … {high:.0%})"
     rows = [(game, *(rates.get((game, *column), "–") for column in columns)) for game in own_games()]
     head = (
         "wins of `network` against",
