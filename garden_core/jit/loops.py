@@ -206,7 +206,7 @@ def redraw_rows(states, params, players, seed, redraws):
     """Fill `redraws`, records (N, number), with states[i], redrawn for seat players[i] from game_seed(seed, i, number)."""
     for i in range(states.shape[0]):
         for k in range(redraws.shape[1]):
-            redraws[i, k] = states[i]
+            kernels.copy_record(redraws[i], k, states[i])
             kernels.resample(
                 redraws[i, k], params[0], np.int64(players[i]), game_seed(seed, np.uint64(i), np.uint64(k))
             )

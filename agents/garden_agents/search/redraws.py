@@ -16,7 +16,7 @@ def redraw_rows(states, params, rows, rng_states, redraws):
         row = rows[i]
         player = np.int64(states[row].current_player)
         for k in range(redraws.shape[1]):
-            redraws[i, k] = states[row]
+            kernels.copy_record(redraws[i], k, states[row])
             kernels.resample(redraws[i, k], params[0], player, next_uint64(rng_states[row]))
 
 

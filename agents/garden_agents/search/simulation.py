@@ -29,7 +29,7 @@ def simulate(tree, scratch, leaf, root, params, settings, simulations, rng_state
     state, mask = states[0], scratch.masks[2]
     decisions = 0
     for _ in range(simulations):
-        states[0] = root[0]
+        kernels.copy_record(states, 0, root[0])
         kernels.resample(state, params[0], selection.player, next_uint64(rng_state))
         length = descend(state, params[0], tree, selection, scratch, rng_state)
         decisions += length
