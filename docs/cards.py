@@ -1,4 +1,4 @@
-"""Model cards of the pretrained networks, made from their files and from result files.
+"""Model cards of the pretrained networks, made from their files and from result files, and a data card.
 
 A card begins with YAML for model hubs, in the form of Hugging Face (https://huggingface.co/docs/hub/model-cards).
 """
@@ -70,10 +70,44 @@ EXPLOITED = """
 {rows}
 """
 
+DATASET = """\
+---
+license: mit
+task_categories: [reinforcement-learning]
+tags: [reinforcement-learning, offline-rl, imitation-learning, board-games, cacti]
+pretty_name: "Cacti, random and greedy play"
+size_categories: [100K<n<1M]
+---
+
+# Dataset of random and greedy play in Cacti
+
+Games of Cacti in which each seat is played by `random` or by `greedy`, each equally often. They are the data of the example
+`examples/offline.py` and of the experiments with [offline learning](../report/learning.md#offline-learning). The file is not shipped, as one
+command makes it again, with the same games:
+
+```bash
+garden record cacti --agents random greedy --games 40000 --options reward margin \\
+    --output mixed.safetensors
+```
+
+|  |  |
+|---|---|
+| Content | game, options and card data; for each game seed, actions, which agent played in which seat, final scores |
+| Fields | computed on reading, see [Datasets](../datasets.md#load): observations, masks, actions, rewards, returns |
+| Games | 40,000; the decisions of both seats are in the data |
+| Form | one safetensors file, which runs no code |
+| Licence | MIT |
+
+## Use and limits
+
+The data is meant for imitation, offline reinforcement learning and value estimates. Both agents are weak: cloning all moves gives an agent that
+loses to `greedy`, while Q-learning reaches it. There are no games of people in it, and positions of strong play are rare.
+"""
+
 
 def cards() -> dict[Path, str]:
-    """Return the card of each pretrained network, by file."""
-    return {
+    """Return the card of each pretrained network, and of the example dataset, by file."""
+    return {FOLDER / "offline-cacti.md": DATASET} | {
         FOLDER / f"{config['game']}-{config['options']['num_players']}.md": _card(path, config)
         for path, config in networks_with_metadata()
     }
