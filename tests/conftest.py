@@ -25,7 +25,7 @@ THOROUGH = (
     "games/cacti/test_cacti_best_response.py games/cacti/test_cacti_drawing.py "
     "games/mars/test_mars_drawing.py games/mars/test_mars_features.py games/test_pictures.py "
     "interfaces/test_human.py interfaces/test_record.py site/ test_benchmarks.py test_docs.py "
-    "test_examples.py web/"
+    "test_examples.py wasm/ web/"
 )
 """Files and folders of tests that `make test` leaves to `make test-all`, except those marked `quick`."""
 MARK = "import pathlib\npathlib.Path({!r}).touch()\n"

@@ -26,6 +26,7 @@ commands, each with its own --help:
   leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays missing games first
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
+  export GAME FOLDER      write a game and its agents for browsers, as WebAssembly
   replay FILE             verify a recorded game and show its moves; make a page or a film of it
   warm-up [GAME ...]      compile the games now, all installed ones by default
 """
@@ -143,6 +144,7 @@ MODULES = {
     "record": "evaluation.record",
     "report": "evaluation.report",
     "replay": "play.recorded",
+    "export": "wasm.export",
 }
 """Module by command."""
 COMMANDS: dict[str, Callable[[list[str]], None]] = {

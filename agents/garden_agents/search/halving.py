@@ -84,7 +84,7 @@ def halve_rows(trees, roots, counts, scale, scores):
 
 
 @compiled
-def _read(nodes, considered, player, n, mask, scale, scores, result):
+def read_root(nodes, considered, player, n, mask, scale, scores, result):
     """Read the result of a search by `player` of `n` from its root; return the best action.
 
     Args:
@@ -134,11 +134,11 @@ def _read(nodes, considered, player, n, mask, scale, scores, result):
 
 @compiled
 def read_rows(trees, roots, params, scale, scores, result):
-    """Read the results of searches into `result`, a `Searched`: see `_read`."""
+    """Read the results of searches into `result`, a `Searched`: see `read_root`."""
     for i in range(result.actions.shape[0]):
         player = np.int64(roots.states[roots.rows[i]].current_player)
         row = result.visits[i], result.values[i], result.shares[i]
-        result.actions[i] = _read(
+        result.actions[i] = read_root(
             trees.nodes[i],
             trees.considered[i],
             player,

@@ -1,0 +1,452 @@
+"""The functions that a module exports: the rules of a game, and its agents.
+
+Their arguments are scalars, records and arrays, all of which belong to the caller; `arrays` says which shapes and types they have.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from garden_agents.games import hints_of
+from garden_agents.networks.heads import fill_probabilities
+from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.search.backup import back_up_rows
+from garden_agents.search.beliefs import DOUBT, REDRAWS
+from garden_agents.search.halving import Roots, halve_rows, read_root
+from garden_agents.search.redraws import redraw_rows
+from garden_agents.search.selection import Selection, descend_rows
+from garden_agents.search.simulation import Rollouts, simulate
+from garden_agents.search.tree import Leaves, Tree, node_type
+from garden_agents.wasm.c_functions import part_of
+from garden_agents.wasm.compiler import Entry
+from garden_agents.wasm.forward import forward_of
+from garden_agents.wasm.maths import exp, log
+from garden_core.batch.choices import GREEDY, Scratch, greedy_action
+from garden_core.game import Game
+from garden_core.jit import bounded, compiled, kernels, nth_legal, rng
+from garden_core.jit.decorator import OPTIONS
+from garden_core.jit.numba_private import compile_later
+from garden_core.jit.rng import next_uint64
+
+GROUP = 4
+"""Leaves that a search evaluates between two backups, as `MCTSAgent` does."""
+CONSIDERED, EXPLORATION = 16, 0.3
+"""Of a search with a network, as in `MCTSAgent`."""
+SCALE, DEPTH = 1.0, 12
+
+
+# --- the rules ---
+
+
+def deal(state, params, seed):
+    kernels.deal(state, params, seed)
+
+
+def legal_actions(state, params, mask):
+    return kernels.legal_actions(state, params, mask)
+
+
+def apply_action(state, params, action):
+    kernels.apply_action(state, params, action)
+
+
+def observe(state, params, player, observation):
+    kernels.observe(state, params, player, observation)
+
+
+def points(state, params, seat_points):
+    kernels.points(state, params, seat_points)
+
+
+def public_points(state, params, seat_points):
+    kernels.public_points(state, params, seat_points)
+
+
+def standings(state, params, seat_points):
+    kernels.standings(state, params, seat_points)
+
+
+def resample(state, params, player, seed):
+    kernels.resample(state, params, player, seed)
+
+
+def game_seed(seed, row, episode):
+    return rng.game_seed(seed, row, episode)
+
+
+def seed_rng(rng_state, seed):
+    rng.seed_rng(rng_state, seed)
+
+
+def random_action(mask, rng_state):
+    n = np.int64(0)
+    for action in range(mask.shape[0]):
+        n += mask[action]
+    return nth_legal(mask, bounded(rng_state, n))
+
+
+def random_play(state, params, mask, rng_state, seed, steps):
+    """Play uniformly random decisions, and deal the next game after an end; return the number of games that ended."""
+    ended = np.int64(0)
+    for _ in range(steps):
+        n = kernels.legal_actions(state, params, mask)
+        kernels.apply_action(state, params, nth_legal(mask, bounded(rng_state, n)))
+        if state.terminated or state.truncated:
+            ended += 1
+            kernels.deal(state, params, rng.game_seed(seed, np.uint64(0), np.uint64(ended)))
+    return ended
+
+
+# --- agents without a network ---
+
+
+def greedy(state, params, scratch_states, scratch_masks, seat_points, action_values, rng_state):
+    """Return the action of `GreedyPolicy`."""
+    scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
+    return greedy_action(state, params, next_uint64(rng_state), scratch, rng_state)
+
+
+def search(
+    root,
+    root_params,
+    mask,
+    nodes,
+    used,
+    path,
+    considered,
+    leaf_states,
+    leaf_values,
+    scratch_states,
+    scratch_masks,
+    seat_points,
+    action_values,
+    visits,
+    values,
+    shares,
+    scores,
+    rng_states,
+    simulations,
+):
+    """Search from root[0] as `MCTSAgent` does without a network; return the best action."""
+    legal = kernels.legal_actions(root[0], root_params[0], mask)
+    if legal == 1:
+        return only_action(mask, visits, shares, values)
+    _start(nodes, used, considered)
+    player = np.int64(root[0].current_player)
+    scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
+    how = Selection(player, np.int64(GREEDY), 1.0), Rollouts(np.int64(GREEDY), np.int64(DEPTH))
+    tree = Tree(nodes[0], used[0], path[0], considered[0])
+    simulate(tree, scratch, (leaf_states, leaf_values), root, root_params, how, simulations, rng_states[0])
+    result = visits, values, shares
+    n = root_params[0].num_players
+    return read_root(nodes[0], considered[0], player, n, mask, SCALE, scores, result)
+
+
+@compiled
+def _start(nodes, used, considered):
+    used[0, 0] = 0
+    for action in range(considered.shape[1]):
+        considered[0, action] = 0
+
+
+@compiled
+def only_action(mask, visits, shares, values):
+    """Fill the results for the only legal action, which is not searched; return it."""
+    chosen = np.int64(0)
+    for action in range(mask.shape[0]):
+        visits[action] = mask[action]
+        shares[action] = mask[action]
+        if mask[action]:
+            chosen = action
+    for p in range(values.shape[0]):
+        values[p] = 0.0
+    return chosen
+
+
+# --- agents with a network ---
+
+
+def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., Any]], dict[str, int]]:
+    """Return the functions that need a network like the agent's, and the sizes of its arrays."""
+    forward, work_size, narrow_work_size = forward_of(agent.network)
+    by_seat, is_score = agent.value_target == "seats", agent.value_target == "score"
+    private, seats = hints_of(game).private_fields, game.max_players
+    fields = [game.state_dtype.fields[name] for name in private]  # type: ignore[index]
+    if any(kind.base != np.int8 for kind, *_ in fields):
+        raise ValueError(f"{game.name} has private fields that are not int8")
+    offsets = np.array([offset for _, offset, *_ in fields], np.int64)
+
+    def jit(function: Any) -> Any:
+        return compile_later(function, OPTIONS, inline=False)
+
+    @jit
+    def judge(observation, mask, params, weights, work, narrow_work, logits, raw, chances, estimates):
+        """Fill the probabilities of the legal actions and the values of a position, as `NetworkAgent.evaluate` does."""
+        forward(observation, params, weights, work, narrow_work, logits[0], raw)
+        fill_probabilities(logits, mask, chances)
+        if not by_seat:
+            value = raw[0]
+            if is_score:
+                value = value / (np.float32(1) + abs(value))
+            estimates[0] = min(max(value, np.float32(-1)), np.float32(1))
+            return
+        n = raw.shape[0] // 2
+        highest, total = raw[0], np.float32(0)
+        for p in range(n):
+            highest = max(highest, raw[p])
+        for p in range(n):
+            estimates[p] = np.exp(raw[p] - highest)
+            total += estimates[p]
+        for p in range(n):
+            estimates[p] = (n * (estimates[p] / total) - np.float32(1)) / np.float32(n - 1)
+
+    @jit
+    def evaluate(
+        root, root_params, mask, observation, weights, work, narrow_work, logits, raw, chances, estimates
+    ):
+        """Fill chances and estimates for the player to move in root[0]; return the most likely legal action."""
+        kernels.legal_actions(root[0], root_params[0], mask)
+        kernels.observe(root[0], root_params[0], np.int64(root[0].current_player), observation)
+        masks = part_of(mask, 0, (1, mask.shape[0]))
+        judge(observation, masks, root_params, weights, work, narrow_work, logits, raw, chances, estimates[0])
+        best = np.int64(-1)
+        for action in range(mask.shape[0]):
+            if mask[action] and (best < 0 or logits[0, action] > logits[0, best]):
+                best = action
+        return best
+
+    @jit
+    def weigh(
+        past, past_bytes, past_actions, redraws, redraw_bytes, likelihoods, logs, player, root_params, leaf_states,
+        leaf_bytes, leaf_observations, leaf_masks, weights, work, narrow_work, logits, raw, chances, estimates,
+    ):  # fmt: skip
+        """Fill the probabilities of the redraws, given the others' past actions, as `garden_agents.search.beliefs` does."""
+        number = likelihoods.shape[1]
+        others, hands = np.int64(0), np.int64(0)
+        for k in range(past.shape[0]):
+            others += past[k].current_player != player
+        for r in range(number):
+            first = _first_alike(redraw_bytes, r, offsets, seats)
+            if first < r:
+                logs[r] = logs[first]
+                continue
+            hands += 1
+            logs[r] = 0.0
+            for k in range(past.shape[0]):
+                if past[k].current_player == player:
+                    continue
+                kernels.copy_record(leaf_states, 0, past[k])
+                for f in range(offsets.shape[0]):
+                    for p in range(seats):
+                        at = offsets[f] + p
+                        # -1: revealed since
+                        if redraw_bytes[r, at] >= 0 and p != player:
+                            leaf_bytes[0, at] = redraw_bytes[r, at]
+                mover = np.int64(past[k].current_player)
+                legal = kernels.legal_actions(leaf_states[0], root_params[0], leaf_masks[0])
+                kernels.observe(leaf_states[0], root_params[0], mover, leaf_observations[0])
+                mask = part_of(leaf_masks[0], 0, (1, leaf_masks.shape[1]))
+                judge(
+                    leaf_observations[0],
+                    mask,
+                    root_params,
+                    weights,
+                    work,
+                    narrow_work,
+                    logits,
+                    raw,
+                    chances,
+                    estimates[0],
+                )
+                action = past_actions[k]
+                likely = np.float32(1 - DOUBT) * chances[0, action] + DOUBT / legal
+                logs[r] += log(likely if leaf_masks[0, action] else 1e-9)
+        highest, total = logs[0], 0.0
+        for r in range(number):
+            highest = max(highest, logs[r])
+        for r in range(number):
+            likelihoods[0, r] = 1.0 if others == 0 or hands == 1 else exp(logs[r] - highest)
+            total += likelihoods[0, r]
+        for r in range(number):
+            likelihoods[0, r] /= total
+
+    @jit
+    def network_search(
+        root, root_params, mask, nodes, used, path, considered, lengths, leaf_states, leaf_bytes, leaf_observations,
+        leaf_masks, leaf_values, scratch_states, scratch_masks, seat_points, action_values, visits, values, shares, scores,
+        counts, rows, weights, work, narrow_work, logits, raw, chances, estimates, past, past_bytes, past_actions,
+        redraws, redraw_bytes, likelihoods, logs, rng_states, simulations,
+    ):  # fmt: skip
+        """Search from root[0] as `MCTSAgent` does with a network; return the best action."""
+        legal = kernels.legal_actions(root[0], root_params[0], mask)
+        if legal == 1:
+            return only_action(mask, visits, shares, values)
+        _start(nodes, used, considered)
+        player = np.int64(root[0].current_player)
+        rows[0] = 0
+        if redraws.shape[1] > 0:
+            redraw_rows(root, root_params, rows, rng_states, redraws)
+            weigh(
+                past, past_bytes, past_actions, redraws, redraw_bytes, likelihoods, logs, player, root_params, leaf_states,
+                leaf_bytes, leaf_observations, leaf_masks, weights, work, narrow_work, logits, raw, chances, estimates,
+            )  # fmt: skip
+        trees = Tree(nodes, used, path, considered)
+        scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
+        roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
+        first, stages = min(np.int64(CONSIDERED), np.int64(legal)), np.int64(0)
+        while (np.int64(1) << stages) < first:
+            stages += 1
+        done, count = np.int64(-1), np.int64(1)  # the first pass only evaluates the root
+        while True:
+            leaves = Leaves(
+                redraws,
+                likelihoods,
+                lengths[:count],
+                leaf_states[:count],
+                leaf_observations[:count],
+                leaf_masks[:count],
+            )
+            descend_rows(trees, scratch, leaves, root, root_params, rows, EXPLORATION, rng_states)
+            for i in range(count):
+                one = part_of(leaf_masks[i], 0, (1, leaf_masks.shape[1]))
+                answer = part_of(chances[i], 0, (1, chances.shape[1]))
+                judge(
+                    leaf_observations[i],
+                    one,
+                    root_params,
+                    weights,
+                    work,
+                    narrow_work,
+                    logits,
+                    raw,
+                    answer,
+                    estimates[i],
+                )
+            back_up_rows(trees, leaves, count, root_params, (chances, estimates), leaf_values, seat_points)
+            done = done + count if done >= 0 else np.int64(0)
+            if done >= simulations:
+                break
+            counts[0] = max(np.int64(2), first >> np.int64(stages * done / simulations))
+            halve_rows(trees, roots, counts, SCALE, scores)
+            count = min(np.int64(GROUP), simulations - done)
+        result = visits, values, shares
+        n = root_params[0].num_players
+        return read_root(nodes[0], considered[0], player, n, mask, SCALE, scores, result)
+
+    return [evaluate, network_search], {"work": work_size, "narrow_work": narrow_work_size}
+
+
+@compiled
+def _first_alike(redraw_bytes, r, offsets, seats):
+    """Return the first redraw with the same private fields as redraw r."""
+    for first in range(r):
+        alike = True
+        for f in range(offsets.shape[0]):
+            for p in range(seats):
+                alike = alike and redraw_bytes[first, offsets[f] + p] == redraw_bytes[r, offsets[f] + p]
+        if alike:
+            return first
+    return r
+
+
+# --- arguments ---
+
+
+class Array(NamedTuple):
+    """An array that a function reads or fills: its type, and its shape, in which a name is a size that the caller chooses."""
+
+    dtype: np.dtype
+    shape: tuple[int | str, ...]
+
+
+SCALARS = {
+    **dict.fromkeys(("seed", "row", "episode"), numba.uint64),
+    **dict.fromkeys(("action", "player", "steps", "simulations"), numba.int64),
+}
+
+
+def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return the arrays that functions have as arguments, by name.
+
+    Args:
+        game: the game.
+        agent: an agent with a network, if there are functions that need one.
+        sizes: the sizes that `with_network` returns.
+    """
+    state, a, o, seats = game.state_dtype, game.num_actions, game.observation_size, game.max_players
+    i1, i2, i4, i8, u8, f4, f8 = map(np.dtype, ("i1", "i2", "i4", "i8", "u8", "f4", "f8"))
+    found = {
+        "root": Array(state, (1,)),
+        "root_params": Array(game.params_dtype, (1,)),
+        "mask": Array(i1, (a,)),
+        "observation": Array(i1, (o,)),
+        "seat_points": Array(i4, (seats,)),
+        "rng_state": Array(u8, (4,)),
+        "rng_states": Array(u8, (1, 4)),
+        "scratch_states": Array(state, (3,)),
+        "scratch_masks": Array(i1, (3, a)),
+        "action_values": Array(i8, (a,)),
+        "nodes": Array(node_type(game), (1, "nodes")),
+        "used": Array(i8, (1, 1)),
+        "path": Array(i8, (GROUP, "nodes")),
+        "considered": Array(i1, (1, a)),
+        "leaf_states": Array(state, (GROUP,)),
+        "leaf_values": Array(f4, (seats,)),
+        "visits": Array(i4, (a,)),
+        "values": Array(f8, ("players",)),
+        "shares": Array(f4, (a,)),
+        "scores": Array(f8, (a,)),
+    }
+    if agent is not None:
+        size, raw = state.itemsize, agent.network.num_values
+        seen = raw // 2 if agent.value_target == "seats" else 1
+        redraws = REDRAWS if hints_of(game).private_fields else 0
+        found |= {
+            "lengths": Array(i8, (GROUP,)),
+            "leaf_bytes": Array(i1, (GROUP, size)),
+            "leaf_observations": Array(i1, (GROUP, o)),
+            "leaf_masks": Array(i1, (GROUP, a)),
+            "counts": Array(i8, (1,)),
+            "rows": Array(i8, (1,)),
+            "weights": Array(f4, (len(agent.network.parameters),)),
+            "work": Array(f4, (sizes["work"],)),
+            "narrow_work": Array(i2, (sizes["narrow_work"],)),
+            "logits": Array(f4, (1, a)),
+            "raw": Array(f4, (raw,)),
+            "chances": Array(f4, (GROUP, a)),
+            "estimates": Array(f4, (GROUP, seen)),
+            "past": Array(state, ("past",)),
+            "past_bytes": Array(i1, ("past", size)),
+            "past_actions": Array(i8, ("past",)),
+            "redraws": Array(state, (1, redraws)),
+            "redraw_bytes": Array(i1, (redraws, size)),
+            "likelihoods": Array(f8, (1, redraws)),
+            "logs": Array(f8, (redraws,)),
+        }
+    return found
+
+
+RULES = (
+    deal, legal_actions, apply_action, observe, points, public_points, standings, resample, game_seed, seed_rng,
+    random_action, random_play,
+)  # fmt: skip
+AGENTS = greedy, search
+
+
+def entry(function: Callable[..., Any], game: Game, known: Mapping[str, Array]) -> Entry:
+    """Return a function with the types of its arguments, which follow from their names."""
+    kinds: list[Any] = []
+    for name in inspect.signature(getattr(function, "py_func", function)).parameters:
+        if name in ("state", "params"):
+            kinds.append(numba.from_dtype(game.state_dtype if name == "state" else game.params_dtype))
+        elif name in SCALARS:
+            kinds.append(SCALARS[name])
+        else:
+            array = known[name]
+            kinds.append(numba.types.Array(numba.from_dtype(array.dtype), len(array.shape), "C"))
+    return Entry(function, kinds)

