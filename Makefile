@@ -41,8 +41,9 @@ test-web: .venv/browser
 check-release: .venv/release
 	$(BIN)/python -m tests.release
 
-# The documentation site, in build/site.
+# The documentation site, in build/site. Its page to play on needs npm, which has Pyodide; without, the site has no such page.
 site: .venv/docs
+	-$(BIN)/python -m garden_agents.play.static build/page/play mars cacti botanicus
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "open build/site/index.html"
 

@@ -58,6 +58,10 @@ suppress_warnings = ["ref.python"]  # some classes of different modules have the
 html_theme = "furo"
 html_title = f"{project} {version}"
 html_static_path = ["_site"]
+html_extra_path = []
+if (ROOT / "build" / "page").is_dir():
+    html_extra_path = ["../build/page"]
+    tags.add("page")  # noqa: F821 (Sphinx defines it)
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_domain_indices = False

@@ -34,18 +34,21 @@ RAYS = np.array(
 )
 """int8 (91, 6, 7): the hex 0 … 6 steps from a hex in each direction, -1 off the board."""
 
-NEIGHBOURS = np.ascontiguousarray(RAYS[:, :, 1])
+NEIGHBOURS = np.array([[ray[1] for ray in rays] for rays in RAYS.tolist()], np.int8)
 """int8 (91, 6): the neighbour in each direction, -1 off the board."""
 
 
-def _steps() -> np.ndarray:
-    steps = np.zeros((NUM_HEXES, NUM_HEXES), np.int8)
-    start, direction, distance = np.nonzero(RAYS >= 0)
-    steps[start, RAYS[start, direction, distance]] = distance
+def _steps() -> list[list[int]]:
+    steps = [[0] * NUM_HEXES for _ in HEXES]
+    for start, rays in enumerate(RAYS.tolist()):
+        for ray in rays:
+            for distance, hex_ in enumerate(ray):
+                if hex_ >= 0:
+                    steps[start][hex_] = distance
     return steps
 
 
-STEPS = _steps()
+STEPS = np.array(_steps(), np.int8)
 """int8 (91, 91): number of steps in a straight line from one hex to another, 0 if not 1 … 6."""
 
 

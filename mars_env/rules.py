@@ -40,7 +40,7 @@ FLAT_SIZE = NUM_BOARD_PLANES * NUM_HEXES + NUM_SCALARS
 PLANE_SIZE = WIDTH * WIDTH
 NUM_PLANES = NUM_BOARD_PLANES + NUM_SCALARS
 
-_BAG = np.repeat(np.arange(NUM_COLOURS, dtype=np.int8), FLOWERS_PER_COLOUR)
+_BAG = np.array([colour for colour in range(NUM_COLOURS) for _ in range(FLOWERS_PER_COLOUR)], np.int8)
 _ZERO = np.uint64(0)
 
 

@@ -40,11 +40,15 @@ class Tab:
         self.faults, self.frames = [], []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        self.watch()
+        self.page.goto(url)
+        self.page.locator("#points tbody tr").first.wait_for()
+
+    def watch(self):
+        """Keep what the server sends."""
         self.page.on(
             "websocket", lambda socket: socket.on("framereceived", lambda frame: self.frames.append(frame))
         )
-        self.page.goto(url)
-        self.page.locator("#points tbody tr").first.wait_for()
 
     def positions(self):
         messages = map(json.loads, self.frames)
@@ -80,9 +84,9 @@ def play(tab, rng, choose):
     """Play to the end; return how many decisions were made here."""
     made = 0
     while tab.wait_turn():
-        count = tab.targets().count()
-        actions = {tab.targets().nth(number).get_attribute("data-action") for number in range(count)}
-        assert len(actions) == len(tab.positions()[-1]["legal"])
+        actions = tab.targets().evaluate_all("all => all.map(each => each.dataset.action)")
+        assert len(set(actions)) == len(tab.positions()[-1]["legal"])
+        count = len(actions)
         tab.act(lambda count=count: choose(tab, rng.randrange(count)))
         made += 1
     return made

@@ -1,7 +1,4 @@
-"""A game in progress between agents and people, for the terminal and the web page.
-
-A move is shown by its description if that depends on nothing hidden from the people who see it, else by its label.
-"""
+"""A game in progress between agents and people, for the terminal and the web page."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
-from garden_agents.evaluation import matches
 from garden_agents.games import hints_of
+from garden_agents.play.shown import PERSON, Move, Shown
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, ask
@@ -26,8 +23,6 @@ from garden_core.game import Game
 from garden_core.jit.rng import game_seed
 from garden_core.registry import game_class
 
-PERSON = "human"
-"""The name of a person among the names of agents."""
 ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
 """The agents that give hints; the second one if the first one cannot play the game."""
 
@@ -64,24 +59,6 @@ class Arguments:
     """open the page in the browser"""
 
 
-class Move(NamedTuple):
-    """A decision.
-
-    Attributes:
-        before: state record before the decision.
-        seat: the seat that decided.
-        action: the action.
-        estimate: the agent's evaluation of the position; "" if there is none.
-        descriptions: the action's description by seat (None: an onlooker), filled on demand.
-    """
-
-    before: np.void
-    seat: int
-    action: int
-    estimate: str
-    descriptions: dict[int | None, str]
-
-
 class Advice(NamedTuple):
     """A strong agent's advice for a position.
 
@@ -98,17 +75,7 @@ class Advice(NamedTuple):
     value: float | None
 
 
-class Place(NamedTuple):
-    """A seat's result: its place from 1 on, whether it is shared, its score, and the parts of the score by name."""
-
-    seat: int
-    place: int
-    tied: bool
-    score: int
-    sheet: dict[str, int]
-
-
-class Match:
+class Match(Shown):
     """A game between agents and people.
 
     Args:
@@ -117,14 +84,9 @@ class Match:
         agents: policy of each seat, None for a person.
         show_estimate: keep the agents' evaluations: their method `estimate(batch, row) -> str`, if they have one, is called
             after they chose an action and before it is carried out.
-
-    Attributes:
-        game: the game.
-        state: the current state record.
-        moves: the decisions so far.
-        people: the seats of people.
-        forfeited: the seat that gave the game up, -1 if none did.
     """
+
+    game: Game
 
     def __init__(
         self,
@@ -133,31 +95,15 @@ class Match:
         agents: Sequence[Policy | None],
         show_estimate: bool = False,
     ) -> None:
-        self.game, self.seed = replay.game, replay.seed
-        self.agents, self.show_estimate = agents, show_estimate
-        self.people = [seat for seat, agent in enumerate(agents) if agent is None]
-        self.names = [
-            f"player_{seat} ({'you' if [seat] == self.people else name})" for seat, name in enumerate(names)
-        ]
+        super().__init__(replay.game, names, [seat for seat, agent in enumerate(agents) if agent is None])
+        self.seed, self.agents, self.show_estimate = replay.seed, agents, show_estimate
         self.batch = Batch(self.game, 1, autoreset=False, history=bool(hints_of(self.game).private_fields))
         self.batch.reset(0)
         self.batch.states[0] = next(replay.states())
         self.batch.refresh()
         self.state = self.batch.states[0]
-        self.moves: list[Move] = []
-        self.forfeited = -1
         for label in replay.actions:
             self.act(self.game.labels.index(label))
-
-    @property
-    def over(self) -> bool:
-        """Whether the game has ended."""
-        return self.forfeited >= 0 or bool(self.state["terminated"] or self.state["truncated"])
-
-    @property
-    def seat(self) -> int:
-        """The seat of the player to move."""
-        return int(self.state["current_player"])
 
     @property
     def legal(self) -> list[int]:
@@ -192,11 +138,6 @@ class Match:
             return action, agent.estimate(self.batch, 0)
         return action, ""
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether a decision can be taken back: one person plays against agents and has made a decision."""
-        return len(self.people) == 1 and any(move.seat == self.people[0] for move in self.moves)
-
     def undo(self) -> None:
         """Go back to the position of the person's last decision.
 
@@ -229,34 +170,6 @@ class Match:
             return ADVISER, load_agent(ADVISER, self.game)
         except ValueError:  # no network is shipped for the game with these options
             return OTHER_ADVISER, load_agent(OTHER_ADVISER, self.game)
-
-    def in_words(self, number: int, seats: Sequence[int | None]) -> str:
-        """Return what move `number` did, if all of `seats` may know it (None: an onlooker), else its label."""
-        move = self.moves[number]
-        viewers = (*seats, None)
-        for seat in viewers:
-            if seat not in move.descriptions:
-                move.descriptions[seat] = self.game.describe_to(move.before, move.action, seat)
-        descriptions = {move.descriptions[seat] for seat in viewers}
-        return descriptions.pop() if len(descriptions) == 1 else self.game.labels[move.action]
-
-    def choices(self) -> list[tuple[int, str]]:
-        """Return numbers and descriptions of the legal actions."""
-        return [(action, self.game.describe(self.state, action)) for action in self.legal]
-
-    def points(self) -> list[int]:
-        """Return every seat's public points so far; its score after the end."""
-        return self.game.scores(self.state, None if self.over else self.seat)
-
-    def places(self) -> list[Place]:
-        """Return the seats' results so far, first place first; a seat that gave up is last."""
-        ahead = matches.places(self.game, self.batch.states, np.array([self.forfeited]))[0].tolist()
-        scores = self.game.scores(self.state)
-        sheets = self.game.score_sheet(self.game.snapshot(self.state))
-        return [
-            Place(seat, 1 + ahead[seat], ahead.count(ahead[seat]) > 1, scores[seat], sheets[seat])
-            for seat in sorted(range(len(ahead)), key=lambda seat: ahead[seat])
-        ]
 
     def replay(self) -> Replay:
         """Return the game so far as a replay."""

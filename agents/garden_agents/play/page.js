@@ -1,30 +1,47 @@
 "use strict";
-// A page for every game: the server sends a picture whose parts carry the numbers of actions, and the actions in words.
+// A page for every game: a server, or a worker of the page, sends a picture whose parts carry the numbers of actions, and the
+// actions in words.
 
 const find = id => document.getElementById(id);
 const query = new URLSearchParams(location.search);
 const narrow = matchMedia("(max-width: 600px)"), dark = matchMedia("(prefers-color-scheme: dark)");
 const BUTTONS = 12; // on a narrow screen, where the board can be longer than the screen, so many choices are buttons too
+const local = document.documentElement.dataset.worker; // the worker's script; undefined with a server
+const LEVELS = { human: "a person", random: "random (no plan)", greedy: "greedy (easy)", "mcts:100": "search (medium)", network: "network (hard)", "network-mcts:100": "network and search (hardest)" };
 let socket, game = null, now = null, playing = false, timer = null, waiting = 500, names = false;
 
 // --- the connection ---
 
 function connect() {
-  const at = new URL("/socket", location.href);
+  if (local) return connectWorker();
+  const at = new URL("socket", location.href);
   at.protocol = location.protocol.replace("http", "ws");
   at.search = location.search;
   socket = new WebSocket(at);
   socket.onopen = () => { waiting = 500; look(); };
-  socket.onmessage = event => {
-    const message = JSON.parse(event.data);
-    ({ welcome, position, hint, opened, error })[message.type](message);
-  };
+  socket.onmessage = event => receive(event.data);
   socket.onclose = event => {
     if (event.code === 4404) return say("This game was deleted: no page was open for an hour, or the server was restarted.");
     say("Connection lost; trying again …");
     setTimeout(connect, waiting);
     waiting = Math.min(2 * waiting, 10000);
   };
+}
+
+function connectWorker() {
+  const worker = new Worker(local, { type: "module" });
+  worker.onmessage = event => receive(event.data);
+  worker.onerror = event => error({ text: `The page's program cannot be loaded: ${event.message ?? "is there a network?"}` });
+  socket = { readyState: WebSocket.OPEN, send: text => worker.postMessage(text) };
+  say("Loading …");
+  look();
+  send({ type: "open", link: location.hash.slice(1) });
+  navigator.serviceWorker?.register("service.js");
+}
+
+function receive(text) {
+  const message = JSON.parse(text);
+  ({ welcome, position, hint, opened, saved, error })[message.type](message);
 }
 const send = message => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message)); };
 const look = () => send({ type: "look", dark: dark.matches, compact: narrow.matches, names });
@@ -39,10 +56,14 @@ function error(message) {
 
 function welcome(message) {
   game = message;
+  now = null;
   document.title = find("title").textContent = message.title;
   find("rules").innerHTML = message.rules;
+  find("new").close();
+  if (playing) play();
   const key = query.get("seat");
-  find("save").href = `/replay.json?seat=${key}`;
+  find("save").href = local ? "#" : `replay.json?seat=${key}`;
+  find("link").hidden = !local;
   find("pace").hidden = message.people.length > 0;
   find("new-button").hidden = !message.games.length;
   find("links-button").hidden = message.links.length < 2;
@@ -52,7 +73,7 @@ function welcome(message) {
   const list = find("links").querySelector("ul");
   list.replaceChildren(...message.links.map(({ seat, key }) => {
     const item = document.createElement("li"), link = document.createElement("a");
-    link.href = link.textContent = `${location.origin}/?seat=${key}`;
+    link.href = link.textContent = new URL(`?seat=${key}`, location.href);
     item.append(`player_${seat}: `, link);
     return item;
   }));
@@ -60,6 +81,7 @@ function welcome(message) {
 
 function position(message) {
   now = message;
+  if (local) arrive(message);
   find("error").textContent = find("advice").textContent = "";
   say(message.status);
   const focused = document.activeElement?.dataset?.action, inBoard = find("table").contains(document.activeElement);
@@ -70,11 +92,21 @@ function position(message) {
   find("hint").disabled = !message.mine;
   find("undo").disabled = !message.undo;
   find("step").disabled = find("play").disabled = message.over;
-  find("film").href = `/replay.html?seat=${query.get("seat")}&dark=${+dark.matches}`;
-  find("save").hidden = find("film").hidden = !message.over && game.people.length > 1;
+  find("film").href = `replay.html?seat=${query.get("seat")}&dark=${+dark.matches}`;
+  find("film").hidden = Boolean(local) || (!message.over && game.people.length > 1);
+  find("save").hidden = !local && !message.over && game.people.length > 1;
   if (inBoard && message.mine) (target(focused) ?? targets()[0])?.focus({ preventScroll: true });
   if (message.mine && narrow.matches && message.legal.length > BUTTONS) targets()[0]?.scrollIntoView({ block: "nearest" });
   if (playing) next();
+}
+
+/** Without a server: the address holds the game, and people at one screen take turns. */
+function arrive({ seat, link, hand_over }) {
+  game.seat = seat;
+  history.replaceState(null, "", `#${link}`);
+  if (!hand_over) return;
+  find("hand-over").querySelector("h2").textContent = `It is the turn of ${hand_over}.`;
+  find("hand-over").showModal();
 }
 
 function drawBoard(message) {
@@ -266,8 +298,7 @@ function fillSeats() {
   find("seats").querySelectorAll("label").forEach(each => each.remove());
   for (let seat = 0; seat < count; seat++) {
     const label = document.createElement("label"), select = document.createElement("select");
-    const called = agent => agent === "human" ? "a person" : agent;
-    select.append(...game.agents.map(agent => new Option(called(agent), agent)));
+    select.append(...game.agents.map(agent => new Option(LEVELS[agent] ?? agent, agent)));
     select.value = old[seat] ?? (seat ? "greedy" : "human");
     label.append(`player_${seat} `, select);
     find("seats").append(label);
@@ -294,6 +325,14 @@ async function begin(event) {
   });
 }
 
+function saved({ name, text }) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 function opened({ seat }) {
   location.search = new URLSearchParams({ token: query.get("token"), seat });
 }
@@ -303,6 +342,11 @@ function opened({ seat }) {
 find("table").addEventListener("click", event => choose(event.target.closest("[data-action]")));
 find("hint").onclick = () => send({ type: "hint", at: now.at });
 find("undo").onclick = () => send({ type: "undo", at: now.at });
+find("save").onclick = event => { if (local) { event.preventDefault(); send({ type: "save" }); } };
+find("link").onclick = async () => {
+  await navigator.clipboard?.writeText(location.href);
+  find("advice").textContent = "The address of this page, which holds the whole game, was copied.";
+};
 find("names").onclick = () => { names = !names; find("names").setAttribute("aria-pressed", String(names)); look(); };
 find("guide-button").onclick = () => guide(0);
 find("guide-next").onclick = () => guide(guided + 1);
@@ -320,7 +364,7 @@ find("play").onclick = play;
 narrow.onchange = dark.onchange = look;
 
 document.addEventListener("keydown", event => {
-  if (event.target.closest("dialog, input, select, #moves, #rules") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("dialog[open], input, select, #moves, #rules") || event.ctrlKey || event.metaKey || event.altKey) return;
   const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
   if (arrow && now?.mine) step(...arrow);
   else if ((event.key === "Enter" || event.key === " ") && event.target.dataset.action && event.target.tagName !== "BUTTON") choose(event.target);

@@ -158,22 +158,16 @@ class Room:
         self.changes = 0
         self._playing: asyncio.Task[None] | None = None
 
-    @property
-    def _agent_moves(self) -> bool:
-        """Whether the player to move is an agent that plays against people."""
-        match = self.match
-        return not match.over and bool(match.people) and match.seat not in match.people
-
     def wake(self) -> None:
         """Let agents move until it is a person's turn."""
-        if self._agent_moves and (self._playing is None or self._playing.done()):
+        if self.match.agent_moves and (self._playing is None or self._playing.done()):
             self._playing = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
         shown = time.monotonic()
         while not self.failed:
             async with self.lock:
-                if not self._agent_moves:
+                if not self.match.agent_moves:
                     break
                 await self._ask()
             if time.monotonic() - shown > SHOW_SECONDS:
@@ -263,51 +257,7 @@ class Room:
             each.show()
 
     def position(self, page: Page) -> dict[str, Any]:
-        """Return the position for a page: what its seat may see, and the moves that it has not received yet."""
-        match, seat = self.match, page.seat
-        mine = not match.over and seat == match.seat
-        last = (match.moves[-1].seat, match.moves[-1].action) if match.moves else None
-        style = msgspec.structs.asdict(page.style)
-        try:
-            svg = match.game.svg(match.state, seat, legal=mine, last=last, **style)
-        except ValueError:  # a game without pictures
-            svg = ""
-        first, page.moves = page.moves, len(match.moves)
-        return {
-            "type": "position",
-            "at": self.changes,
-            "svg": svg,
-            "text": "" if svg else match.game.text(match.state, seat),
-            "mine": mine,
-            "mover": match.seat,
-            "legal": [
-                {"action": action, "text": words} for action, words in (match.choices() if mine else ())
-            ],
-            "status": self._status(seat),
-            "first": first,
-            "moves": [
-                {"seat": move.seat, "text": match.in_words(number, [seat]), "estimate": move.estimate}
-                for number, move in enumerate(match.moves[first:], first)
-            ],
-            "points": match.points(),
-            "over": match.over,
-            "places": [place._asdict() for place in match.places()] if match.over else [],
-            "undo": match.can_undo and seat is not None,
-        }
-
-    def _status(self, seat: int | None) -> str:
-        """Return a few words about the turn or the result."""
-        match = self.match
-        if self.failed:
-            return self.failed
-        if match.over:
-            places = match.places()
-            if match.game.cooperative:
-                return f"The team has {min(place.score for place in places)} points"
-            firsts = [place.seat for place in places if place.place == 1]
-            if seat in firsts:
-                return "You won" if len(firsts) == 1 else "You share the first place"
-            return f"{' and '.join(match.names[first] for first in firsts)} won"
-        if seat == match.seat:
-            return "Your turn"
-        return f"{match.names[match.seat]} {'is thinking' if self._agent_moves else 'moves next'}"
+        """Return the position for a page, with the moves that it has not received yet."""
+        first, page.moves = page.moves, len(self.match.moves)
+        shown = self.match.position(page.seat, msgspec.structs.asdict(page.style), first)
+        return shown | {"at": self.changes} | ({"status": self.failed} if self.failed else {})

@@ -32,8 +32,9 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from garden_agents.play.match import PERSON, Arguments, Match, agents_of, new_replay, set_up
+from garden_agents.play.match import Arguments, Match, agents_of, new_replay, set_up
 from garden_agents.play.rooms import New, Page, PictureStyle, RefusedError, Room, decode
+from garden_agents.play.shown import PERSON
 from garden_agents.registry import is_built_in
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.replay import Replay
@@ -274,7 +275,7 @@ class Server:
         if page.owner:
             for_owners = {
                 "links": [{"seat": seat, "key": key} for key, seat in room.links.items()],
-                "games": [_described(name) for name in self.games],
+                "games": [described(name) for name in self.games],
                 "agents": [PERSON, *dict.fromkeys([*AGENTS, *self.arguments.seats])],
             }
         return {
@@ -287,18 +288,18 @@ class Server:
             "cooperative": match.game.cooperative,
             "people": match.people,
             "goal": match.game.summary.partition("\n\n")[0],
-            "rules": _rules(type(match.game)),
+            "rules": rules_as_html(type(match.game)),
             **for_owners,
         }
 
 
 @functools.cache
-def _rules(kind: type[Game]) -> str:
+def rules_as_html(kind: type[Game]) -> str:
     """Return a game's rules as HTML."""
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(kind().rules_text)
 
 
-def _described(name: str) -> dict[str, Any]:
+def described(name: str) -> dict[str, Any]:
     """Return a game's options for a form, without data files, which pages cannot name."""
     kind = game_class(name)
     options = [

@@ -1,0 +1,156 @@
+"""A folder with the page to play on that needs no server: `python -m garden_agents.play.static FOLDER GAME ...`.
+
+Any web server can serve the folder, under any path. The browser runs rules and agents in WebAssembly, and the games' Python files
+for pictures and words by Pyodide, which npm fetches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import font_lato
+
+import garden_core
+from garden_agents import play
+from garden_agents.play.web import described, rules_as_html
+from garden_agents.wasm.export import Arguments
+from garden_agents.wasm.export import main as export
+from garden_core.files.disk import write_atomically
+from garden_core.game import Game
+from garden_core.registry import game_class
+
+PYODIDE = "pyodide@314.0.7"
+DIGEST = "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"
+"""npm's name of Pyodide with its version, and the SHA-256 of the archive."""
+RUNTIME = "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json"
+LIBRARY = """
+__future__ _collections_abc _colorize _opcode_metadata _py_warnings _pyodide _sitebuiltins _ssl _weakrefset abc annotationlib ast
+asyncio base64 bisect bz2 codecs codeop collections compression concurrent contextlib contextvars copy copyreg dataclasses datetime dis
+encodings enum fnmatch functools genericpath glob hashlib heapq hmac html importlib inspect io json keyword linecache locale logging
+lzma ntpath opcode operator os pathlib posixpath pyodide random re reprlib secrets selectors shutil signal site socket ssl stat string
+struct subprocess tempfile textwrap threading token tokenize tomllib traceback types typing warnings weakref zipfile zipimport
+"""
+"""What the page loads of Python's library, most of it for Pyodide."""
+ENCODINGS = "__init__", "aliases", "ascii", "cp437", "latin_1", "utf_8"
+CORE = (
+    "checks",
+    "errors",
+    "options",
+    "positions",
+    "presentation",
+    "render/svg",
+    "jit/rng",
+    "jit/rewards",
+    "files/data",
+    "files/disk",
+)
+"""Files of garden_core that showing a position needs."""
+HERE, CORE_FOLDER = Path(play.__file__).parent, Path(garden_core.__file__).parent
+PAGE = '<html lang="en">', '<html lang="en" data-worker="worker.js">'
+
+
+def write(folder: Path, games: Sequence[str]) -> None:
+    """Write the page; it opens with the first of the games.
+
+    Raises:
+        RuntimeError: if npm cannot fetch Pyodide, or fetches something else.
+        SystemExit: without the extra `wasm`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in games:
+        export(Arguments(name, folder))
+    kinds = [game_class(name) for name in games]
+    files = {
+        "index.html": (HERE / "page.html").read_text().replace(*PAGE).encode(),
+        **{name: (HERE / name).read_bytes() for name in ("page.css", "page.js")},
+        "worker.js": (HERE / "worker" / "worker.js").read_bytes(),
+        "font/regular": Path(font_lato.font_files["Lato"]).read_bytes(),
+        "font/bold": Path(font_lato.font_files["LatoBold"]).read_bytes(),
+        "python.zip": _zipped(_python_files(kinds)),
+        "games.json": json.dumps([_about(kind) for kind in kinds]).encode(),
+        **_runtime(),
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_atomically(folder / name, content)
+    written = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "service.js")
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in written)).hexdigest()[:16]
+    names = [".", *(path.relative_to(folder).as_posix() for path in written if path.suffix != ".ts")]
+    service = (HERE / "worker" / "service.js").read_text()
+    service = service.replace("DIGEST", digest).replace("FILES = []", f"FILES = {json.dumps(names)}")
+    write_atomically(folder / "service.js", service.encode())
+
+
+def _about(kind: type[Game]) -> dict[str, Any]:
+    """Return what the page knows of a game before it loads it."""
+    return described(kind.name) | {
+        "rules": rules_as_html(kind),
+        "module": kind.__module__,
+        "class": kind.__name__,
+        "max_players": kind.max_players,
+    }
+
+
+def _python_files(kinds: list[type[Game]]) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents of the files that Pyodide runs."""
+    for name in ("local", "stand_ins"):
+        yield f"{name}.py", (HERE / "worker" / f"{name}.py").read_bytes()
+    yield "garden_agents/play/shown.py", (HERE / "shown.py").read_bytes()
+    for name in CORE:
+        yield f"garden_core/{name}.py", (CORE_FOLDER / f"{name}.py").read_bytes()
+    for kind in kinds:
+        package = Path(sys.modules[kind.__module__].__file__ or "").parent
+        for path in sorted(package.iterdir()):
+            if path.suffix in (".py", ".toml") and path.stem != "__init__":
+                yield f"{package.name}/{path.name}", path.read_bytes()
+
+
+def _zipped(files: Iterator[tuple[str, bytes]]) -> bytes:
+    """Return an archive, with the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in files:
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)
+    return buffer.getvalue()
+
+
+def _runtime() -> dict[str, bytes]:
+    """Return Pyodide's files, with less of Python's library."""
+    with tempfile.TemporaryDirectory() as folder:
+        npm = shutil.which("npm") or str(Path(sys.executable).with_name("npm"))
+        command = [npm, "pack", PYODIDE, "--silent", "--pack-destination", folder]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise RuntimeError(f"npm cannot fetch {PYODIDE}: {getattr(error, 'stderr', error)}") from None
+        (archive,) = Path(folder).iterdir()
+        found = hashlib.sha256(archive.read_bytes()).hexdigest()
+        if found != DIGEST:
+            raise RuntimeError(f"{PYODIDE} has the SHA-256 {found}, not {DIGEST}")
+        with tarfile.open(archive) as tar:
+            members: Any = {
+                name: tar.extractfile(f"package/{name}") for name in (*RUNTIME, "python_stdlib.zip")
+            }
+            content = {name: member.read() for name, member in members.items()}
+    library = zipfile.ZipFile(io.BytesIO(content["python_stdlib.zip"]))
+    kept = [
+        name for name in library.namelist() if name.partition("/")[0].removesuffix(".py") in LIBRARY.split()
+    ]
+    kept = [name for name in kept if not name.startswith("encodings/") or name[10:-3] in ENCODINGS]
+    content["python_stdlib.zip"] = _zipped((name, library.read(name)) for name in kept)
+    return {f"pyodide/{name}": part for name, part in content.items()}
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), sys.argv[2:])
