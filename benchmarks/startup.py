@@ -26,7 +26,7 @@ from benchmarks.common import RESULTS, OtherCores, save, spread
 INTERFACES = {"env()": "pettingzoo_env.env(game)", "Batch": "garden_core.Batch(game, 64)"}
 PARTS = ("import", "make", "reset", "step")
 CACHES = ("empty", "warm")
-OFF = ("", "flags", "linking", "cache", "records", "all")
+OFF = ("", "flags", "linking", "cache", "all")
 """Private parts of Numba to switch off."""
 
 FIRST_STEP = """

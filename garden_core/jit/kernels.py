@@ -29,7 +29,6 @@ from numba.extending import overload
 from garden_core.jit import rewards
 from garden_core.jit.decorator import OPTIONS, compiled
 from garden_core.jit.fingerprints import fingerprint
-from garden_core.jit.numba_private import USED, copy_bytes
 from garden_core.jit.rng import seed_rng
 from garden_core.jit.rows import JIT
 
@@ -110,7 +109,7 @@ def fingerprint_of(rules: Any) -> str:
     """Return a hex digest of all that is compiled for a game: its rules, the core's additions, the compiler's options."""
     kernels = [complete(getattr(rules, name)) for name, complete in ADDITIONS.items()]
     options = sorted(f"{name} {value}" for name, value in OPTIONS.items())
-    return fingerprint(*kernels, *rules) + repr([*options, *sorted(USED)])
+    return fingerprint(*kernels, *rules) + repr(options)
 
 
 def _of(state: Any) -> Kernels:
@@ -301,12 +300,7 @@ def copy_record(to, row, record):
 
 @overload(copy_record, jit_options=OPTIONS)
 def _(to, row, record):
-    as_bytes = "records" in USED and to.layout == "C" and to.dtype == record
-    return _copy_bytes if as_bytes else copy_record
-
-
-def _copy_bytes(to, row, record):
-    copy_bytes(to, row, record)
+    return copy_record
 
 
 def _dispatch_on_state(generic):

@@ -1,4 +1,4 @@
-"""Numba's private interfaces that compilation uses, in four parts that can each be switched off.
+"""Numba's private interfaces that compilation uses, in three parts that can each be switched off.
 
 Numba may change them without notice. A part that lacks something is switched off, with one warning, and `compiled` uses the
 rest, at least plain `njit` and Numba's own cache. Outdated code never runs. `GARDEN_PLAIN_NUMBA=flags,linking` switches parts
@@ -11,7 +11,6 @@ off by name, `GARDEN_PLAIN_NUMBA=all` all of them.
 - **linking**: machine code is made at the first call from Python. Numba optimises and compiles every function, and again for
   each function that inlines it. Here a function called by compiled code is stored unoptimised, and one called from Python is
   linked with all that it reaches and optimised once. Python cannot call functions named with a leading _. Needs "cache".
-- **records**: a record is copied at once. Numba's copy is one instruction for each byte, which LLVM has to put together again.
 
 Mars' first step from an empty cache takes 8.2 s; 9.1 s without flags, 11.7 s without linking, 12.6 s with plain `njit`
 (benchmarks/results/plain-numba.json).
@@ -34,9 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
-import llvmlite.ir
 import numba
-from numba.extending import intrinsic
 
 from garden_core.jit.fingerprints import fingerprint
 from garden_core.jit.rows import JIT
@@ -75,10 +72,6 @@ NEEDED = {
         "numba.core.dispatcher:Dispatcher": "_compile_for_args _insert add_overload",
         "numba.core.environment:lookup_environment": "",
         "numba.core.typed_passes:NativeLowering": "run_pass",
-    },
-    "records": {
-        "numba.core.cgutils:raw_memcpy": "",
-        "numba.np.arrayobj:make_array": "",
     },
 }
 """The names that each part needs, by "module:name"; for a class, its members."""
@@ -151,8 +144,6 @@ DefaultPassBuilder: Any = _find("numba.core.compiler:DefaultPassBuilder")
 compile_result: Any = _find("numba.core.compiler:compile_result")
 global_compiler_lock: Any = _find("numba.core.compiler_lock:global_compiler_lock")
 register_pass: Any = _find("numba.core.compiler_machinery:register_pass")
-make_array: Any = _find("numba.np.arrayobj:make_array")
-raw_memcpy: Any = _find("numba.core.cgutils:raw_memcpy")
 lookup_environment: Any = _find("numba.core.environment:lookup_environment")
 NativeLowering: Any = _find("numba.core.typed_passes:NativeLowering")
 
@@ -337,24 +328,6 @@ def flags() -> dict[str, Any]:
     if "linking" in USED:
         options["pipeline_class"] = _Compiler
     return options
-
-
-# --- records ---
-
-
-@intrinsic
-def copy_bytes(typing: Any, to: Any, row: Any, record: Any) -> Any:
-    """In compiled code: copy a record into a row >= 0 of a contiguous array of the same type."""
-
-    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array = make_array(to)(context, builder, values[0])
-        size = llvmlite.ir.Constant(llvmlite.ir.IntType(64), record.size)
-        row_type = llvmlite.ir.ArrayType(llvmlite.ir.IntType(8), record.size)
-        place = builder.gep(array.data, [values[1]], source_etype=row_type)
-        raw_memcpy(builder, place, values[2], llvmlite.ir.Constant(size.type, 1), size)
-        return context.get_dummy_value()
-
-    return numba.void(to, numba.int64, record), build
 
 
 # --- cache ---
