@@ -200,7 +200,7 @@ class Page:
 
     async def _open(self, message: dict[str, Any]) -> None:
         """Show the game of a link, or a new one."""
-        usual = next(iter(self.games)), {}, None, [PERSON, "network"], []
+        usual: Any = next(iter(self.games)), {}, None, [PERSON, "network"], []
         if not message["link"]:
             return await self._begin(await self._made(*usual))
         try:

@@ -66,7 +66,7 @@ class State:
         size = int(code[1])
         for length in shape:
             size *= length
-        part = memoryview(self.content)[offset : offset + size]
+        part: Any = memoryview(self.content)[offset : offset + size]
         return Array(part.cast(CODES[code], shape).tolist()) if shape else part.cast(CODES[code])[0]
 
     def copy(self) -> State:
@@ -181,7 +181,8 @@ def _game_class() -> Any:
             cls.rules = Game.rules
 
         def __init__(self, **options: Any) -> None:
-            self.option_values, self.data = options, {}
+            self.option_values = options
+            self.data: dict[str, Any] = {}
             self.num_players = options["num_players"]
 
         def new_states(self, number: int) -> Any:
