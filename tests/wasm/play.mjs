@@ -40,7 +40,7 @@ const questions = {
     game.reset(BigInt(seed));
     const player = await game.agent("network");
     return actions.map((action) => {
-      const { values } = player.evaluate(), logits = Array.from(player.arrays.view("logits"));
+      const { values } = player.evaluate(), logits = Array.from(player.arrays.view("net_logits"));
       game.apply(action);
       return { logits, values };
     });

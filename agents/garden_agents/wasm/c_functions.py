@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numba
@@ -41,13 +41,35 @@ def part_of(typing: Any, array: Any, start: Any, shape: Any) -> Any:
     return returned(array, numba.int64, numba.types.UniTuple(numba.int64, len(shape))), build
 
 
+def _given(context: Any, kind: Any) -> list[Any]:
+    """Return the types of an argument for callers in C."""
+    if isinstance(kind, numba.types.BaseTuple):
+        return [part for each in kind.types for part in _given(context, each)]
+    if isinstance(kind, numba.types.Array):
+        return [ir.PointerType(), *[_I32] * kind.ndim]
+    return [_I32 if kind == numba.int64 else context.get_value_type(kind)]
+
+
+def _taken(context: Any, builder: Any, kind: Any, passed: Iterator[Any]) -> Any:
+    """Return an argument as Numba has it, from what a caller in C passes."""
+    if isinstance(kind, numba.types.BaseTuple):
+        return context.make_tuple(
+            builder, kind, [_taken(context, builder, each, passed) for each in kind.types]
+        )
+    value = next(passed)
+    if isinstance(kind, numba.types.Array):
+        shape = [builder.sext(next(passed), _I64) for _ in range(kind.ndim)]
+        return _array(context, builder, kind, value, shape)
+    return builder.sext(value, _I64) if kind == numba.int64 else value
+
+
 def c_function(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, str]:
     """Compile a function that callers other than Python can call.
 
     Args:
         function: a Python function, compiled or not, that raises nothing.
         arguments: Numba's types. A record is a pointer for the caller; a contiguous array is a pointer and then a 32-bit integer
-            for each dimension; an int64 is a 32-bit integer; others are themselves.
+            for each dimension; a tuple is its parts; an int64 is a 32-bit integer; others are themselves.
 
     Returns:
         The LLVM module of the function with all that it calls, and the text of a module with a function of the same name, for
@@ -58,23 +80,12 @@ def c_function(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[
     dispatcher.compile(tuple(arguments))
     (result,) = dispatcher.overloads.values()
     context, described, returned = result.target_context, result.fndesc, result.signature.return_type
-    given: list[Any] = []
-    for kind in arguments:
-        if isinstance(kind, numba.types.Array):
-            given += [ir.PointerType(), *[_I32] * kind.ndim]
-        else:
-            given.append(_I32 if kind == numba.int64 else context.get_value_type(kind))
+    given = [part for kind in arguments for part in _given(context, kind)]
     answer = ir.VoidType() if returned == numba.void else context.get_value_type(returned)
-    module = ir.Module()
-    is_wide = returned == numba.int64
+    module, is_wide = ir.Module(), returned == numba.int64
     outer = ir.Function(module, ir.FunctionType(_I32 if is_wide else answer, given), function.__name__)
-    builder, passed, values = ir.IRBuilder(outer.append_basic_block()), iter(outer.args), []
-    for kind in arguments:
-        value = next(passed)
-        if isinstance(kind, numba.types.Array):
-            shape = [builder.sext(next(passed), _I64) for _ in range(kind.ndim)]
-            value = _array(context, builder, kind, value, shape)
-        values.append(builder.sext(value, _I64) if kind == numba.int64 else value)
+    builder, passed = ir.IRBuilder(outer.append_basic_block()), iter(outer.args)
+    values = [_taken(context, builder, kind, passed) for kind in arguments]
     convention, kinds = context.call_conv, (described.restype, described.argtypes)
     inner = ir.Function(module, convention.get_function_type(*kinds), described.llvm_func_name)
     _, value = convention.call_function(builder, inner, *kinds, values)

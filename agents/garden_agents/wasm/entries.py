@@ -102,69 +102,93 @@ def random_play(state, params, mask, rng_state, seed, steps):
     return ended
 
 
+# --- groups of arrays ---
+
+
+class Results(NamedTuple):
+    """What a search finds; see `garden_agents.search.halving`."""
+
+    visits: Any
+    values: Any
+    shares: Any
+    scores: Any
+
+
+class Net(NamedTuple):
+    """The weights of a network, what its forward pass overwrites, and what it finds."""
+
+    weights: Any
+    work: Any
+    narrow_work: Any
+    logits: Any
+    raw: Any
+    chances: Any
+    estimates: Any
+
+
+class Past(NamedTuple):
+    """The decisions so far: the states before them, also as bytes, and the actions."""
+
+    states: Any
+    bytes: Any
+    actions: Any
+
+
+class Hands(NamedTuple):
+    """The redraws of hidden cards as bytes, and logarithms of their probabilities."""
+
+    bytes: Any
+    logs: Any
+
+
+GROUPS: dict[str, Any] = {
+    "scratch": Scratch, "trees": Tree, "leaves": Leaves, "results": Results, "net": Net, "past": Past, "hands": Hands,
+}  # fmt: skip
+"""The arguments that are several arrays, by name; the array `nodes` of `trees` is called trees_nodes outside."""
+
+
 # --- agents without a network ---
 
 
-def greedy(state, params, scratch_states, scratch_masks, seat_points, action_values, rng_state):
+def greedy(state, params, scratch, rng_state):
     """Return the action of `GreedyPolicy`."""
-    scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
     return greedy_action(state, params, next_uint64(rng_state), scratch, rng_state)
 
 
 def search(
-    root,
-    root_params,
-    mask,
-    nodes,
-    used,
-    path,
-    considered,
-    leaf_states,
-    leaf_values,
-    scratch_states,
-    scratch_masks,
-    seat_points,
-    action_values,
-    visits,
-    values,
-    shares,
-    scores,
-    rng_states,
-    simulations,
+    root, root_params, mask, trees, leaf_states, leaf_values, scratch, results, rng_states, simulations
 ):
     """Search from root[0] as `MCTSAgent` does without a network; return the best action."""
     legal = kernels.legal_actions(root[0], root_params[0], mask)
     if legal == 1:
-        return only_action(mask, visits, shares, values)
-    _start(nodes, used, considered)
-    player = np.int64(root[0].current_player)
-    scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
+        return only_action(mask, results)
+    _start(trees)
+    player, n = np.int64(root[0].current_player), root_params[0].num_players
     how = Selection(player, np.int64(GREEDY), 1.0), Rollouts(np.int64(GREEDY), np.int64(DEPTH))
-    tree = Tree(nodes[0], used[0], path[0], considered[0])
+    tree = Tree(trees.nodes[0], trees.used[0], trees.path[0], trees.considered[0])
     simulate(tree, scratch, (leaf_states, leaf_values), root, root_params, how, simulations, rng_states[0])
-    result = visits, values, shares
-    n = root_params[0].num_players
-    return read_root(nodes[0], considered[0], player, n, mask, SCALE, scores, result)
+    result = results.visits, results.values, results.shares
+    return read_root(tree.nodes, tree.considered, player, n, mask, SCALE, results.scores, result)
 
 
 @compiled
-def _start(nodes, used, considered):
-    used[0, 0] = 0
-    for action in range(considered.shape[1]):
-        considered[0, action] = 0
+def _start(trees):
+    trees.used[0, 0] = 0
+    for action in range(trees.considered.shape[1]):
+        trees.considered[0, action] = 0
 
 
 @compiled
-def only_action(mask, visits, shares, values):
+def only_action(mask, results):
     """Fill the results for the only legal action, which is not searched; return it."""
     chosen = np.int64(0)
     for action in range(mask.shape[0]):
-        visits[action] = mask[action]
-        shares[action] = mask[action]
+        results.visits[action] = mask[action]
+        results.shares[action] = mask[action]
         if mask[action]:
             chosen = action
-    for p in range(values.shape[0]):
-        values[p] = 0.0
+    for p in range(results.values.shape[0]):
+        results.values[p] = 0.0
     return chosen
 
 
@@ -185,10 +209,12 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         return compile_later(function, OPTIONS, inline=False)
 
     @jit
-    def judge(observation, mask, params, weights, work, narrow_work, logits, raw, chances, estimates):
-        """Fill the probabilities of the legal actions and the values of a position, as `NetworkAgent.evaluate` does."""
-        forward(observation, params, weights, work, narrow_work, logits[0], raw)
-        fill_probabilities(logits, mask, chances)
+    def judge(observation, mask, params, net, row):
+        """Fill probabilities of the legal actions and values, as `NetworkAgent.evaluate` does, in row `row` of the network's."""
+        raw, estimates = net.raw, net.estimates[row]
+        forward(observation, params, net.weights, net.work, net.narrow_work, net.logits[0], raw)
+        masks = part_of(mask, 0, (1, mask.shape[0]))
+        fill_probabilities(net.logits, masks, part_of(net.chances[row], 0, (1, mask.shape[0])))
         if not by_seat:
             value = raw[0]
             if is_score:
@@ -206,137 +232,95 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
             estimates[p] = (n * (estimates[p] / total) - np.float32(1)) / np.float32(n - 1)
 
     @jit
-    def evaluate(
-        root, root_params, mask, observation, weights, work, narrow_work, logits, raw, chances, estimates
-    ):
+    def evaluate(root, root_params, mask, observation, net):
         """Fill chances and estimates for the player to move in root[0]; return the most likely legal action."""
         kernels.legal_actions(root[0], root_params[0], mask)
         kernels.observe(root[0], root_params[0], np.int64(root[0].current_player), observation)
-        masks = part_of(mask, 0, (1, mask.shape[0]))
-        judge(observation, masks, root_params, weights, work, narrow_work, logits, raw, chances, estimates[0])
+        judge(observation, mask, root_params, net, 0)
         best = np.int64(-1)
         for action in range(mask.shape[0]):
-            if mask[action] and (best < 0 or logits[0, action] > logits[0, best]):
+            if mask[action] and (best < 0 or net.logits[0, action] > net.logits[0, best]):
                 best = action
         return best
 
     @jit
-    def weigh(
-        past, past_bytes, past_actions, redraws, redraw_bytes, likelihoods, logs, player, root_params, leaf_states,
-        leaf_bytes, leaf_observations, leaf_masks, weights, work, narrow_work, logits, raw, chances, estimates,
-    ):  # fmt: skip
+    def weigh(root_params, player, past, leaves, leaf_bytes, hands, net):
         """Fill the probabilities of the redraws, given the others' past actions, as `garden_agents.search.beliefs` does."""
+        logs, likelihoods = hands.logs, leaves.likelihoods
         number = likelihoods.shape[1]
-        others, hands = np.int64(0), np.int64(0)
-        for k in range(past.shape[0]):
-            others += past[k].current_player != player
+        others, different = np.int64(0), np.int64(0)
+        for k in range(past.states.shape[0]):
+            others += past.states[k].current_player != player
         for r in range(number):
-            first = _first_alike(redraw_bytes, r, offsets, seats)
+            first = _first_alike(hands.bytes, r, offsets, seats)
             if first < r:
                 logs[r] = logs[first]
                 continue
-            hands += 1
+            different += 1
             logs[r] = 0.0
-            for k in range(past.shape[0]):
-                if past[k].current_player == player:
+            for k in range(past.states.shape[0]):
+                mover = np.int64(past.states[k].current_player)
+                if mover == player:
                     continue
-                kernels.copy_record(leaf_states, 0, past[k])
+                kernels.copy_record(leaves.states, 0, past.states[k])
                 for f in range(offsets.shape[0]):
                     for p in range(seats):
-                        at = offsets[f] + p
-                        # -1: revealed since
-                        if redraw_bytes[r, at] >= 0 and p != player:
-                            leaf_bytes[0, at] = redraw_bytes[r, at]
-                mover = np.int64(past[k].current_player)
-                legal = kernels.legal_actions(leaf_states[0], root_params[0], leaf_masks[0])
-                kernels.observe(leaf_states[0], root_params[0], mover, leaf_observations[0])
-                mask = part_of(leaf_masks[0], 0, (1, leaf_masks.shape[1]))
-                judge(
-                    leaf_observations[0],
-                    mask,
-                    root_params,
-                    weights,
-                    work,
-                    narrow_work,
-                    logits,
-                    raw,
-                    chances,
-                    estimates[0],
-                )
-                action = past_actions[k]
-                likely = np.float32(1 - DOUBT) * chances[0, action] + DOUBT / legal
-                logs[r] += log(likely if leaf_masks[0, action] else 1e-9)
+                        card = hands.bytes[r, offsets[f] + p]
+                        if card >= 0 and p != player:  # -1: revealed since
+                            leaf_bytes[0, offsets[f] + p] = card
+                mask, state = leaves.masks[0], leaves.states[0]
+                legal = kernels.legal_actions(state, root_params[0], mask)
+                kernels.observe(state, root_params[0], mover, leaves.observations[0])
+                judge(leaves.observations[0], mask, root_params, net, 0)
+                action = past.actions[k]
+                likely = np.float32(1 - DOUBT) * net.chances[0, action] + DOUBT / legal
+                logs[r] += log(likely if mask[action] else 1e-9)
         highest, total = logs[0], 0.0
         for r in range(number):
             highest = max(highest, logs[r])
         for r in range(number):
-            likelihoods[0, r] = 1.0 if others == 0 or hands == 1 else exp(logs[r] - highest)
+            likelihoods[0, r] = 1.0 if others == 0 or different == 1 else exp(logs[r] - highest)
             total += likelihoods[0, r]
         for r in range(number):
             likelihoods[0, r] /= total
 
     @jit
     def network_search(
-        root, root_params, mask, nodes, used, path, considered, lengths, leaf_states, leaf_bytes, leaf_observations,
-        leaf_masks, leaf_values, scratch_states, scratch_masks, seat_points, action_values, visits, values, shares, scores,
-        counts, rows, weights, work, narrow_work, logits, raw, chances, estimates, past, past_bytes, past_actions,
-        redraws, redraw_bytes, likelihoods, logs, rng_states, simulations,
+        root, root_params, mask, trees, leaves, leaf_bytes, leaf_values, scratch, results, counts, rows, net, past, hands,
+        rng_states, simulations,
     ):  # fmt: skip
         """Search from root[0] as `MCTSAgent` does with a network; return the best action."""
         legal = kernels.legal_actions(root[0], root_params[0], mask)
         if legal == 1:
-            return only_action(mask, visits, shares, values)
-        _start(nodes, used, considered)
-        player = np.int64(root[0].current_player)
+            return only_action(mask, results)
+        _start(trees)
+        player, n = np.int64(root[0].current_player), root_params[0].num_players
         rows[0] = 0
-        if redraws.shape[1] > 0:
-            redraw_rows(root, root_params, rows, rng_states, redraws)
-            weigh(
-                past, past_bytes, past_actions, redraws, redraw_bytes, likelihoods, logs, player, root_params, leaf_states,
-                leaf_bytes, leaf_observations, leaf_masks, weights, work, narrow_work, logits, raw, chances, estimates,
-            )  # fmt: skip
-        trees = Tree(nodes, used, path, considered)
-        scratch = Scratch(scratch_states, scratch_masks, seat_points, action_values)
+        if leaves.redraws.shape[1] > 0:
+            redraw_rows(root, root_params, rows, rng_states, leaves.redraws)
+            weigh(root_params, player, past, leaves, leaf_bytes, hands, net)
         roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
         first, stages = min(np.int64(CONSIDERED), np.int64(legal)), np.int64(0)
         while (np.int64(1) << stages) < first:
             stages += 1
         done, count = np.int64(-1), np.int64(1)  # the first pass only evaluates the root
         while True:
-            leaves = Leaves(
-                redraws,
-                likelihoods,
-                lengths[:count],
-                leaf_states[:count],
-                leaf_observations[:count],
-                leaf_masks[:count],
-            )
-            descend_rows(trees, scratch, leaves, root, root_params, rows, EXPLORATION, rng_states)
+            lengths, states = leaves.lengths[:count], leaves.states[:count]
+            observations, masks = leaves.observations[:count], leaves.masks[:count]
+            reached = Leaves(leaves.redraws, leaves.likelihoods, lengths, states, observations, masks)
+            descend_rows(trees, scratch, reached, root, root_params, rows, EXPLORATION, rng_states)
             for i in range(count):
-                one = part_of(leaf_masks[i], 0, (1, leaf_masks.shape[1]))
-                answer = part_of(chances[i], 0, (1, chances.shape[1]))
-                judge(
-                    leaf_observations[i],
-                    one,
-                    root_params,
-                    weights,
-                    work,
-                    narrow_work,
-                    logits,
-                    raw,
-                    answer,
-                    estimates[i],
-                )
-            back_up_rows(trees, leaves, count, root_params, (chances, estimates), leaf_values, seat_points)
+                judge(observations[i], masks[i], root_params, net, i)
+            found = net.chances, net.estimates
+            back_up_rows(trees, reached, count, root_params, found, leaf_values, scratch.points)
             done = done + count if done >= 0 else np.int64(0)
             if done >= simulations:
                 break
             counts[0] = max(np.int64(2), first >> np.int64(stages * done / simulations))
-            halve_rows(trees, roots, counts, SCALE, scores)
+            halve_rows(trees, roots, counts, SCALE, results.scores)
             count = min(np.int64(GROUP), simulations - done)
-        result = visits, values, shares
-        n = root_params[0].num_players
-        return read_root(nodes[0], considered[0], player, n, mask, SCALE, scores, result)
+        result = results.visits, results.values, results.shares
+        return read_root(trees.nodes[0], trees.considered[0], player, n, mask, SCALE, results.scores, result)
 
     return [evaluate, network_search], {"work": work_size, "narrow_work": narrow_work_size}
 
@@ -358,10 +342,17 @@ def _first_alike(redraw_bytes, r, offsets, seats):
 
 
 class Array(NamedTuple):
-    """An array that a function reads or fills: its type, and its shape, in which a name is a size that the caller chooses."""
+    """An array that a function reads or fills.
+
+    Attributes:
+        dtype: its type.
+        shape: its shape, in which a name is a size that the caller chooses.
+        same: name of the array whose memory it is; "" if it has its own.
+    """
 
     dtype: np.dtype
     shape: tuple[int | str, ...]
+    same: str = ""
 
 
 SCALARS = {
@@ -390,43 +381,45 @@ def arrays(game: Game, agent: NetworkAgent | None, sizes: Mapping[str, int]) -> 
         "rng_states": Array(u8, (1, 4)),
         "scratch_states": Array(state, (3,)),
         "scratch_masks": Array(i1, (3, a)),
-        "action_values": Array(i8, (a,)),
-        "nodes": Array(node_type(game), (1, "nodes")),
-        "used": Array(i8, (1, 1)),
-        "path": Array(i8, (GROUP, "nodes")),
-        "considered": Array(i1, (1, a)),
+        "scratch_points": Array(i4, (seats,)),
+        "scratch_action_values": Array(i8, (a,)),
+        "trees_nodes": Array(node_type(game), (1, "nodes")),
+        "trees_used": Array(i8, (1, 1)),
+        "trees_path": Array(i8, (GROUP, "nodes")),
+        "trees_considered": Array(i1, (1, a)),
         "leaf_states": Array(state, (GROUP,)),
         "leaf_values": Array(f4, (seats,)),
-        "visits": Array(i4, (a,)),
-        "values": Array(f8, ("players",)),
-        "shares": Array(f4, (a,)),
-        "scores": Array(f8, (a,)),
+        "results_visits": Array(i4, (a,)),
+        "results_values": Array(f8, ("players",)),
+        "results_shares": Array(f4, (a,)),
+        "results_scores": Array(f8, (a,)),
     }
     if agent is not None:
         size, raw = state.itemsize, agent.network.num_values
         seen = raw // 2 if agent.value_target == "seats" else 1
         redraws = REDRAWS if hints_of(game).private_fields else 0
         found |= {
-            "lengths": Array(i8, (GROUP,)),
-            "leaf_bytes": Array(i1, (GROUP, size)),
-            "leaf_observations": Array(i1, (GROUP, o)),
-            "leaf_masks": Array(i1, (GROUP, a)),
+            "leaves_redraws": Array(state, (1, redraws)),
+            "leaves_likelihoods": Array(f8, (1, redraws)),
+            "leaves_lengths": Array(i8, (GROUP,)),
+            "leaves_states": Array(state, (GROUP,)),
+            "leaves_observations": Array(i1, (GROUP, o)),
+            "leaves_masks": Array(i1, (GROUP, a)),
+            "leaf_bytes": Array(i1, (GROUP, size), "leaves_states"),
             "counts": Array(i8, (1,)),
             "rows": Array(i8, (1,)),
-            "weights": Array(f4, (len(agent.network.parameters),)),
-            "work": Array(f4, (sizes["work"],)),
-            "narrow_work": Array(i2, (sizes["narrow_work"],)),
-            "logits": Array(f4, (1, a)),
-            "raw": Array(f4, (raw,)),
-            "chances": Array(f4, (GROUP, a)),
-            "estimates": Array(f4, (GROUP, seen)),
-            "past": Array(state, ("past",)),
-            "past_bytes": Array(i1, ("past", size)),
+            "net_weights": Array(f4, (len(agent.network.parameters),)),
+            "net_work": Array(f4, (sizes["work"],)),
+            "net_narrow_work": Array(i2, (sizes["narrow_work"],)),
+            "net_logits": Array(f4, (1, a)),
+            "net_raw": Array(f4, (raw,)),
+            "net_chances": Array(f4, (GROUP, a)),
+            "net_estimates": Array(f4, (GROUP, seen)),
+            "past_states": Array(state, ("past",)),
+            "past_bytes": Array(i1, ("past", size), "past_states"),
             "past_actions": Array(i8, ("past",)),
-            "redraws": Array(state, (1, redraws)),
-            "redraw_bytes": Array(i1, (redraws, size)),
-            "likelihoods": Array(f8, (1, redraws)),
-            "logs": Array(f8, (redraws,)),
+            "hands_bytes": Array(i1, (redraws, size), "leaves_redraws"),
+            "hands_logs": Array(f8, (redraws,)),
         }
     return found
 
@@ -438,15 +431,29 @@ RULES = (
 AGENTS = greedy, search
 
 
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments outside, where groups are several arrays."""
+    names: list[str] = []
+    for name in inspect.signature(getattr(function, "py_func", function)).parameters:
+        names += [f"{name}_{part}" for part in GROUPS[name]._fields] if name in GROUPS else [name]
+    return names
+
+
 def entry(function: Callable[..., Any], game: Game, known: Mapping[str, Array]) -> Entry:
     """Return a function with the types of its arguments, which follow from their names."""
+
+    def typed(name: str) -> Any:
+        return numba.types.Array(numba.from_dtype(known[name].dtype), len(known[name].shape), "C")
+
     kinds: list[Any] = []
     for name in inspect.signature(getattr(function, "py_func", function)).parameters:
         if name in ("state", "params"):
             kinds.append(numba.from_dtype(game.state_dtype if name == "state" else game.params_dtype))
         elif name in SCALARS:
             kinds.append(SCALARS[name])
+        elif name in GROUPS:
+            parts = [typed(f"{name}_{part}") for part in GROUPS[name]._fields]
+            kinds.append(numba.types.NamedTuple(parts, GROUPS[name]))
         else:
-            array = known[name]
-            kinds.append(numba.types.Array(numba.from_dtype(array.dtype), len(array.shape), "C"))
+            kinds.append(typed(name))
     return Entry(function, kinds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from garden_agents.errors import one_line_errors
 from garden_agents.networks.network_agent import NetworkAgent, shipped
 from garden_agents.wasm.compiler import compile_module
 from garden_agents.wasm.entries import AGENTS, RULES, Array, arrays, entry, with_network
+from garden_agents.wasm.entries import arguments as arguments_of
 from garden_core.files.disk import write_atomically
 from garden_core.game import Game
 from garden_core.options import REWARD, Option
@@ -90,6 +90,10 @@ class Exported:
         if game.state_dtype not in kinds:
             self.kinds.append(game)
             kinds.append(game.state_dtype)
+        number = kinds.index(game.state_dtype)
+        self.kinds[number] = max(
+            self.kinds[number], game, key=lambda each: each.num_actions
+        )  # a node has room for all actions
         space = {
             "num_actions": game.num_actions,
             "observation_shape": game.observation_shape,
@@ -101,7 +105,7 @@ class Exported:
             self.spaces.append(space)
         self.settings[json.dumps(list(chosen.values()), separators=(",", ":"))] = {
             "params": base64.b64encode(game.params.tobytes()).decode(),
-            "kind": kinds.index(game.state_dtype),
+            "kind": number,
             "space": self.spaces.index(space),
             "tables": game.tables_digest,
         }
@@ -158,9 +162,9 @@ def fields_of(dtype: np.dtype) -> dict[str, Any]:
 
 
 def array_of(array: Array) -> list[Any]:
-    """Return type, bytes of an entry, and shape of an array."""
+    """Return type, bytes of an entry, shape, and the array whose memory it is."""
     kind = "record" if array.dtype.names else array.dtype.str[1:]
-    return [kind, array.dtype.itemsize, list(array.shape)]
+    return [kind, array.dtype.itemsize, list(array.shape), array.same]
 
 
 def _numbered(function: Callable[..., Any], number: int) -> Callable[..., Any]:
@@ -168,10 +172,6 @@ def _numbered(function: Callable[..., Any], number: int) -> Callable[..., Any]:
     plain = getattr(function, "py_func", function)
     name = f"{plain.__name__}_{number}" if number else plain.__name__
     return FunctionType(plain.__code__, plain.__globals__, name, plain.__defaults__, plain.__closure__)
-
-
-def _arguments(function: Callable[..., Any]) -> list[str]:
-    return list(inspect.signature(getattr(function, "py_func", function)).parameters)
 
 
 def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes]]:
@@ -184,7 +184,7 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
         kinds.append(
             {
                 "state": fields_of(game.state_dtype),
-                "functions": {name: [f.__name__, _arguments(f)] for name, f in functions.items()},
+                "functions": {name: [f.__name__, arguments_of(f)] for name, f in functions.items()},
                 "arrays": {name: array_of(array) for name, array in known.items()},
             }
         )
@@ -206,7 +206,7 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
             "file": file,
             "tables": game.tables_digest,
             "weights": [[name, list(shape)] for name, shape in agent.network.shapes.items()],
-            "functions": {name: [f.__name__, _arguments(f)] for name, f in named.items()},
+            "functions": {name: [f.__name__, arguments_of(f)] for name, f in named.items()},
             "arrays": {name: array_of(array) for name, array in arrays(game, agent, sizes).items()},
         }
     module = compile_module(entries)

@@ -105,7 +105,8 @@ class Arrays {
   /** Return address and lengths of an array. */
   place(name) {
     if (this.shared && SHARED.has(name)) return this.shared.place(name);
-    if (name.endsWith("_bytes")) return { ...this.place(name === "past_bytes" ? "past" : name === "leaf_bytes" ? "leaf_states" : "redraws"), lengths: this.#lengths(name) };
+    const same = this.described[name][3];
+    if (same) return { ...this.place(same), lengths: this.#lengths(name) };
     const lengths = this.#lengths(name), size = lengths.reduce((a, b) => a * b, this.described[name][1]);
     let place = this.places.get(name);
     if (!place || place.size < size) {
@@ -161,8 +162,9 @@ class Game {
     Object.assign(this, description.spaces[setting.space]);
     const size = this.observation_shape.reduce((a, b) => a * b, 1), a = this.num_actions;
     const arrays = { ...this.kind.arrays, mask: ["i1", 1, [a]], observation: ["i1", 1, [size]] };
-    for (const name of ["visits", "shares", "scores", "action_values"]) arrays[name] = [...arrays[name].slice(0, 2), [a]];
+    for (const name of ["results_visits", "results_shares", "results_scores", "scratch_action_values"]) arrays[name] = [...arrays[name].slice(0, 2), [a]];
     arrays.scratch_masks = ["i1", 1, [3, a]];
+    arrays.trees_considered = ["i1", 1, [1, a]];
     this.arrays = new Arrays(module, arrays, { nodes: 2, players: this.options.num_players });
     this.arrays.view("root_params").set(Uint8Array.from(atob(setting.params), (letter) => letter.charCodeAt(0)));
     for (const { name, values } of description.options) {
@@ -300,7 +302,7 @@ class Agent {
     const { module, arrays } = game;
     const sizes = { nodes: simulations + 2, players: game.options.num_players, past: 0 };
     this.arrays = new Arrays(module, network?.arrays ?? arrays.described, sizes, arrays);
-    if (network) this.arrays.view("weights").set(network.values);
+    if (network) this.arrays.view("net_weights").set(network.values);
   }
 
   act() {
@@ -322,8 +324,8 @@ class Agent {
 
   #searchWithNetwork() {
     const { arrays, game, network, simulations } = this, { history } = game;
-    arrays.sizes.past = arrays.view("redraws").length ? history.length : 0;
-    const past = arrays.view("past"), size = game.kind.state.size;
+    arrays.sizes.past = arrays.view("leaves_redraws").length ? history.length : 0;
+    const past = arrays.view("past_states"), size = game.kind.state.size;
     history.slice(0, arrays.sizes.past).forEach(({ state }, k) => past.set(state, k * size));
     arrays.view("past_actions").set(history.slice(0, arrays.sizes.past).map(({ action }) => BigInt(action)));
     return arrays.call(network.functions.network_search, { simulations });
@@ -332,7 +334,7 @@ class Agent {
   evaluate() {
     if (this.kind === "random" || this.kind === "greedy") throw new Error(`${this.kind} evaluates nothing`);
     const { arrays, game } = this, action = this.act();
-    const [chances, values] = this.kind === "network" ? ["chances", "estimates"] : ["shares", "values"];
+    const [chances, values] = this.kind === "network" ? ["net_chances", "net_estimates"] : ["results_shares", "results_values"];
     const seats = arrays.described[values][2].at(-1); // of an array or of its first row
     return {
       action,
