@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -39,8 +40,9 @@ GAMES_EACH = 20
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Return the folder with a game's files, which are made once."""
-    folders = {}
+    """Return the folder with a game's files, which are made once; those of the site, if SITE names one."""
+    site = Path(os.environ.get("SITE", "build/no-site")) / "play"
+    folders = dict.fromkeys(VARIANTS, site) if site.is_dir() else {}
 
     def folder_of(name):
         if name not in folders:

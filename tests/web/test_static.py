@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import http.server
 import json
+import os
 import random
 import shutil
 import threading
@@ -36,11 +37,13 @@ _ = browser  # the fixture
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Return the folder of a site with the page under play/, and its address."""
+    """Return the folder of a site with the page under play/, and its address; of the one that SITE names, if it has one."""
     from garden_agents.play import static
 
-    folder = tmp_path_factory.mktemp("site")
-    static.write(folder / "play", GAMES)
+    folder = Path(os.environ.get("SITE", "build/no-site"))
+    if not (folder / "play").is_dir():
+        folder = tmp_path_factory.mktemp("site")
+        static.write(folder / "play", GAMES)
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         log_message = staticmethod(lambda *_: None)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import multiprocessing
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -217,9 +220,29 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
 def main(arguments: Arguments) -> None:
     """Write the files.
 
+    A process of its own compiles everything anew: code from the cache, which several processes wrote, makes larger modules.
+
     Raises:
-        SystemExit: for an unknown game or data that cannot be read.
+        SystemExit: for an unknown game, data that cannot be read, or a missing linker.
     """
+    game = game_class(arguments.game)(**arguments.options)
+    print(f"compiling {game.title}", flush=True)
+    before = os.environ.get("NUMBA_CACHE_DIR")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NUMBA_CACHE_DIR"] = cache
+        process = multiprocessing.get_context("spawn").Process(target=_write, args=(arguments,))
+        process.start()
+        if before is None:
+            del os.environ["NUMBA_CACHE_DIR"]
+        else:
+            os.environ["NUMBA_CACHE_DIR"] = before
+        process.join()
+    if process.exitcode:
+        raise SystemExit("error: the game was not exported")
+
+
+@one_line_errors("stopped", RuntimeError)
+def _write(arguments: Arguments) -> None:
     made = Exported(game_class(arguments.game), dict(arguments.options))
     module, description, files = exported(made)
     name, folder = made.default.name, arguments.folder
@@ -231,4 +254,4 @@ def main(arguments: Arguments) -> None:
     files |= {script: (Path(__file__).parent / script).read_bytes() for script in SCRIPTS}
     for file, content in files.items():
         write_atomically(folder / file, content)
-        print(f"{folder / file}: {len(content) / 1000:,.0f} kB")
+        print(f"{folder / file}: {len(content) / 1000:,.0f} kB", flush=True)
