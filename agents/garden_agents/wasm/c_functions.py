@@ -43,7 +43,7 @@ def part_of(typing: Any, array: Any, start: Any, shape: Any) -> Any:
 
 def _given(context: Any, kind: Any) -> list[Any]:
     """Return the types of an argument for callers in C."""
-    if isinstance(kind, numba.types.BaseTuple):
+    if isinstance(kind, numba.types.NamedTuple):
         return [part for each in kind.types for part in _given(context, each)]
     if isinstance(kind, numba.types.Array):
         return [ir.PointerType(), *[_I32] * kind.ndim]
@@ -52,7 +52,7 @@ def _given(context: Any, kind: Any) -> list[Any]:
 
 def _taken(context: Any, builder: Any, kind: Any, passed: Iterator[Any]) -> Any:
     """Return an argument as Numba has it, from what a caller in C passes."""
-    if isinstance(kind, numba.types.BaseTuple):
+    if isinstance(kind, numba.types.NamedTuple):
         return context.make_tuple(
             builder, kind, [_taken(context, builder, each, passed) for each in kind.types]
         )
@@ -69,7 +69,7 @@ def c_function(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[
     Args:
         function: a Python function, compiled or not, that raises nothing.
         arguments: Numba's types. A record is a pointer for the caller; a contiguous array is a pointer and then a 32-bit integer
-            for each dimension; a tuple is its parts; an int64 is a 32-bit integer; others are themselves.
+            for each dimension; a NamedTuple is its parts; an int64 is a 32-bit integer; others are themselves.
 
     Returns:
         The LLVM module of the function with all that it calls, and the text of a module with a function of the same name, for
