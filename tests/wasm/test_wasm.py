@@ -36,6 +36,7 @@ VARIANTS = {
     ],
 }
 GAMES_EACH = 20
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +216,9 @@ def test_the_example_plays_the_same_game_in_python(exported):
     while legal := game._legal_actions(states[0]):
         kernels.apply_action(states[0], game.params[0], choices.choice(legal))
     assert wasm_in_python.main(exported("cacti"), "cacti", seed=5) == game.scores(states[0])
+
+
+def test_the_example_for_node_plays_a_game(exported):
+    command = [NODE, str(ROOT / "examples" / "wasm_in_node.mjs"), str(exported("cacti")), "cacti", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(done.stdout.split(" : ")) == 2

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -32,6 +33,13 @@ FORMAT = 1
 """Version of the description's format."""
 SCRIPTS = ("game.js", "game.d.ts")
 """Files of this package that are copied."""
+CHILD = """
+import json, sys
+sys.path[:], game, folder, options = json.load(sys.stdin)
+from garden_agents.wasm.export import Arguments, Path, write
+write(Arguments(game, Path(folder), options))
+"""
+"""What a process of its own runs."""
 MOST_VALUES = 20
 """Largest number of values of an option whose settings are listed one by one."""
 
@@ -227,22 +235,19 @@ def main(arguments: Arguments) -> None:
     """
     game = game_class(arguments.game)(**arguments.options)
     print(f"compiling {game.title}", flush=True)
-    before = os.environ.get("NUMBA_CACHE_DIR")
+    given = json.dumps([sys.path, arguments.game, str(arguments.folder), arguments.options])
     with tempfile.TemporaryDirectory() as cache:
-        os.environ["NUMBA_CACHE_DIR"] = cache
-        process = multiprocessing.get_context("spawn").Process(target=_write, args=(arguments,))
-        process.start()
-        if before is None:
-            del os.environ["NUMBA_CACHE_DIR"]
-        else:
-            os.environ["NUMBA_CACHE_DIR"] = before
-        process.join()
-    if process.exitcode:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD], input=given, text=True, env=environment, check=False
+        )
+    if done.returncode:
         raise SystemExit("error: the game was not exported")
 
 
 @one_line_errors("stopped", RuntimeError)
-def _write(arguments: Arguments) -> None:
+def write(arguments: Arguments) -> None:
+    """Compile with what the cache holds, and write the files."""
     made = Exported(game_class(arguments.game), dict(arguments.options))
     module, description, files = exported(made)
     name, folder = made.default.name, arguments.folder
