@@ -198,6 +198,22 @@ def test_wrong_calls_raise_clear_errors(code, message, exported):
     assert answer.startswith(message)
 
 
+def test_memory_is_given_back(exported):
+    code = """
+        let size;
+        for (let k = 0; k < 3000; k++) {
+          const game = new Game();
+          game.reset(k);
+          game.legal();
+          game.free();
+          size = game.module.exports.memory.buffer.byteLength;
+        }
+        throw new Error(String(size));
+    """
+    (size,) = ask(exported("cacti"), "cacti", [{"question": "error", "code": code}])
+    assert int(size) < 2_000_000
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_modules_are_small_and_import_nothing(name, exported):
     code = (exported(name) / f"{name}.wasm").read_bytes()

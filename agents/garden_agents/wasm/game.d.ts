@@ -78,6 +78,8 @@ export interface Game {
   randomPlay(steps: number, seed?: Seed): number;
   /** Return an agent for this game: "random", "greedy", "network", "mcts:N" or "network-mcts:N". */
   agent(name: string, settings?: { seed?: Seed }): Promise<Agent>;
+  /** Give the memory back; the game and its agents cannot be used any more. A module has 256 MB. */
+  free(): void;
 }
 
 /** An agent, which decides as the agent of the same name and seed does in Python. */
@@ -86,4 +88,6 @@ export interface Agent {
   act(): number;
   /** Return the same with the probability of each action, and the expected results of the seats from the player to move on. */
   evaluate(): { action: number; chances: number[]; values: number[] };
+  /** Give the memory back; the agent cannot be used any more. */
+  free(): void;
 }

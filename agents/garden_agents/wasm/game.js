@@ -277,6 +277,10 @@ class Game {
     return this.#call("random_play", { seed: wide(seed), steps });
   }
 
+  free() {
+    this.arrays.release();
+  }
+
   /** Return a generator as row 0 of an agent in Python has it. */
   stream(purpose, seed) {
     const start = this.#call("game_seed", { seed: wide(seed), row: 0n, episode: LAST - STREAMS[purpose] });
@@ -329,6 +333,10 @@ class Agent {
     history.slice(0, arrays.sizes.past).forEach(({ state }, k) => past.set(state, k * size));
     arrays.view("past_actions").set(history.slice(0, arrays.sizes.past).map(({ action }) => BigInt(action)));
     return arrays.call(network.functions.network_search, { simulations });
+  }
+
+  free() {
+    this.arrays.release();
   }
 
   evaluate() {

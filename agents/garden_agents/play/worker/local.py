@@ -317,6 +317,10 @@ class Page:
 
     async def _begin(self, match: Local) -> None:
         """Show another game, and let its agents move."""
+        if self.match:
+            for each in (self.adviser, *self.match.agents, self.match.rules.game, self.match.js):
+                if each is not None:
+                    each.free()
         self.match, self.adviser, self.sent, self.viewer = match, None, 0, None
         self._welcome()
         await self._go_on()
