@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """Return the folder with a game's files, which are made once; those of the site, if SITE names one."""
-    site = Path(os.environ.get("SITE", "build/no-site")) / "play"
+    site = Path(os.environ.get("SITE", "build/no-site")).resolve() / "play"
     folders = dict.fromkeys(VARIANTS, site) if site.is_dir() else {}
 
     def folder_of(name):

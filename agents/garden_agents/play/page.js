@@ -252,7 +252,7 @@ function guide(step) {
 function next() {
   clearTimeout(timer);
   if (now.over) play();
-  else timer = setTimeout(() => send({ type: "go", at: now.at }), 1000 * find("seconds").value);
+  else timer = setTimeout(() => now && send({ type: "go", at: now.at }), 1000 * find("seconds").value);
 }
 
 function play() {
@@ -260,7 +260,7 @@ function play() {
   playing = !playing;
   find("play").textContent = playing ? "Pause" : "Play";
   find("play").setAttribute("aria-pressed", String(playing));
-  if (playing) next();
+  if (playing && now) next();
 }
 
 // --- a new game ---
