@@ -340,8 +340,8 @@ function opened({ seat }) {
 // --- what people do ---
 
 find("table").addEventListener("click", event => choose(event.target.closest("[data-action]")));
-find("hint").onclick = () => send({ type: "hint", at: now.at });
-find("undo").onclick = () => send({ type: "undo", at: now.at });
+find("hint").onclick = () => now && send({ type: "hint", at: now.at });
+find("undo").onclick = () => now && send({ type: "undo", at: now.at });
 find("save").onclick = event => { if (local) { event.preventDefault(); send({ type: "save" }); } };
 find("link").onclick = async () => {
   await navigator.clipboard?.writeText(location.href);
@@ -359,7 +359,7 @@ find("new-button").onclick = () => find("new").showModal();
 find("links-button").onclick = () => find("links").showModal();
 find("begin").onclick = event => { if (find("new").querySelector("form").reportValidity()) begin(event); else event.preventDefault(); };
 find("game").onchange = fillOptions;
-find("step").onclick = () => send({ type: "go", at: now.at });
+find("step").onclick = () => now && send({ type: "go", at: now.at });
 find("play").onclick = play;
 narrow.onchange = dark.onchange = look;
 
