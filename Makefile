@@ -41,7 +41,7 @@ test-web: .venv/browser
 check-release: .venv/release
 	$(BIN)/python -m tests.release
 
-# The documentation site, in build/site. Its page to play on needs npm, which has Pyodide; without, the site has no such page.
+# The documentation site, in build/site, with the page to play on, unless npm cannot fetch Pyodide.
 site: .venv/docs
 	-$(BIN)/python -m garden_agents.play.static build/page/play mars cacti botanicus
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site

@@ -58,10 +58,8 @@ suppress_warnings = ["ref.python"]  # some classes of different modules have the
 html_theme = "furo"
 html_title = f"{project} {version}"
 html_static_path = ["_site"]
-html_extra_path = []
-if (ROOT / "build" / "page").is_dir():
-    html_extra_path = ["../build/page"]
-    tags.add("page")  # noqa: F821 (Sphinx defines it)
+HAS_PAGE = (ROOT / "build" / "page").is_dir()
+html_extra_path = ["../build/page"] if HAS_PAGE else []
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_domain_indices = False
@@ -77,7 +75,12 @@ reference.write(Path(__file__).parent / "api")
 
 
 def setup(app: Sphinx) -> None:
-    """Keep descriptions of attributes as they are: napoleon would read the text before a colon as a type."""
+    """Show the page to play on, if there is one, and descriptions of attributes as they are.
+
+    Napoleon would read the text before a colon as a type.
+    """
+    if HAS_PAGE:
+        app.tags.add("page")
 
     def begin_with_a_blank(
         app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]

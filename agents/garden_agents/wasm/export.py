@@ -79,13 +79,16 @@ class Exported:
         return [option for option in (*self.game.options, REWARD) if not option.is_file]
 
     def _is_direct(self, option: Option) -> bool:
-        many = option.high is None or option.low is None or option.high - option.low >= MOST_VALUES
-        return type(option.default) is int and not option.choices and many
+        return len(self._values(option)) == 0
 
     def _values(self, option: Option) -> Sequence[Any]:
+        """Return the values of an option; none if they are too many to be listed."""
         if isinstance(option.default, bool):
             return False, True
-        return option.choices or range(option.low, option.high + 1)  # type: ignore[arg-type, operator]
+        if option.choices or option.low is None or option.high is None:
+            return option.choices
+        values = range(option.low, option.high + 1)
+        return values if len(values) <= MOST_VALUES else ()
 
     def _combinations(self) -> Iterator[dict[str, Any]]:
         listed = [option for option in self._options() if option.name not in self.direct]
