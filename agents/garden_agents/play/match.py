@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 
 from garden_agents.games import hints_of
-from garden_agents.play.shown import PERSON, Move, Shown
+from garden_agents.play.shown import ADVISER, OTHER_ADVISER, PERSON, Move, Shown
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
 from garden_core.batch.policies import FORFEIT, Policy, ask
@@ -22,9 +22,6 @@ from garden_core.files.replay import Replay
 from garden_core.game import Game
 from garden_core.jit.rng import game_seed
 from garden_core.registry import game_class
-
-ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
-"""The agents that give hints; the second one if the first one cannot play the game."""
 
 
 @dataclass

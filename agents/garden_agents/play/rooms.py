@@ -19,10 +19,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import Match
+from garden_agents.play.shown import SHOW_SECONDS, RefusedError
 from garden_core.checks import one_line
 
-SHOW_SECONDS = 0.1
-"""Seconds within which several moves of agents are shown as one position."""
 QUEUE_LIMIT = 100
 """Largest number of messages in the queue of a page."""
 LOG = logging.getLogger(__name__)
@@ -78,10 +77,6 @@ class New(_Message):
 
 
 decode = msgspec.json.Decoder(PictureStyle | Act | Go | Undo | Hint | New).decode
-
-
-class RefusedError(Exception):
-    """A message cannot be carried out; the text is for the person."""
 
 
 # --- pages and rooms ---

@@ -12,6 +12,14 @@ from garden_core.jit import kernels
 
 PERSON = "human"
 """The name of a person among the names of agents."""
+ADVISER, OTHER_ADVISER = "network-mcts:100", "mcts:400"
+"""The agents that give hints; the second one if the first one cannot play the game."""
+SHOW_SECONDS = 0.1
+"""Seconds within which several moves of agents are shown as one position."""
+
+
+class RefusedError(Exception):
+    """A page's message cannot be carried out; the text is for the person."""
 
 
 class Move(NamedTuple):

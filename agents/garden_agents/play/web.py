@@ -33,8 +33,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from garden_agents.play.match import Arguments, Match, agents_of, new_replay, set_up
-from garden_agents.play.rooms import New, Page, PictureStyle, RefusedError, Room, decode
-from garden_agents.play.shown import PERSON
+from garden_agents.play.rooms import New, Page, PictureStyle, Room, decode
+from garden_agents.play.shown import PERSON, RefusedError
 from garden_agents.registry import is_built_in
 from garden_core.checks import as_seed, one_line, short
 from garden_core.files.replay import Replay

@@ -23,6 +23,9 @@ from garden_core.checks import as_rows, require_reset
 from garden_core.game import Game
 from garden_core.jit import records
 
+PLAYOUT_EXPLORATION, EXPLORATION = 1.0, 0.3
+CONSIDERED, SCALE, DEPTH, GROUP = 16, 1.0, 12, 4
+"""Defaults of `MCTSAgent`."""
 CLOCK = 8  # simulations without a network between two checks of the clock or of the considered actions
 ROOTS = 64  # largest number of searches that run in step; all their trees are in memory at once
 
@@ -127,18 +130,18 @@ class MCTSAgent(Reseedable):
         threads: int = 1,
         exploration: float | None = None,
         considered: int | None = None,
-        scale: float = 1.0,
+        scale: float = SCALE,
         prior: str = "greedy",
         rollout: str = "greedy",
-        depth: int = 12,
+        depth: int = DEPTH,
         network: Evaluator | None = None,
-        group: int = 4,
+        group: int = GROUP,
         seed: int = 0,
     ) -> None:
         if exploration is None:
-            exploration = 1.0 if network is None else 0.3
+            exploration = PLAYOUT_EXPLORATION if network is None else EXPLORATION
         if considered is None:
-            considered = 0 if network is None else 16
+            considered = 0 if network is None else CONSIDERED
         self.simulations, self.seconds, self.threads, self.depth = simulations, seconds, threads, depth
         self.exploration, self.considered, self.scale = exploration, considered, scale
         self.network, self.group, self.seed = network, group, seed

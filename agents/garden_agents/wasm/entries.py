@@ -15,6 +15,7 @@ import numpy as np
 from garden_agents.games import hints_of
 from garden_agents.networks.heads import fill_probabilities
 from garden_agents.networks.network_agent import NetworkAgent
+from garden_agents.search.agent import CONSIDERED, DEPTH, EXPLORATION, GROUP, PLAYOUT_EXPLORATION, SCALE
 from garden_agents.search.backup import back_up_rows
 from garden_agents.search.beliefs import DOUBT, REDRAWS
 from garden_agents.search.halving import Roots, halve_rows, read_root
@@ -32,13 +33,6 @@ from garden_core.jit import bounded, compiled, kernels, nth_legal, rng
 from garden_core.jit.decorator import OPTIONS
 from garden_core.jit.numba_private import compile_later
 from garden_core.jit.rng import next_uint64
-
-GROUP = 4
-"""Leaves that a search evaluates between two backups, as `MCTSAgent` does."""
-CONSIDERED, EXPLORATION = 16, 0.3
-"""Of a search with a network, as in `MCTSAgent`."""
-SCALE, DEPTH = 1.0, 12
-
 
 # --- the rules ---
 
@@ -164,7 +158,10 @@ def search(
         return only_action(mask, results)
     _start(trees)
     player, n = np.int64(root[0].current_player), root_params[0].num_players
-    how = Selection(player, np.int64(GREEDY), 1.0), Rollouts(np.int64(GREEDY), np.int64(DEPTH))
+    how = (
+        Selection(player, np.int64(GREEDY), PLAYOUT_EXPLORATION),
+        Rollouts(np.int64(GREEDY), np.int64(DEPTH)),
+    )
     tree = Tree(trees.nodes[0], trees.used[0], trees.path[0], trees.considered[0])
     simulate(tree, scratch, (leaf_states, leaf_values), root, root_params, how, simulations, rng_states[0])
     result = results.visits, results.values, results.shares

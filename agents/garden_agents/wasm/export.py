@@ -105,9 +105,8 @@ class Exported:
             self.kinds.append(game)
             kinds.append(game.state_dtype)
         number = kinds.index(game.state_dtype)
-        self.kinds[number] = max(
-            self.kinds[number], game, key=lambda each: each.num_actions
-        )  # a node has room for all actions
+        if game.num_actions > self.kinds[number].num_actions:
+            self.kinds[number] = game  # a node has room for the actions of all settings
         space = {
             "num_actions": game.num_actions,
             "observation_shape": game.observation_shape,
@@ -215,7 +214,7 @@ def exported(exported: Exported) -> tuple[bytes, dict[str, Any], dict[str, bytes
             made.append((architecture, named, sizes))
         _, named, sizes = next(each for each in made if each[0] == architecture)
         file = f"{game.name}-{players}.safetensors"
-        files[file] = agent.path.read_bytes() if agent.path else b""
+        files[file] = shipped(game)[players].read_bytes()
         networks[str(players)] = {
             "file": file,
             "tables": game.tables_digest,

@@ -32,11 +32,6 @@ Forward = Callable[..., None]
 (`narrow_work_size`,), both overwritten; logits, float32 (num_actions,), and raw values, float32 (num_values,), both filled."""
 
 
-def transposed(network: Network) -> np.ndarray:
-    """Return a network's weights as its compiled forward pass reads them."""
-    return np.concatenate([np.ravel(part.T) for part in network.weights.values()])
-
-
 @compiled
 def dense(weights, at, x, has_bias, relu, out):
     """Fill `out` with a layer, whose weights start at index `at`, applied to `x`; return the index after the layer's weights."""

@@ -18,14 +18,11 @@ from importlib import import_module
 from typing import Any
 
 import stand_ins
-from garden_agents.play.shown import PERSON, Move, Shown
+from garden_agents.play.shown import ADVISER, OTHER_ADVISER, PERSON, SHOW_SECONDS, Move, RefusedError, Shown
 from pyodide.ffi import JsException, to_js
 
 AGENTS = (PERSON, "network", "network-mcts:100", "greedy", "mcts:100", "random")
-ADVISER = "network-mcts:100"
 FORMAT = "garden-replay-1"
-SHOW_SECONDS = 0.1
-"""Seconds within which several moves of agents are shown as one position."""
 MOST_ACTIONS = 20_000
 """Largest number of decisions of a game that is opened."""
 LIMIT = 200_000
@@ -33,10 +30,6 @@ LIMIT = 200_000
 SEEDS = 2**64
 WRONG = ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, zlib.error
 """What a link or a file from a stranger can raise."""
-
-
-class RefusedError(Exception):
-    """A message cannot be carried out; the text is for the person."""
 
 
 class Rules:
@@ -262,7 +255,7 @@ class Page:
             try:
                 self.adviser = await match.js.agent(ADVISER)
             except JsException:  # no network for the game with these options
-                self.adviser = await match.js.agent("mcts:400")
+                self.adviser = await match.js.agent(OTHER_ADVISER)
         advice = self.adviser.evaluate().to_py()
         shares = {str(action): round(advice["chances"][action], 3) for action in match.legal}
         value = round(advice["values"][0], 2) if len(shares) > 1 else None
