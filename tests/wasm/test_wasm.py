@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -239,3 +240,16 @@ def test_the_example_for_node_plays_a_game(exported):
     command = [NODE, str(ROOT / "examples" / "wasm_in_node.mjs"), str(exported("cacti")), "cacti", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert len(done.stdout.split(" : ")) == 2
+
+
+def test_the_program_on_the_page_runs(exported, tmp_path):
+    page = (ROOT / "docs" / "webassembly.md").read_text("utf-8")
+    (program,) = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
+    folder = exported("mars")
+    read = f"async (name) => readFileSync('{folder}/' + name)"
+    program = program.replace('"./game.js"', f'"{folder}/game.js"').replace('fetched("./")', read)
+    script = tmp_path / "program.mjs"
+    script.write_text(f'import {{ readFileSync }} from "node:fs";\n{program}', "utf-8")
+    done = subprocess.run([NODE, str(script)], capture_output=True, text=True, check=True)
+    points, rewards = re.findall(r"\[(.*?)\]", done.stdout)
+    assert len(points.split(",")) == len(rewards.split(",")) == 2

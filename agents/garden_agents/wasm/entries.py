@@ -207,7 +207,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         return compile_later(function, OPTIONS, inline=False)
 
     @jit
-    def judge(observation, mask, params, net, row):
+    def evaluate_position(observation, mask, params, net, row):
         """Fill probabilities of the legal actions and values, as `NetworkAgent.evaluate` does, in row `row` of the network's."""
         raw, estimates = net.raw, net.estimates[row]
         forward(observation, params, net.weights, net.work, net.narrow_work, net.logits[0], raw)
@@ -234,7 +234,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         """Fill chances and estimates for the player to move in root[0]; return the most likely legal action."""
         kernels.legal_actions(root[0], root_params[0], mask)
         kernels.observe(root[0], root_params[0], np.int64(root[0].current_player), observation)
-        judge(observation, mask, root_params, net, 0)
+        evaluate_position(observation, mask, root_params, net, 0)
         best = np.int64(-1)
         for action in range(mask.shape[0]):
             if mask[action] and (best < 0 or net.logits[0, action] > net.logits[0, best]):
@@ -242,7 +242,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         return best
 
     @jit
-    def weigh(root_params, player, past, leaves, leaf_bytes, hands, net):
+    def fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net):
         """Fill the probabilities of the redraws, given the others' past actions, as `garden_agents.search.beliefs` does."""
         logs, likelihoods = hands.logs, leaves.likelihoods
         number = likelihoods.shape[1]
@@ -269,7 +269,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
                 mask, state = leaves.masks[0], leaves.states[0]
                 legal = kernels.legal_actions(state, root_params[0], mask)
                 kernels.observe(state, root_params[0], mover, leaves.observations[0])
-                judge(leaves.observations[0], mask, root_params, net, 0)
+                evaluate_position(leaves.observations[0], mask, root_params, net, 0)
                 action = past.actions[k]
                 likely = np.float32(1 - DOUBT) * net.chances[0, action] + DOUBT / legal
                 logs[r] += log(likely if mask[action] else 1e-9)
@@ -296,7 +296,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
         rows[0] = 0
         if leaves.redraws.shape[1] > 0:
             redraw_rows(root, root_params, rows, rng_states, leaves.redraws)
-            weigh(root_params, player, past, leaves, leaf_bytes, hands, net)
+            fill_likelihoods(root_params, player, past, leaves, leaf_bytes, hands, net)
         roots = Roots(root, rows, part_of(mask, 0, (1, mask.shape[0])))
         first, stages = min(np.int64(CONSIDERED), np.int64(legal)), np.int64(0)
         while (np.int64(1) << stages) < first:
@@ -308,7 +308,7 @@ def with_network(agent: NetworkAgent, game: Game) -> tuple[list[Callable[..., An
             reached = Leaves(leaves.redraws, leaves.likelihoods, lengths, states, observations, masks)
             descend_rows(trees, scratch, reached, root, root_params, rows, EXPLORATION, rng_states)
             for i in range(count):
-                judge(observations[i], masks[i], root_params, net, i)
+                evaluate_position(observations[i], masks[i], root_params, net, i)
             found = net.chances, net.estimates
             back_up_rows(trees, reached, count, root_params, found, leaf_values, scratch.points)
             done = done + count if done >= 0 else np.int64(0)
