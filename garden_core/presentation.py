@@ -244,14 +244,20 @@ class Presentation(ABC):
         """Return the legal actions for the player to move and for an onlooker (None), else []."""
         return self._legal_actions(state) if seat in (None, state["current_player"]) else []
 
-    def text(self, state: Any, seat: int | None = None) -> str:
+    def text(self, state: Any, seat: int | None = None, *, legal: bool = True) -> str:
         """Return the position as text, as `seat` sees it (None: an onlooker, who sees all).
+
+        Args:
+            state: a state record.
+            seat: the seat that looks, or None.
+            legal: mark and list the legal actions, for the player to move and for onlookers.
 
         Raises:
             ValueError: for a seat that does not exist.
         """
         view = self._view(state, seat)
-        return self.own_text(view, seat, [self.labels[action] for action in self._offered(state, seat)])
+        offered = self._offered(state, seat) if legal else []
+        return self.own_text(view, seat, [self.labels[action] for action in offered])
 
     def svg(
         self,

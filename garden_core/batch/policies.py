@@ -9,6 +9,8 @@ from a uint64, as `Streams.reseed` does. A learner's `reset(seed)` calls it.
 
 A policy can have a method `with_probabilities(batch, rows) -> (actions, probabilities)`: the actions of a call, and the
 probability of each when it was chosen, floats (len(rows),), NaN where unknown. `garden record --probabilities` calls it.
+
+A policy that reads `Batch.history` can have `needs_history = True`: matches and play then keep the decisions of each game.
 """
 
 from __future__ import annotations

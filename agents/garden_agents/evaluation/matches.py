@@ -53,7 +53,8 @@ def play(
     Raises:
         ValueError: if an agent returns an illegal action; it names the agent.
     """
-    batch = Batch(game, len(lineups), autoreset=False, history=bool(hints_of(game).private_fields))
+    history = bool(hints_of(game).private_fields) or any(getattr(a, "needs_history", False) for a in agents)
+    batch = Batch(game, len(lineups), autoreset=False, history=history)
     if rotations == 1:
         batch.reset(seed)
     else:
@@ -79,16 +80,24 @@ def play(
     return Finished(batch.states, forfeited, np.concatenate(decisions))
 
 
-def named(name: str, policy: Policy) -> Policy:
-    """Return a policy that raises RuntimeError with its name if it fails or returns an illegal action."""
+class Named:
+    """A policy that raises RuntimeError with its name if it fails or returns an illegal action.
 
-    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+    Args:
+        name: the name.
+        policy: the policy.
+    """
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        self.name, self.policy = name, policy
+        self.needs_history = getattr(policy, "needs_history", False)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Return the policy's checked actions, int64 (len(rows),)."""
         try:
-            return check_answer(policy(batch, rows), batch, rows, may_forfeit=True)
+            return check_answer(self.policy(batch, rows), batch, rows, may_forfeit=True)
         except Exception as error:
-            raise RuntimeError(f"{name} failed: {type(error).__name__}: {error}") from error
-
-    return choose
+            raise RuntimeError(f"{self.name} failed: {type(error).__name__}: {error}") from error
 
 
 def use_one_torch_thread() -> None:

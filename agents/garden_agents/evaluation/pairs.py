@@ -22,7 +22,7 @@ import numpy as np
 from garden_agents.cluster import connected
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import GameArguments, blocks, digest_of, finished
-from garden_agents.evaluation.matches import alone, named, places, play, scores, use_one_torch_thread
+from garden_agents.evaluation.matches import Named, alone, places, play, scores, use_one_torch_thread
 from garden_agents.identity import Identity, identity_of
 from garden_agents.registry import load_agent, make_game
 from garden_core import checks
@@ -113,7 +113,7 @@ def play_job(game: Game, job: Job, seed: int, allow_other_options: bool = False)
     seeds = [int.from_bytes(digest[i : i + 4]) for i in (8, 12)]
     pair = (job.agent, job.opponent)
     agents = [
-        named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
+        Named(f"{name} (against {other})", load_agent(name, game, agent_seed, allow_other_options))
         for name, other, agent_seed in zip(pair, reversed(pair), seeds, strict=True)
     ]
     use_one_torch_thread()

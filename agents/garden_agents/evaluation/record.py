@@ -19,7 +19,7 @@ import numpy as np
 
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.jobs import GameArguments, blocks, check, digest_of, finished
-from garden_agents.evaluation.matches import named, play, short, use_one_torch_thread
+from garden_agents.evaluation.matches import Named, play, short, use_one_torch_thread
 from garden_agents.progress import progress_bar
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
@@ -76,8 +76,8 @@ def play_job(
     agents = [load_agent(name, game, seed_of(f"agent {name}", 4), allow_other_options) for name in names]
     log: list[np.ndarray] = []
     if probabilities:
-        agents = [_logged(agent, log) for agent in agents]
-    agents = list(map(named, names, agents))
+        agents = [_Logged(agent, log) for agent in agents]
+    agents = list(map(Named, names, agents))
     use_one_torch_thread()
     seated = lineups(len(names), game.num_players, job.games, seed_of("lineups"))
     deal_seed = seed_of("games")
@@ -97,21 +97,23 @@ def play_job(
     return Record(*(np.asarray(array, kind) for array, kind in zip(arrays, types, strict=False)))
 
 
-def _logged(policy: Policy, log: list[np.ndarray]) -> Policy:
-    """Return a policy that also appends the rows of its decisions and their probabilities to `log`, float64 (2, n)."""
-    decide = getattr(policy, "with_probabilities", None)
+class _Logged:
+    """A policy that also appends the rows of its decisions and their probabilities to `log`, float64 (2, n)."""
 
-    def choose(batch: Batch, rows: np.ndarray) -> np.ndarray:
+    def __init__(self, policy: Policy, log: list[np.ndarray]) -> None:
+        self.policy, self.log = policy, log
+        self.needs_history = getattr(policy, "needs_history", False)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        decide = getattr(self.policy, "with_probabilities", None)
         if decide is None:
-            actions, probabilities = policy(batch, rows), np.full(len(rows), np.nan)
+            actions, probabilities = self.policy(batch, rows), np.full(len(rows), np.nan)
         else:
             actions, probabilities = decide(batch, rows)
         decided = check_answer(actions, batch, rows, may_forfeit=True) != FORFEIT
         rows = rows[decided]
-        log.append(np.stack([rows, checked_probabilities(np.asarray(probabilities)[decided], len(rows))]))
+        self.log.append(np.stack([rows, checked_probabilities(np.asarray(probabilities)[decided], len(rows))]))
         return actions
-
-    return choose
 
 
 @dataclass

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
 
+from garden_core.files.data import DataFile
 from garden_core.game import Game
 
 __all__ = ["Board", "Features", "Hints", "hints_of", "register"]
@@ -98,6 +99,11 @@ class Hints:
             on, -1 once revealed. Search infers them from the actions of other seats.
         folder: folder with the game's defaults of `garden train` (`training.toml`) and pretrained networks
             (`networks/2.safetensors` for two players).
+        synonyms: other words for those in labels, by phrase in lower case, which language models may use in answers.
+        vocabulary: returns the words of the game's theme, in lower case, which a `garden_agents.text.Disguise` replaces;
+            regular endings are added, irregular forms follow a slash: "cactus/cacti".
+        private_data: returns the content of new data files for a seed, by option: other cards, about as balanced as the
+            packaged ones; None for a game without data files.
 
     Example:
         >>> from garden_agents.games import hints_of
@@ -111,6 +117,9 @@ class Hints:
     features: Callable[[Game], Features | None] = lambda game: None
     private_fields: tuple[str, ...] = ()
     folder: Path | None = None
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    vocabulary: Callable[[Game], tuple[str, ...]] = lambda game: ()
+    private_data: Callable[[int], dict[str, DataFile]] | None = None
 
 
 _registered: dict[type[Game], Hints] = {}

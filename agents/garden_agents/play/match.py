@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
-from garden_agents.games import hints_of
 from garden_agents.play.shown import ADVISER, OTHER_ADVISER, PERSON, Move, Shown
 from garden_agents.registry import load_agent, make_game
 from garden_core.batch.batch import Batch
@@ -94,7 +93,7 @@ class Match(Shown):
     ) -> None:
         super().__init__(replay.game, names, [seat for seat, agent in enumerate(agents) if agent is None])
         self.seed, self.agents, self.show_estimate = replay.seed, agents, show_estimate
-        self.batch = Batch(self.game, 1, autoreset=False, history=bool(hints_of(self.game).private_fields))
+        self.batch = Batch(self.game, 1, autoreset=False, history=True)
         self.batch.reset(0)
         self.batch.states[0] = next(replay.states())
         self.batch.refresh()

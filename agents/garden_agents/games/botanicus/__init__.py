@@ -7,6 +7,7 @@ from pathlib import Path
 from botanicus_env.game import Botanicus
 from garden_agents.games import Features, Hints, register
 from garden_agents.games.botanicus.features import NUM_SCORES, fill_features, num_entries
+from garden_agents.games.botanicus.private_tables import private_data
 from garden_core.game import Game
 
 
@@ -15,4 +16,27 @@ def features(game: Game) -> Features:
     return Features(num_entries(game.params) + NUM_SCORES, fill_features, game.params)
 
 
-register(Botanicus, Hints(features=features, folder=Path(__file__).parent))
+SYNONYMS = {
+    **{f"plant {level}": f"plant_{number}" for number, level in enumerate(("i", "ii", "iii", "iv"), 1)},
+    **dict.fromkeys(("end the turn", "end turn", "skip", "stop", "forfeit"), "pass"),
+    "top": "upper",
+    "bottom": "lower",
+}
+
+
+def vocabulary(game: Game) -> tuple[str, ...]:
+    """Return the words of the theme."""
+    things = "garden", "bed", "plant", "water", "flower", "fountain", "animal", "prize", "coin", "money", "wheelbarrow"
+    return "botanicus", *things, "shovel", "pole"
+
+
+register(
+    Botanicus,
+    Hints(
+        features=features,
+        folder=Path(__file__).parent,
+        synonyms=SYNONYMS,
+        vocabulary=vocabulary,
+        private_data=private_data,
+    ),
+)

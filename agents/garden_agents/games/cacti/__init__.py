@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from cacti_env.game import Cacti
 from garden_agents.games import Hints, register
+from garden_agents.games.cacti.private_cards import private_data
+from garden_core.game import Game
 
-register(Cacti, Hints(private_fields=("bonus", "basic_in_hand"), folder=Path(__file__).parent))
+
+
+def vocabulary(game: Game) -> tuple[str, ...]:
+    """Return the words of the theme, with the types of cactus."""
+    types = {word: None for name in game.cards.types for word in re.findall("[a-z]+", name.lower())}
+    return "cactus/cacti", "nursery/nurseries", "arrangement", "plant", "grow", *types
+
+
+register(
+    Cacti,
+    Hints(
+        private_fields=("bonus", "basic_in_hand"),
+        folder=Path(__file__).parent,
+        synonyms={"collect": "grow", "decline": "leave", "refuse": "leave", "accept": "take"},
+        vocabulary=vocabulary,
+        private_data=private_data,
+    ),
+)

@@ -8,7 +8,7 @@ from garden_agents.games import Board, Hints, register
 from garden_agents.games.mars import features
 from garden_agents.games.mars.look_ahead import NUM_ROWS
 from garden_core.game import Game
-from mars_env.board import NEIGHBOURS, NUM_COLOURS
+from mars_env.board import COLOURS, NEIGHBOURS, NUM_COLOURS
 from mars_env.game import Mars
 from mars_env.rules import GARDENER_PLANES, NUM_BOARD_PLANES, NUM_SCALARS, SEAT_SCALARS
 from mars_env.state import MAX_PLAYERS
@@ -38,4 +38,17 @@ def board(game: Game) -> Board | None:
     )
 
 
-register(Mars, Hints(board=board, folder=Path(__file__).parent))
+def vocabulary(game: Game) -> tuple[str, ...]:
+    """Return the words of the theme."""
+    return "mars", "garden", "flower", "plant", "peak", *COLOURS
+
+
+register(
+    Mars,
+    Hints(
+        board=board,
+        folder=Path(__file__).parent,
+        synonyms={"gray": "grey", "discard": "give up"},
+        vocabulary=vocabulary,
+    ),
+)

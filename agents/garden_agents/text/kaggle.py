@@ -1,0 +1,118 @@
+"""The three functions that the harness of Kaggle's `kaggle-environments` asks of a game.
+
+`kaggle_environments.core_harness.create_agent_fn` takes an object with `get_legal_moves(observation)`,
+`make_prompt(observation, move_history, …)` and `parse_response(response, legal_action_strings)`; a harness module defines
+the second as `generate_prompt`. `observe` returns the observation, plain JSON values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from garden_agents.text.answers import AnswerError, match, named_action
+from garden_agents.text.prompts import Mode, Rules, prompt
+from garden_core.game import Game
+
+__all__ = ["ParseResult", "generate_prompt", "get_legal_moves", "observe", "parse_response"]
+
+
+class ParseResult(NamedTuple):
+    """What a response names.
+
+    Attributes:
+        legal_action: one of the legal moves, or None.
+        raw_action: the words that name the action, legal or not; None if there are none.
+    """
+
+    legal_action: str | None = None
+    raw_action: str | None = None
+
+
+def observe(
+    game: Game,
+    state: Any,
+    seat: int,
+    history: tuple[np.ndarray, np.ndarray] | None = None,
+    *,
+    mode: Mode = "form",
+    rules: Rules = "short",
+    disguise: Callable[[str], str] | None = None,
+) -> dict[str, Any]:
+    """Return the observation of a seat as plain JSON values; the arguments are those of `garden_agents.text.prompt`.
+
+    Example:
+        >>> from garden_agents.text import kaggle
+        >>> from garden_core import Batch, make
+        >>> batch = Batch(make("cacti"), 1)
+        >>> batch.reset(seed=1)
+        >>> observation = kaggle.observe(batch.game, batch.states[0], seat=0)
+        >>> moves = kaggle.get_legal_moves(observation)
+        >>> kaggle.parse_response("I take a star. ACTION: Grow star", list(moves.values()))
+        ParseResult(legal_action='grow star', raw_action='Grow star')
+    """
+    over = bool(state["terminated"] or state["truncated"])
+    current = -1 if over else int(state["current_player"])
+    found: dict[str, Any] = {
+        "playerId": seat,
+        "currentPlayer": current,
+        "isTerminal": over,
+        "legalMoves": {},
+        "prompt": "",
+    }
+    if current == seat:
+        hide = disguise or str
+        messages = prompt(game, state, seat, history, mode=mode, rules=rules, disguise=disguise)
+        found["prompt"] = "\n\n".join(message["content"] for message in messages)
+        offered = game.seat_view(state, seat)["legal"]
+        found["legalMoves"] = {str(entry["action"]): hide(entry["label"]) for entry in offered}
+    return found
+
+
+def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str]:
+    """Return the legal actions of an observation, number to label; none unless its player is to move."""
+    return {int(action): label for action, label in observation["legalMoves"].items()}
+
+
+def generate_prompt(
+    observation: Mapping[str, Any],
+    move_history: Sequence[str],
+    previous_response: str | None = None,
+    previous_action: str | None = None,
+) -> str:
+    """Return the prompt for an observation of the player to move.
+
+    Args:
+        observation: as from `observe`.
+        move_history: not used; the observation contains the decisions since the player's last one.
+        previous_response: the model's response to the same prompt, if it named no legal move.
+        previous_action: the words in it that named an action, if any.
+    """
+    text = observation["prompt"]
+    if previous_response is not None:
+        named = f" ({previous_action!r})" if previous_action else ""
+        text += f"\n\nYour last answer{named} named no legal action. Choose a legal one, and name exactly one."
+    return text
+
+
+def parse_response(
+    response: str, legal_action_strings: Sequence[str], *, observation: Mapping[str, Any] | None = None
+) -> ParseResult:
+    """Return the legal move that a response names, and the words that name it.
+
+    Args:
+        response: the model's text.
+        legal_action_strings: the legal moves, the values of `get_legal_moves`.
+        observation: not used; some versions of the harness pass it.
+    """
+    try:
+        named = named_action(response)
+    except AnswerError:
+        return ParseResult()
+    try:
+        legal = dict(enumerate(legal_action_strings))
+        return ParseResult(legal[match(legal_action_strings, legal, named)], named)
+    except AnswerError:
+        return ParseResult(None, named)

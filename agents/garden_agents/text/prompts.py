@@ -1,0 +1,170 @@
+"""Prompts: a position as chat messages for a language model."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from garden_core.checks import as_seat, check_choice
+from garden_core.game import Game
+
+Message = dict[str, str]
+"""A chat message: `{"role": "system" | "user" | "assistant", "content": …}`."""
+Mode = Literal["legal", "form", "none"]
+Rules = Literal["short", "full", "none"]
+MODES: tuple[Mode, ...] = ("legal", "form", "none")
+RULES: tuple[Rules, ...] = ("short", "full", "none")
+
+_LISTED = 12  # largest number of actions that the description of a notation lists
+_UNSEEN = ("num_players", "reward")  # options that a prompt tells otherwise, or that do not matter to a player
+
+
+class History(NamedTuple):
+    """The decisions of a game so far, in the order of play, as `Batch.history.of(row)` returns them.
+
+    Attributes:
+        states: state records (k,), before each decision.
+        actions: int64 (k,).
+    """
+
+    states: np.ndarray
+    actions: np.ndarray
+
+
+def prompt(
+    game: Game,
+    state: Any,
+    seat: int,
+    history: tuple[np.ndarray, np.ndarray] | None = None,
+    *,
+    mode: Mode = "legal",
+    rules: Rules = "short",
+    disguise: Callable[[str], str] | None = None,
+) -> list[Message]:
+    """Return a system and a user message that ask a language model for the decision of the player to move.
+
+    The text depends only on what `seat` may know.
+
+    Args:
+        game: the game with its options.
+        state: a state record in which `seat` is the player to move.
+        seat: the model's seat.
+        history: states and actions of the game so far, see `History`; the prompt reports those since the seat's last
+            decision. None: it reports none.
+        mode: what the prompt says about actions. "legal": it lists and describes the legal actions. "form": it explains how
+            actions are written, but not which ones are legal. "none": neither.
+        rules: "short": the game's summary; "full": all rules; "none": no rules.
+        disguise: renames the game's things, see `Disguise`; None: they have their names.
+
+    Raises:
+        ValueError: for an unknown mode or kind of rules, a seat that does not exist or is not the player to move.
+
+    Example:
+        >>> from garden_agents.text import prompt
+        >>> from garden_core import Batch, make
+        >>> game = make("cacti")
+        >>> batch = Batch(game, 1)
+        >>> batch.reset(seed=1)
+        >>> system, user = prompt(game, batch.states[0], seat=0)
+        >>> print(user["content"][-136:])
+        4. grow star: take 1 star from the middle; then player_1 responds
+    """
+    check_choice(mode, "mode", MODES)
+    check_choice(rules, "rules", RULES)
+    seat = as_seat(seat, game.num_players)
+    if state["terminated"] or state["truncated"] or seat != state["current_player"]:
+        raise ValueError(f"player_{seat} is not the player to move")
+    contents = [_system(game, seat, mode, rules), _user(game, state, seat, history, mode)]
+    if disguise is not None:
+        contents = [disguise(text) for text in contents]
+    return [{"role": role, "content": text} for role, text in zip(("system", "user"), contents, strict=True)]
+
+
+def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
+    """Return the part of the prompt that is the same in the whole game."""
+    players = "1 player" if game.num_players == 1 else f"{game.num_players} players"
+    blocks = [f"You are player_{seat} in the board game {game.title} with {players}."]
+    if rules == "short":
+        blocks += ["Rules in short:", *_paragraphs(game.summary)]
+    elif rules == "full":
+        blocks += ["Rules:", game.rules_text.strip()]
+    if game.data and rules != "none":
+        blocks += ["This game has its own cards and values. Where the rules name others, these replace them:", _tables(game)]
+    variant = [
+        f"- {option.name} = {value}: {option.help}"
+        for option in game.options
+        if (value := game.shown_options.get(option.name, option.default)) != option.default
+        and option.name not in _UNSEEN
+    ]
+    if variant:
+        blocks += ["Options of this game:\n" + "\n".join(variant)]
+    if mode == "form":
+        blocks += ["Actions are written as follows. Not all of them are legal in every position.\n" + forms(game)]
+    choice = {
+        "legal": "Choose one of the legal actions that are listed with the position.",
+        "form": "Choose a legal action.",
+        "none": "Choose a legal action. Describe it in a few words.",
+    }[mode]
+    form = "its name or its number in the list" if mode == "legal" else "the action"
+    blocks += [f"{choice} You may think first. End your answer with one line:\nACTION: <{form}>"]
+    return "\n\n".join(blocks)
+
+
+def _user(game: Game, state: Any, seat: int, history: tuple[np.ndarray, np.ndarray] | None, mode: Mode) -> str:
+    """Return the part of the prompt that describes the position."""
+    blocks = []
+    if history is not None and (lines := since_last_decision(game, history, seat)):
+        blocks += ["Since your last decision:\n" + "\n".join(lines)]
+    blocks += [f"The position (you are player_{seat}):\n\n{game.text(state, seat, legal=False).strip()}"]
+    if mode == "legal":
+        lines = [
+            f"{number}. {described(offered['label'], offered['description'])}"
+            for number, offered in enumerate(game.seat_view(state, seat)["legal"], 1)
+        ]
+        blocks += ["Your legal actions:\n" + "\n".join(lines)]
+    return "\n\n".join(blocks)
+
+
+def since_last_decision(game: Game, history: tuple[np.ndarray, np.ndarray], seat: int) -> list[str]:
+    """Return a line for each decision from the last one of `seat` on, without what is hidden from it."""
+    states, actions = history
+    own = np.flatnonzero(states["current_player"] == seat)
+    first = int(own[-1]) if len(own) else 0
+    lines = []
+    for state, action in zip(states[first:], actions[first:].tolist(), strict=True):
+        mover = int(state["current_player"])
+        who = "you" if mover == seat else f"player_{mover}"
+        lines.append(f"- {who}: {described(game.labels[action], game.describe_to(state, action, seat))}")
+    return lines
+
+
+def described(label: str, description: str) -> str:
+    """Return an action as its label and its description, once if they are the same."""
+    return label if description == label else f"{label}: {description.removeprefix(label).lstrip(': ')}"
+
+
+def forms(game: Game) -> str:
+    """Return how actions are written, one line per kind of action."""
+    labels, lines = iter(game.labels), []
+    for part in game.action_parts:
+        names = list(itertools.islice(labels, part.size))
+        shown = names if len(names) <= _LISTED else [*names[:2], "…", names[-1]]
+        lines.append(f"- {' | '.join(shown)}: {part.meaning}")
+    return "\n".join(lines) or "- " + " | ".join(game.labels)
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [" ".join(paragraph.split()) for paragraph in textwrap.dedent(text).strip().split("\n\n")]
+
+
+def _tables(game: Game) -> str:
+    """Return what is printed on the cards and boards of this game."""
+    blocks = []
+    for name, (columns, rows) in game.data_tables.items():
+        lines = [" | ".join(map(str, row)) for row in (columns, *rows)]
+        blocks.append("\n".join([name, *lines]))
+    return "\n\n".join(blocks)

@@ -1,0 +1,120 @@
+"""Transcripts: every answer of a language model, as JSON Lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from garden_agents.text.prompts import Message
+from garden_core.checks import one_line
+from garden_core.files.disk import read_regular
+
+SIZE = 2_000_000_000
+"""Largest size of a transcript in bytes."""
+
+
+class Reply(NamedTuple):
+    """A model's reply; `text` is None if it was late."""
+
+    text: str | None
+    seconds: float
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class Line(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a transcript."""
+
+    key: str
+    """names game, decision, attempt and messages"""
+    game_seed: int
+    seat: int
+    decision: int
+    """number of decisions made in the game before"""
+    attempt: int
+    """0 for the first answer to a prompt"""
+    messages: list[dict[str, str]]
+    answer: str | None
+    """None if it was late"""
+    outcome: str
+    """legal, illegal, unreadable or late"""
+    error: str
+    """what the model is told about a wrong answer"""
+    action: str | None
+    """label of the action, "forfeit", or None if the model is asked again"""
+    fallback: bool
+    """whether the action is not the model's, after too many wrong answers"""
+    seconds: float
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def key_of(place: Sequence[int], messages: Sequence[Message]) -> str:
+    """Return a digest of an attempt's place (game seed, seat, decision, attempt) and messages."""
+    return hashlib.sha256(json.dumps([*place, messages]).encode()).hexdigest()[:24]
+
+
+class Transcript:
+    """A file of answers, to which further ones are appended.
+
+    Args:
+        path: the file, None for no file.
+
+    Raises:
+        ValueError: if the file cannot be read, or a line is damaged. A last line without an end, as an interruption
+            leaves it, is skipped.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._known = {line.key: line for line in read(path)} if path is not None and path.exists() else {}
+
+    def get(self, key: str) -> Reply | None:
+        """Return the reply of an attempt that the file had when it was opened, or None."""
+        line = self._known.get(key)
+        return line and Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
+
+    def add(self, line: Line) -> None:
+        """Append a line, unless the file had its attempt when it was opened."""
+        if self.path is not None and line.key not in self._known:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab+", buffering=0) as file:
+                _end_last_line(file)
+                file.write(msgspec.json.encode(line) + b"\n")  # in one call: several processes can share a file
+
+
+def read(path: Path) -> list[Line]:
+    """Return the lines of a transcript.
+
+    Raises:
+        ValueError: if it cannot be read, or a line but the last is damaged; it names the line.
+    """
+    try:
+        content = read_regular(path, SIZE)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    *lines, _ = content.split(b"\n")
+    decoder = msgspec.json.Decoder(Line)
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(decoder.decode(line))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
+    return found
+
+
+def _end_last_line(file: FileIO) -> None:
+    """Remove the part of a line that an interruption left at the end of a file."""
+    size = file.seek(0, os.SEEK_END)
+    if size and (file.seek(size - 1), file.read(1))[1] != b"\n":
+        file.seek(0)
+        content = file.read(size) or b""
+        file.truncate(content.rfind(b"\n") + 1)
