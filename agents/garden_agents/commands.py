@@ -1,4 +1,4 @@
-"""The command `garden`: train, exploit, play, arena, compare, leaderboard, record, report, replay, warm-up."""
+"""The command `garden`: train, exploit, play, arena, compare, evaluate, leaderboard, record, report, replay, warm-up."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ commands, each with its own --help:
   play GAME               play in the terminal, or with --web on a page in the browser, against agents or other people
   arena GAME AGENT ...    play a round robin between agents: win rates and ratings
   compare GAME A B        play A against B until it is clear whether A is stronger
+  evaluate AGENT          play a fixed suite against rated opponents, for language models and other agents
   leaderboard             compute the leaderboard's ratings from its kept games; --play GAME plays missing games first
   record GAME             write games between --agents NAME ... to one small file, a dataset
   report RUN              make a page of a training run: results, curves, how its network plays
@@ -140,6 +141,7 @@ MODULES = {
     "play": "play.terminal",
     "arena": "evaluation.arena",
     "compare": "evaluation.compare",
+    "evaluate": "evaluation.evaluate",
     "leaderboard": "evaluation.leaderboard",
     "record": "evaluation.record",
     "report": "evaluation.report",

@@ -163,12 +163,17 @@ def interval_of(shares: np.ndarray) -> tuple[float, float]:
     few deals never have none. In simulations of 10 to 200 deals of two games it covered the mean in 92 to 100 % of the
     cases, with 5 deals in at least 85 %.
     """
+    rate, games = float(shares.mean()), independent_games(shares)
+    return wilson(rate * games, games)
+
+
+def independent_games(shares: np.ndarray) -> float:
+    """Return the number of independent games with the same variance as `shares`, float (deals, rotations), see `interval_of`."""
     deals = len(shares)
     rate = float(shares.mean())
     alike = rate * (1 - rate)
     variance = float(((shares.mean(1) - rate) ** 2).sum() + alike) / deals
-    games = deals * alike / variance if variance > 0 else deals
-    return wilson(rate * games, games)
+    return deals * alike / variance if variance > 0 else deals
 
 
 @dataclass

@@ -68,6 +68,33 @@ def rate(names: Sequence[str], lineups: np.ndarray, placed: np.ndarray, seed: in
     return sorted(ratings, key=lambda rating: -rating.rating)
 
 
+def rate_against(met: Sequence[tuple[float, float, float]], num_players: int) -> tuple[float, float, float]:
+    """Return an agent's rating and its 95 % interval from games against opponents whose ratings are known.
+
+    The agent was alone among copies of each opponent. It is the most likely rating in the model of `rate`; the interval is
+    that of the likelihood ratio, and infinite on a side where the agent won, or lost, all games.
+
+    Args:
+        met: rating of an opponent, the agent's rate of wins against it, and the number of independent games.
+        num_players: number of players in a game.
+
+    Example:
+        >>> from garden_agents.evaluation.ratings import rate_against
+        >>> rate_against([(0.0, 0.75, 40), (200.0, 0.5, 40)], num_players=2)
+        (194.0, 116.0, 274.0)
+    """
+    ratings = np.arange(-2000.0, 5001.0)
+    likelihood = np.zeros_like(ratings)
+    for rating, won, games in met:
+        behind = np.log1p((num_players - 1) * 10 ** ((rating - ratings) / 400))  # -log of the chance to win
+        ahead = np.log1p(10 ** ((ratings - rating) / 400) / (num_players - 1))
+        likelihood -= games * (won * behind + (1 - won) * ahead)
+    inside = ratings[likelihood >= likelihood.max() - 1.92]
+    low, high = float(inside[0]), float(inside[-1])
+    best = float(ratings[likelihood.argmax()])
+    return best, low if low > ratings[0] else -math.inf, high if high < ratings[-1] else math.inf
+
+
 def ratings_table(ratings: Sequence[Rating]) -> str:
     """Return the ratings as a text table."""
     width = max(5, *(len(r.agent) for r in ratings))

@@ -206,7 +206,7 @@ class TextAgent:
                 answer = Completion(answer)
             if not isinstance(answer, Completion) or not isinstance(answer.text, str):
                 raise TypeError(f"complete must return a text or a Completion, not {type(answer).__name__}")
-            text = answer.text[: LIMIT + 1]
+            text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
             reply = Reply(text, time.monotonic() - begun, answer.prompt_tokens, answer.completion_tokens)
             replies.put((number, reply))
         except BaseException as error:

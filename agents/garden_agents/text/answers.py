@@ -1,23 +1,23 @@
 """Answers: the action that a language model's text names.
 
-The grammar, from strict to tolerant:
+The grammar:
 
 - The action is the rest of the last line `ACTION: …`; if there is none, the last `<action>…</action>`, `\\boxed{…}`,
-  `{"action": …}` or `answer: …`, also with "move" or "choice"; else the last line of the text.
+  `{"action": …}` or `answer: …`, also with "move" or "choice"; else the last sentence or the last line of the text. What
+  follows a comma or a bracket may be an explanation. Thoughts in `<think>…</think>` are ignored.
 - It is a label, in any case and with other punctuation; in the mode "legal" its number in the list, or both.
-- Or it is other words that fit exactly one legal action. They fit if they contain the words of its label that distinguish
-  it from labels with the same first word, no first word of other labels, and no number, place or name that neither the
-  label nor the description has. They also fit if they are taken from its description.
-- Words like `not`, `or` and `instead` leave the choice open, which is an error.
-
-Thoughts in `<think>…</think>` are ignored.
+- Or it is other words that fit exactly one legal action: they contain the words of its label that distinguish it from
+  labels with the same first word, or are taken from its description. Words of the game that belong to neither do not fit,
+  nor do numbers with other neighbours than there. Words that the game does not use are ignored.
+- A choice that is left open ("or", "except", two labels) is an error.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -32,20 +32,40 @@ LIMIT = 100_000
 END = "End your answer with one line: ACTION: <action>"
 THOUGHTS = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _NAMES = r"(?:action|answer|move|choice|decision)"
-_MARKS = [  # in the order in which they count
-    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-    for pattern in (
-        r"^\W*(?:my |final )*action\b[\s*_`]*[:=]\s*(.*)$",
-        rf"<{_NAMES}>\s*([^<]*?)\s*</{_NAMES}>|\\boxed\{{(?:\\text\{{)?([^{{}}\n]*)\}}|\"{_NAMES}\"\s*:\s*([^}}\n]*)",
-        rf"\b{_NAMES}\b[\s*_`]*(?:[:=]|is:)\s*(.*)$",
-    )
-]
+_LINE = re.compile(
+    rf"^[^\w\n]{{0,20}}(?:my |final )*action\b[\s*_`]{{0,9}}[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+)
+_BRACKETS = re.compile(
+    rf"<{_NAMES}>([^<]{{0,500}})</{_NAMES}>|\\boxed\{{(?:\\text\{{)?([^{{}}\n]{{0,500}})\}}"
+    rf"|\"{_NAMES}\"\s{{0,9}}:\s{{0,9}}([^}}\n]{{0,500}})",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(
+    rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+)
+_LONGEST = 500  # characters of the part that names the action
 _DECORATION = " \t\r*_`\"'“”{}<>"
-_NUMBERED = re.compile(r"(?:(?:option|number|no\.|nr\.)\s*)?#?(\d{1,4})(?:[.):]+\s*(.*)|\s*)", re.IGNORECASE)
-_PAIR = re.compile(r"\(?(?:\bq\s*[=:]?\s*|\brow\s+)?(-?\d+)(?:\s*[,;]\s*|\s+(?=-\d))(?:r\s*[=:]?\s*|column\s+)?(-?\d+)\)?")
-_TOKEN = re.compile(r"-?\d+,-?\d+|[+-]?\d+|[^\W\d]\w*")
-_FILLERS = frozenset("a an the to at on in onto into of for with i my me it this that and then go please".split())
-_OPEN = frozenset("not never don without except avoid neither nor instead rather unless either or".split())
+_EXPLANATION = re.compile(r";|\((?!\s*(?:q\s*=\s*)?[-−]?\d+\s*,)|\*\*|,\s+(?![-−\d]|r\b)|(?<!\d)[.!]\s|\s[–—]\s")
+_REJECTED = re.compile(r"\W*\b(?:rather than|instead of|(?:and |but )?not)\b.*$", re.IGNORECASE | re.DOTALL)
+_OPEN = frozenset("or either neither nor unless except maybe perhaps anything any not never".split())
+
+_NUMBER = r"[\[(]?#?(\d{1,4})[\])]?"
+_NUMBERED = re.compile(rf"{_NUMBER}(?:\s*[.):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)", re.DOTALL)
+_ONLY_NUMBER = re.compile(
+    rf"(?:i(?:'ll| will)? )?(?:(?:choose|pick|take|select|play|go with|go for)\s+)?(?:the )?(?:option|number|no\.|nr\.)?\s*{_NUMBER}\W*",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"\b(?:option|number)\s+#?(\d{1,4})\b", re.IGNORECASE)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINAL = re.compile(rf"\bthe ({'|'.join(_ORDINALS)}) (?:option|action|one|choice|in the list)\b", re.IGNORECASE)
+
+_PAIR = re.compile(
+    r"\(?(?:\bq\s*[=:]?\s*|\brow\s+)?(?<![_\d])(-?\d+)(?:\s*,\s*|\s+(?=-\d))(?:r\s*[=:]?\s*|column\s+)?(-?\d+)\)?"
+)
+_ROMAN = re.compile(r"(\d) (i{1,3}|iv)\b")
+_TOKEN = re.compile(r"-?\d+,-?\d+|\d+_i+v?|[+-]?\d+|[^\W\d]\w*")
+_CHARACTERS = str.maketrans({"−": "-", "–": "-", "‑": "-", "’": "'"})
+_FILLERS = frozenset("a an the to at on in onto into of for with i my me it this that and then go please is".split())
 
 
 class AnswerError(ValueError):
@@ -64,13 +84,11 @@ class _Label(NamedTuple):
     """A label as words.
 
     Attributes:
-        verb: the first word.
-        words: all words.
+        words: all words; the first one is its verb.
         needed: the words that distinguish it from other labels with this verb; the verb if there are none.
     """
 
-    verb: str
-    words: frozenset[str]
+    words: tuple[str, ...]
     needed: frozenset[str]
 
 
@@ -128,24 +146,49 @@ def parse(
             raise AnswerError(disguise(str(error)), error.illegal) from None
     if len(answer) > LIMIT:
         raise AnswerError(f"Your answer has more than {LIMIT:,} characters. {END}")
-    named = named_action(answer)
     legal = {entry["action"]: entry["description"] for entry in game.seat_view(state, seat)["legal"]}
     question = game.text(state, seat, legal=False).partition("\n\n")[0]
-    words = functools.partial(match, game.labels, legal, synonyms=hints_of(game).synonyms, question=question)
-    numbered = _NUMBERED.fullmatch(named) if mode == "legal" else None
-    if numbered is None:
-        return words(named)
-    number, rest = int(numbered[1]), numbered[2]
-    if not 1 <= number <= len(legal):
-        raise AnswerError(f"{number} is not in the list: its numbers go from 1 to {len(legal)}.")
-    action = [*legal][number - 1]
-    if rest and words(rest) != action:
-        raise AnswerError(f"{number} is {game.labels[action]!r} in the list, not {_quoted(rest)}.")
-    return action
+    return match(
+        game.labels, legal, answer, synonyms=hints_of(game).synonyms, question=question, numbers=mode == "legal"
+    )
 
 
-def named_action(answer: str) -> str:
-    """Return the part of an answer that names the action.
+def match(
+    labels: Sequence[str],
+    legal: Mapping[int, str],
+    answer: str,
+    *,
+    synonyms: Mapping[str, str] = MappingProxyType({}),
+    question: str = "",
+    numbers: bool = False,
+) -> int:
+    """Return the legal action that an answer names.
+
+    Args:
+        labels: the labels of all actions.
+        legal: the descriptions of the legal actions, by action.
+        answer: the model's text.
+        synonyms: other words for those in labels, see `garden_agents.games.Hints`.
+        question: what the player must decide: its places and numbers may be repeated.
+        numbers: whether the number of a legal action in `legal`, from 1 on, names it.
+
+    Raises:
+        AnswerError: as `parse`.
+    """
+    named, marked = named_action(answer)
+    reader = _Reader(labels, legal, synonyms, question)
+    errors = []
+    for text in _readings(named, marked):
+        try:
+            action = (reader.numbered(text) if numbers else None) if text else None
+            return reader.named(text, named if marked else text) if action is None else action
+        except AnswerError as error:
+            errors.append(error)
+    raise next((error for error in errors if error.illegal), errors[-1])
+
+
+def named_action(answer: str) -> tuple[str, bool]:
+    """Return the part of an answer that names the action, and whether it is marked as such.
 
     Raises:
         AnswerError: for an answer without one.
@@ -153,96 +196,200 @@ def named_action(answer: str) -> str:
     Example:
         >>> from garden_agents.text.answers import named_action
         >>> named_action("Blue is scarce.\\n**ACTION:** plant blue")
-        'plant blue'
+        ('plant blue', True)
     """
     text = THOUGHTS.sub("\n", answer)
-    for mark in _MARKS:
-        for match in reversed([*mark.finditer(text)]):
-            after = (next(filter(None, match.groups()), "") + text[match.end() :]).split("\n")
-            if named := next(filter(None, (line.strip(_DECORATION) for line in after)), ""):
-                return named
-    lines = [*filter(None, (line.strip(_DECORATION) for line in text.split("\n")))]
-    if not lines:
+    lines = [*_LINE.finditer(text)]
+    for earlier, later in itertools.pairwise(lines):
+        same = earlier[1].strip(_DECORATION).lower() == later[1].strip(_DECORATION).lower()
+        if later is lines[-1] and not same and not text[earlier.end() : later.start()].strip():
+            raise AnswerError(f"Your answer names two actions, {_quoted(earlier[1])} and {_quoted(later[1])}. Name one.")
+    for found in (lines, [*_BRACKETS.finditer(text)], [*_LOOSE.finditer(text)]):
+        for mark in reversed(found):
+            after = next(filter(None, mark.groups()), "") or text[mark.end() :]
+            if named := next(filter(None, (line.strip(_DECORATION) for line in after.split("\n"))), ""):
+                return named[:_LONGEST], True
+    rest = [*filter(None, (line.strip(_DECORATION) for line in text.split("\n")))]
+    if not rest:
         raise AnswerError(f"Your answer names no action. {END}")
-    return lines[-1]
+    return rest[-1][-_LONGEST:], False
 
 
-def match(
-    labels: Sequence[str],
-    legal: Mapping[int, str],
-    named: str,
-    *,
-    synonyms: Mapping[str, str] = MappingProxyType({}),
-    question: str = "",
-) -> int:
-    """Return the legal action that words name.
-
-    Args:
-        labels: the labels of all actions.
-        legal: the descriptions of the legal actions, by action.
-        named: the words.
-        synonyms: other words for those in labels, see `garden_agents.games.Hints`.
-        question: what the player must decide: its places and numbers may be repeated.
-
-    Raises:
-        AnswerError: as `parse`.
-    """
-    words = _words(named, synonyms)
-    for action, label in enumerate(labels):
-        if words == _words(label, synonyms):
-            if action in legal:
-                return action
-            raise AnswerError(f"{label!r} is not legal now.", illegal=True)
-    said = [word for word in words if word not in _FILLERS]
-    if _OPEN.intersection(words):
+def _readings(named: str, marked: bool) -> Iterator[str]:
+    """Yield the parts of a text that may name the action, in the order in which they are tried; the whole comes last."""
+    kept = _REJECTED.sub("", named)
+    if not kept:
         raise AnswerError(f"{_quoted(named)} leaves the choice open. Name only the action that you choose.")
-    if not said:
-        raise AnswerError(f"{_quoted(named)} names no action of this game. {END}")
-    known = _labels(tuple(labels), tuple(synonyms.items()))
-    asked = _words(question, synonyms)
-    texts = {action: _words(text, synonyms) for action, text in legal.items()}
-    fits = [a for a in legal if _fits(said, known, known.each[a], {*texts[a], *asked})] or [
-        a for a in legal if _quotes(said, [*_words(labels[a], synonyms), *texts[a]])
-    ]
-    if len(fits) == 1:
-        return fits[0]
-    if fits:
-        some = "; ".join(labels[action] for action in fits[:8])
-        raise AnswerError(f"{_quoted(named)} fits several actions: {some}. Name exactly one.")
-    others = [a for a, label in enumerate(known.each) if _fits(said, known, label, set())]
-    if len(others) == 1:
-        raise AnswerError(f"{labels[others[0]]!r} is not legal now.", illegal=True)
-    if sum(label.needed <= {*said} for label in known.each) > 1:
-        raise AnswerError(f"{_quoted(named)} could mean several actions. Name exactly one, by its name.")
-    raise AnswerError(f"{_quoted(named)} names no action of this game. {END}")
+    if marked:
+        first = _EXPLANATION.split(kept)[0].strip(_DECORATION)
+        yield first
+        yield re.split(r"\s+and\s+", first)[0]
+    else:
+        sentence = re.split(r"[.!]\s+", kept.rstrip(" .!"))[-1]
+        yield re.split(r"[:;]\s+", sentence)[-1]
+        yield re.split(r"\s+and\s+|,\s+(?![-−\d]|r\b)", sentence)[0]
+        yield sentence
+    yield kept
+
+
+class _Reader:
+    """Finds the legal action that words name; the arguments are those of `match`."""
+
+    def __init__(
+        self, labels: Sequence[str], legal: Mapping[int, str], synonyms: Mapping[str, str], question: str
+    ) -> None:
+        self.names, self.legal = labels, legal
+        self.words = functools.partial(_words, synonyms=synonyms)
+        self.labels = _labels(tuple(labels), tuple(synonyms.items()))
+        self.question = self.words(question)
+        self.texts = {a: [*self.labels.each[a].words, *self.words(text)] for a, text in legal.items()}
+        self.known = {*itertools.chain(*(label.words for label in self.labels.each), *self.texts.values())} - _FILLERS
+
+    def numbered(self, text: str) -> int | None:
+        """Return the action that a number in the list names, None if the text is not of that form."""
+        found = _ONLY_NUMBER.fullmatch(text) or _NUMBERED.fullmatch(text)
+        number, rest = (found[1], found[2] if found.re is _NUMBERED else "") if found else ("", "")
+        if not found:
+            options = {*_OPTION.findall(text)} | {
+                str(1 + _ORDINALS.index(word.lower())) for word in _ORDINAL.findall(text)
+            }
+            if len(options) != 1:
+                return None
+            (number,) = options
+        if not 1 <= int(number) <= len(self.legal):
+            raise AnswerError(f"{number} is not in the list: its numbers go from 1 to {len(self.legal)}.")
+        action = [*self.legal][int(number) - 1]
+        if rest and self.named(_EXPLANATION.split(rest)[0].rstrip(" )"), rest) != action:
+            raise AnswerError(f"{number} is {self.names[action]!r} in the list, not {_quoted(rest)}.")
+        return action
+
+    def named(self, text: str, whole: str) -> int:
+        """Return the legal action that a text names, which is a part of `whole`."""
+        action = self._label(text)
+        if action is None:
+            action = self._fitting(text)
+        words = [word for word in self.words(_REJECTED.sub("", whole)) if word not in _FILLERS]
+        if {*words} & _OPEN - {*self.texts[action]} or "one of the" in whole.lower():
+            raise AnswerError(f"{_quoted(whole)} leaves the choice open. Name only the action that you choose.")
+        for other, label in enumerate(self.labels.each):
+            if other != action and self._competes(other, action, words):
+                raise AnswerError(
+                    f"{_quoted(whole)} could mean several actions, {self.names[action]!r} and {self.names[other]!r}. "
+                    "Name exactly one."
+                )
+        return action
+
+    def _competes(self, other: int, action: int, words: list[str]) -> bool:
+        """Return whether words that name an action name another one as well, or before it."""
+        label, own = self.labels.each[other], self.labels.each[action]
+        if len(label.words) > 1 and _contains(words, label.words) and not _contains(own.words, label.words):
+            first = min((words.index(word) for word in own.needed if word in words), default=0)
+            return other in self.legal or words.index(label.words[0]) < first
+        return (
+            other in self.legal
+            and label.words[0] == own.words[0]
+            and not any(word.isdigit() for word in label.needed)
+            and label.needed <= {*words}
+            and not label.needed <= {*self.texts[action], *self.question}
+        )
+
+    def _label(self, text: str) -> int | None:
+        """Return the legal action with this label, None if there is none."""
+        words = self.words(text)
+        for action, label in enumerate(self.labels.each):
+            if words == [*label.words] or _squashed(text) == _squashed(self.names[action]):
+                if action in self.legal:
+                    return action
+                raise AnswerError(f"{self.names[action]!r} is not legal now.", illegal=True)
+        return None
+
+    def _fitting(self, text: str) -> int:
+        """Return the only legal action that a text fits."""
+        words = self.words(text)
+        said = [word for word in words if word not in _FILLERS]
+        fits = [a for a in self.legal if self._fits(words, a) and self._names(words, a)] or [
+            a for a in self.legal if self._fits(words, a) and self._quotes(words, said, a)
+        ]
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            some = "; ".join(self.names[action] for action in fits[:8])
+            raise AnswerError(f"{_quoted(text)} fits several actions: {some}. Name exactly one.")
+        if {*said} & _OPEN:
+            raise AnswerError(f"{_quoted(text)} leaves the choice open. Name only the action that you choose.")
+        others = [a for a, label in enumerate(self.labels.each) if label.needed <= {*said} <= {*label.words}]
+        if len(others) == 1:
+            raise AnswerError(f"{self.names[others[0]]!r} is not legal now.", illegal=True)
+        if sum(label.needed <= {*said} for label in self.labels.each) > 1:
+            raise AnswerError(f"{_quoted(text)} could mean several actions. Name exactly one, by its name.")
+        raise AnswerError(f"{_quoted(text)} names no action of this game. {END}")
+
+    def _fits(self, words: list[str], action: int) -> bool:
+        """Return whether all words of the game, numbers and places among words belong to a legal action."""
+        text, pairs = self.texts[action], {*itertools.pairwise(self.texts[action])}
+        asked = {*itertools.pairwise(self.question)}
+        for word, after in itertools.zip_longest(words, words[1:]):
+            if word in self.labels.verbs - {*self.labels.each[action].words}:
+                in_question = _has_digit(after) and (word, after) in asked
+                if not in_question and (word not in text or (_has_digit(after) and (word, after) not in pairs)):
+                    return False
+            elif (word in self.labels.arguments or _has_digit(word)) and word not in text and word not in self.question:
+                return False
+        return True
+
+    def _names(self, words: list[str], action: int) -> bool:
+        """Return whether words name an action by the words that distinguish its label.
+
+        A number must not be an amount, such as 3 in "3 coins", or belong to something else, such as 2 in "row 2".
+        """
+        needed = self.labels.each[action].needed
+        if not needed <= {*words}:
+            return False
+        return all(
+            any(self._is_own(words, at, action) for at, each in enumerate(words) if each == number)
+            for number in needed
+            if number.isdigit()
+        )
+
+    def _is_own(self, words: list[str], at: int, action: int) -> bool:
+        amount = (*words[at : at + 2],)
+        if len(amount) == 2 and any(amount in itertools.pairwise(text) for text in self.texts.values()):
+            return amount in itertools.pairwise(self.labels.each[action].words)
+        before = next((word for word in reversed(words[:at]) if word not in _FILLERS), None)
+        having = {a for a, text in self.texts.items() if (before, words[at]) in itertools.pairwise(text)}
+        return not having or (action in having and (len(having) < len(self.legal) or len(having) == 1))
+
+    def _quotes(self, words: list[str], said: list[str], action: int) -> bool:
+        """Return whether words are taken from an action's description; numbers need a neighbour that they have there."""
+        text = self.texts[action]
+        known = self.known.intersection(said)
+        enough = known and (len(known) > 1 or len(said) <= 2) and 2 * len(known) >= len({*said})
+        return bool(enough) and known <= {*text} and all(
+            _has_neighbour(words, at, text) for at, word in enumerate(words) if _has_digit(word)
+        )
 
 
 def _quoted(text: str) -> str:
-    return short(text)
+    return short(text.strip(_DECORATION))
 
 
-def _fits(said: list[str], labels: _Labels, label: _Label, allowed: set[str]) -> bool:
-    """Return whether words name the action of a label; they may also contain the words `allowed`."""
-    foreign = {*said} - label.words - allowed
-    return (
-        label.needed <= {*said}
-        and not foreign & labels.verbs
-        and not foreign & labels.arguments
-        and not any(word[-1].isdigit() for word in foreign)
-    )
+def _squashed(text: str) -> str:
+    return re.sub(r"[^\w,-]|_", "", text.lower().translate(_CHARACTERS).rstrip(" .!"))
 
 
-def _quotes(said: list[str], description: list[str]) -> bool:
-    """Return whether words are taken from a description, which begins with the label.
+def _has_digit(word: str | None) -> bool:
+    return word is not None and any(character.isdigit() for character in word)
 
-    They are its first word or at least two words; with a number, they must be next to each other.
-    """
-    words = [word for word in description if word not in _FILLERS]
-    if (len(said) < 2 and said[0] != description[0]) or not {*said} <= {*words}:
-        return False
-    return not any(word[-1].isdigit() for word in said) or any(
-        words[i : i + len(said)] == said for i in range(len(words))
-    )
+
+def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether words contain others next to each other."""
+    return any([*words[i : i + len(part)]] == [*part] for i in range(len(words) - len(part) + 1))
+
+
+def _has_neighbour(words: list[str], at: int, text: list[str]) -> bool:
+    """Return whether a number words[at] has a neighbour in a text that it has among the words, too."""
+    pairs = {*itertools.pairwise(text)}
+    return (at > 0 and (words[at - 1], words[at]) in pairs) or (*words[at : at + 2],) in pairs
 
 
 @functools.lru_cache(maxsize=64)
@@ -253,8 +400,7 @@ def _labels(names: tuple[str, ...], synonyms: tuple[tuple[str, str], ...]) -> _L
         arguments.setdefault(verb, []).append(frozenset(rest))
     shared = {verb: frozenset.intersection(*each) for verb, each in arguments.items()}
     each = [
-        _Label(verb, frozenset((verb, *rest)), frozenset(rest) - shared[verb] or frozenset((verb,)))
-        for verb, *rest in split
+        _Label((verb, *rest), frozenset(rest) - shared[verb] or frozenset((verb,))) for verb, *rest in split
     ]
     verbs = frozenset(arguments)
     return _Labels(tuple(each), verbs, frozenset().union(*(label.needed for label in each)) - verbs)
@@ -265,11 +411,9 @@ def _words(text: str, synonyms: Mapping[str, str]) -> list[str]:
     plain = text.lower().translate(_CHARACTERS)
     for phrase in sorted(synonyms, key=len, reverse=True):
         plain = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", synonyms[phrase], plain)
+    plain = _ROMAN.sub(r"\1_\2", plain)
     plain = _PAIR.sub(lambda pair: f" {int(pair[1])},{int(pair[2])} ", plain)
     return [_singular(token) for token in _TOKEN.findall(plain)]
-
-
-_CHARACTERS = str.maketrans({"−": "-", "–": "-", "‑": "-", "’": "'"})
 
 
 def _singular(word: str) -> str:

@@ -108,11 +108,11 @@ def parse_response(
         observation: not used; some versions of the harness pass it.
     """
     try:
-        named = named_action(response)
+        named, _ = named_action(response)
     except AnswerError:
         return ParseResult()
     try:
         legal = dict(enumerate(legal_action_strings))
-        return ParseResult(legal[match(legal_action_strings, legal, named)], named)
+        return ParseResult(legal[match(legal_action_strings, legal, response)], named)
     except AnswerError:
         return ParseResult(None, named)

@@ -1,0 +1,17 @@
+"""What the environment receives and returns."""
+
+from openenv.core.env_server.types import Action, Observation
+from pydantic import Field
+
+
+class GardenAction(Action):
+    """A language model's answer."""
+
+    text: str = Field(..., description="the answer, which ends with a line ACTION: <action>")
+
+
+class GardenObservation(Observation):
+    """The conversation; the model must answer its last message unless `done`."""
+
+    messages: list[dict[str, str]] = Field(default_factory=list, description="chat messages")
+    result: str = Field("", description="the scores, once the game is over")

@@ -1,0 +1,132 @@
+"""garden-envs as a verifiers environment: a language model plays whole games against a rated opponent.
+
+vf-eval garden-verifiers --taskset.game cacti --taskset.opponent greedy
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import verifiers.v1 as vf
+from garden_agents.text.session import Session
+
+from garden_core import make
+
+__all__ = ["GardenEnv", "GardenTaskset"]
+
+
+class GardenConfig(vf.TasksetConfig):
+    """The games to play."""
+
+    game: str = "mars"
+    """name of an installed game, or module:Class"""
+    options: dict[str, Any] = {}
+    """its options, for example num_players"""
+    reward: Literal["outcome", "margin"] = "outcome"
+    """the reward: first place, from -1 to 1, or the lead in points"""
+    opponent: str = "greedy"
+    """random, greedy, mcts:100, network, …"""
+    mode: Literal["legal", "form", "none"] = "legal"
+    """what prompts say about actions"""
+    rules: Literal["short", "full", "none"] = "short"
+    """which rules they contain"""
+    disguise: int | None = None
+    """seed of other names for everything in the game"""
+    retries: int = 2
+    """wrong answers of a decision that may be repeated"""
+
+
+class GardenData(vf.TaskData):
+    """One game: the arguments of a `Session`."""
+
+    info: dict[str, Any]
+
+
+class GardenTask(vf.Task[GardenData, vf.State, vf.TaskConfig]):
+    """One game; its reward is the game's, -1 for one that was not finished."""
+
+    @vf.reward
+    async def game(self, trace: vf.Trace) -> float:
+        """Return the model's reward."""
+        return float(trace.info.get("reward", -1.0))
+
+    @vf.metric
+    async def legal_answers(self, trace: vf.Trace) -> float:
+        """Return the share of answers that named a legal action."""
+        return float(trace.info.get("legal_answers", 0.0))
+
+    async def validate(self, runtime: vf.Runtime) -> bool:
+        """Return whether a player who takes the first legal action can play the game to its end."""
+
+        def play() -> bool:
+            session = session_of(self.data.info | {"mode": "legal"})
+            while not session.done:
+                session.answer("ACTION: 1")
+            return not session.errors and session.decisions > 0
+
+        return await asyncio.to_thread(play)
+
+
+def session_of(info: dict[str, Any]) -> Session:
+    """Return a new game."""
+    arguments = dict(info)
+    game = make(arguments.pop("game"), **arguments.pop("options"))
+    return Session(game, **arguments)
+
+
+class GardenEnvConfig(vf.EnvConfig):
+    """The model under evaluation or training."""
+
+    player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
+
+
+class GardenEnv(vf.Env[GardenEnvConfig]):
+    """Plays a game: every answer leads to the next position, or to the reason why it is wrong."""
+
+    async def run(self, task: GardenTask, agents: Any) -> None:
+        """Play one game."""
+        session = session_of(task.data.info)
+        async with agents.player.interaction(task) as interaction:
+            segment = await interaction.turn()
+            while not segment.terminated:
+                await asyncio.to_thread(session.answer, segment.last_reply)
+                if session.done:
+                    break
+                segment = await interaction.turn(session.messages[-1]["content"])
+            answers = session.decisions + session.errors
+            interaction.trace.info |= {
+                "reward": session.reward if session.done else -1.0,
+                "legal_answers": session.decisions / max(answers, 1),
+                "result": session.result if session.done else "unfinished",
+            }
+
+
+class GardenTaskset(vf.Taskset[GardenTask, GardenConfig]):
+    """Games without end: deal after deal, the model in each seat in turn."""
+
+    INFINITE = True
+
+    def load(self) -> Iterator[GardenTask]:
+        """Yield the games."""
+        c = self.config
+        options = {**c.options, "reward": c.reward}
+        num_players = make(c.game, **options).num_players
+        for number in itertools.count():
+            deal, seat = divmod(number, num_players)
+            info = {
+                "game": c.game,
+                "options": options,
+                "opponent": c.opponent,
+                "seat": seat,
+                "seed": deal,
+                "mode": c.mode,
+                "rules": c.rules,
+                "disguise": c.disguise,
+                "retries": c.retries,
+            }
+            system, first = (message["content"] for message in session_of(info).messages)
+            data = GardenData(name=f"{c.game}-{number}", system_prompt=system, prompt=first, info=info)
+            yield GardenTask(data, c.task)
