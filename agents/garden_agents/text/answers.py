@@ -176,12 +176,12 @@ def match(
         AnswerError: as `parse`.
     """
     named, marked = named_action(answer)
-    reader = _Reader(labels, legal, synonyms, question)
+    reader = _Reader(labels, legal, synonyms, question, marked)
     errors = []
-    for text in _readings(named, marked):
+    for text, whole in _readings(named, marked):
         try:
-            action = (reader.numbered(text) if numbers else None) if text else None
-            return reader.named(text, named if marked else text) if action is None else action
+            action = reader.numbered(text) if numbers else None
+            return reader.named(text, whole) if action is None else action
         except AnswerError as error:
             errors.append(error)
     raise next((error for error in errors if error.illegal), errors[-1])
@@ -215,30 +215,36 @@ def named_action(answer: str) -> tuple[str, bool]:
     return rest[-1][-_LONGEST:], False
 
 
-def _readings(named: str, marked: bool) -> Iterator[str]:
-    """Yield the parts of a text that may name the action, in the order in which they are tried; the whole comes last."""
+def _readings(named: str, marked: bool) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text that may name the action, in the order in which they are tried, and what they are a part of."""
     kept = _REJECTED.sub("", named)
     if not kept:
         raise AnswerError(f"{_quoted(named)} leaves the choice open. Name only the action that you choose.")
     if marked:
         first = _EXPLANATION.split(kept)[0].strip(_DECORATION)
-        yield first
-        yield re.split(r"\s+and\s+", first)[0]
+        yield first, named
+        yield re.split(r"\s+and\s+", first)[0], named
     else:
-        sentence = re.split(r"[.!]\s+", kept.rstrip(" .!"))[-1]
-        yield re.split(r"[:;]\s+", sentence)[-1]
-        yield re.split(r"\s+and\s+|,\s+(?![-−\d]|r\b)", sentence)[0]
-        yield sentence
-    yield kept
+        sentence = re.split(r"(?<!\d)[.!]\s+", kept.rstrip(" .!"))[-1]
+        clause = re.split(r"[:;]\s+", sentence)[-1]
+        yield clause, clause
+        yield re.split(r"\s+and\s+|,\s+(?![-−\d]|r\b)", sentence)[0], sentence
+        yield sentence, sentence
+    yield kept, named
 
 
 class _Reader:
-    """Finds the legal action that words name; the arguments are those of `match`."""
+    """Finds the legal action that words name; the arguments are those of `match`, and whether the answer marks them."""
 
     def __init__(
-        self, labels: Sequence[str], legal: Mapping[int, str], synonyms: Mapping[str, str], question: str
+        self,
+        labels: Sequence[str],
+        legal: Mapping[int, str],
+        synonyms: Mapping[str, str],
+        question: str,
+        marked: bool,
     ) -> None:
-        self.names, self.legal = labels, legal
+        self.names, self.legal, self.marked = labels, legal, marked
         self.words = functools.partial(_words, synonyms=synonyms)
         self.labels = _labels(tuple(labels), tuple(synonyms.items()))
         self.question = self.words(question)
@@ -268,11 +274,12 @@ class _Reader:
         action = self._label(text)
         if action is None:
             action = self._fitting(text)
-        words = [word for word in self.words(_REJECTED.sub("", whole)) if word not in _FILLERS]
+        kept = _REJECTED.sub("", whole)
+        words, first = ([w for w in self.words(part) if w not in _FILLERS] for part in (kept, _EXPLANATION.split(kept)[0]))
         if {*words} & _OPEN - {*self.texts[action]} or "one of the" in whole.lower():
             raise AnswerError(f"{_quoted(whole)} leaves the choice open. Name only the action that you choose.")
         for other, label in enumerate(self.labels.each):
-            if other != action and self._competes(other, action, words):
+            if other != action and self._competes(other, action, words if other in self.legal else first):
                 raise AnswerError(
                     f"{_quoted(whole)} could mean several actions, {self.names[action]!r} and {self.names[other]!r}. "
                     "Name exactly one."
@@ -286,8 +293,7 @@ class _Reader:
             first = min((words.index(word) for word in own.needed if word in words), default=0)
             return other in self.legal or words.index(label.words[0]) < first
         return (
-            other in self.legal
-            and label.words[0] == own.words[0]
+            label.words[0] == own.words[0]
             and not any(word.isdigit() for word in label.needed)
             and label.needed <= {*words}
             and not label.needed <= {*self.texts[action], *self.question}
@@ -363,7 +369,7 @@ class _Reader:
         """Return whether words are taken from an action's description; numbers need a neighbour that they have there."""
         text = self.texts[action]
         known = self.known.intersection(said)
-        enough = known and (len(known) > 1 or len(said) <= 2) and 2 * len(known) >= len({*said})
+        enough = known and (len(known) > 1 or (self.marked and len(said) <= 2)) and 2 * len(known) >= len({*said})
         return bool(enough) and known <= {*text} and all(
             _has_neighbour(words, at, text) for at, word in enumerate(words) if _has_digit(word)
         )
