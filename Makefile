@@ -26,7 +26,7 @@ test-long: .venv/test
 	GARDEN_FUZZ=full $(BIN)/python -m pytest -n 2 tests/fuzz
 
 # What needs other people's libraries (TorchRL, OpenSpiel, JAX); without them these tests are skipped.
-test-clients: .venv/clients
+test-clients: .venv/clients .venv-openenv/installed .venv-verifiers/installed
 	$(BIN)/python -m pytest -n 2 -m "not long" -k clients tests/clients tests/test_docs.py
 
 # Compiles for a GPU and runs Numba's simulator of one; where there is a GPU, its games are compared with the CPU's.
@@ -66,6 +66,15 @@ test-ray: .venv-ray/bin/ray
 	.venv-ray/bin/python -m pip install --disable-pip-version-check --quiet --constraint constraints-ray.txt torch uv
 	.venv-ray/bin/uv pip install --python .venv-ray/bin/python --quiet --constraint constraints-ray.txt --editable '.[ray]' pytest pytest-xdist
 
+# Libraries for language models, each in an environment of its own with the example that uses it.
+.venv-openenv/installed: LIBRARY := openenv==0.10.0
+.venv-verifiers/installed: LIBRARY := verifiers==0.4.0
+.venv-%/installed: pyproject.toml $(wildcard examples/openenv/* examples/openenv/server/* examples/verifiers/*) | .venv/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt uv
+	$(PYTHON) -m venv .venv-$*
+	$(BIN)/uv pip install --python .venv-$*/bin/python --quiet --editable '.[play]' examples/$* $(LIBRARY)
+	@touch $@
+
 # The environments alone, with the lowest versions that pyproject.toml allows.
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
@@ -98,7 +107,7 @@ soak: .venv/bench
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .venv .venv-lowest .venv-ray build dist *.egg-info
+	rm -rf .venv .venv-lowest .venv-openenv .venv-ray .venv-verifiers build dist *.egg-info
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("garden-envs needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
@@ -106,7 +115,7 @@ clean:
 
 # What all checks need at once, as CI has it: one resolution instead of six, and by uv, which is faster than pip.
 EVERYTHING := browser clients cuda dev docs test
-install: | .venv/bin/python
+install: .venv-openenv/installed .venv-verifiers/installed | .venv/bin/python
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt torch uv
 	$(BIN)/uv pip install --python $(BIN)/python --quiet --constraint constraints.txt --constraint constraints-cuda.txt --editable '.[$(shell echo $(EVERYTHING) | tr ' ' ',')]'
 	@touch $(EVERYTHING:%=.venv/%)

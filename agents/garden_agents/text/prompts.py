@@ -109,7 +109,7 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
         "form": "Choose a legal action.",
         "none": "Choose a legal action. Describe it in a few words.",
     }[mode]
-    form = "its name or its number in the list" if mode == "legal" else "the action"
+    form = "its name, or the number before it in the list" if mode == "legal" else "the action"
     blocks += [f"{choice} You may think first. End your answer with one line:\nACTION: <{form}>"]
     return "\n\n".join(blocks)
 

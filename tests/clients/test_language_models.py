@@ -1,0 +1,118 @@
+"""The examples for libraries of language models, each in its environment (`make test-clients` installs both)."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from scripted_endpoint import ScriptedEndpoint
+
+from garden_core import list_games
+
+ROOT = Path(__file__).parents[2]
+OPENENV, VERIFIERS = ROOT / ".venv-openenv" / "bin", ROOT / ".venv-verifiers" / "bin"
+CLIENT = """
+import sys
+from garden import GardenAction, GardenEnv
+with GardenEnv(base_url=sys.argv[1]).sync() as env:
+    for game in sys.argv[2:]:
+        step = env.reset(seed=1, game=game, opponent="random", retries=0)
+        while not step.done:
+            assert step.observation.messages[-1]["role"] == "user"
+            step = env.step(GardenAction(text="ACTION: 1"))
+        print(game, step.reward, step.observation.result)
+    env.reset(seed=1, game="cacti", opponent="random", retries=0)
+    print(env.step(GardenAction(text="no")).reward)
+"""
+
+
+def ran(*command, **settings):
+    """Run a command and return what it printed."""
+    done = subprocess.run(
+        [*map(str, command)], cwd=ROOT, capture_output=True, text=True, timeout=300, **settings
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout
+
+
+def free_port():
+    """Return a port that nothing listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def wait_for(url):
+    """Wait until a server answers."""
+    for _ in range(240):
+        try:
+            urllib.request.urlopen(url).close()
+            return
+        except OSError:
+            time.sleep(0.5)
+    raise TimeoutError(url)
+
+
+@pytest.fixture(scope="module")
+def openenv():
+    """The commands of an environment with openenv."""
+    if not (OPENENV / "openenv").exists():
+        pytest.skip("openenv has no environment here")
+    return OPENENV
+
+
+@pytest.fixture(scope="module")
+def verifiers():
+    """The commands of an environment with verifiers."""
+    if not (VERIFIERS / "vf-eval").exists():
+        pytest.skip("verifiers has no environment here")
+    return VERIFIERS
+
+
+def test_openenv_validates_the_package(openenv):
+    assert "PASS  static.manifest" in ran(openenv / "openenv", "validate", "examples/openenv")
+
+
+def test_openenv_serves_every_game(openenv):
+    port = free_port()
+    command = [openenv / "python", "-m", "server.app", "--port", str(port)]
+    folder = ROOT / "examples" / "openenv"
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as server:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(f"{url}/health")
+            report = ran(openenv / "openenv", "validate", "--url", url)
+            assert "Verdict: PASS" in report
+            *games, wrong = ran(openenv / "python", "-c", CLIENT, url, *list_games()).splitlines()
+        finally:
+            server.terminate()
+    assert [line.split()[0] for line in games] == list_games()
+    assert all("The game is over. Scores: " in line for line in games)
+    assert wrong == "-1.0"
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_verifiers_validates_every_game(verifiers, game, tmp_path):
+    which = ["--taskset.game", game, "--select.limit", "2", "--runtime.type", "subprocess"]
+    printed = ran(verifiers / "vf-validate", "garden-verifiers", *which, "-o", tmp_path)
+    assert json.loads(printed[printed.index("{") :])["valid_rate"] == 1
+
+
+def test_verifiers_evaluates_a_model(verifiers, tmp_path):
+    with ScriptedEndpoint() as endpoint:
+        ran(
+            *(verifiers / "vf-eval", "garden-verifiers", "-m", "scripted", "-n", "2", "-o", tmp_path),
+            *("--env.taskset.game", "cacti", "--env.taskset.opponent", "random"),
+            *("--client.base-url", endpoint.url, "--client.api-key-var", "KEY", "--no-push", "--no-rich"),
+            env={**os.environ, "KEY": "none"},
+        )
+        first = endpoint.requests[0]["messages"]
+    (path,) = tmp_path.rglob("traces.jsonl")
+    traces = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(traces) == 2
+    assert [message["role"] for message in first] == ["system", "user"]
+    assert all("The game is over" in json.dumps(trace) for trace in traces)
