@@ -36,6 +36,7 @@ RESULT_TABLES = (
     results.peers,
     results.peers_start,
     results.bots,
+    results.scripted_players,
     strength.trainers,
     strength.networks,
     strength.curves,

@@ -17,6 +17,7 @@ FOLDERS = {
     "garden_agents": ROOT / "agents" / "garden_agents",
     "garden_agents.games": ROOT / "agents" / "garden_agents" / "games",
     "garden_agents.networks": ROOT / "agents" / "garden_agents" / "networks",
+    "garden_agents.text": ROOT / "agents" / "garden_agents" / "text",
 }
 """The packages with public names."""
 KERNELS = (

@@ -328,6 +328,19 @@ def bots() -> str:
     )
 
 
+def scripted_players() -> str:
+    """Return the table of scripted text players on the suite of `garden evaluate`."""
+    rows = []
+    for r in read_measurements("language_models"):
+        low, high = ("–" if bound is None else f"{bound:.0f}" for bound in r["interval"])
+        made = r["counts"]["decisions"]
+        legal = f"{r['counts']['legal_at_once'] / made:.0%}"
+        answers = f"{r['counts']['answers'] / made:.2f}"
+        rows.append((r["player"], r["table"], legal, answers, f"{r['rating']:.0f} ({low} … {high})"))
+    head = "scripted player", "table", "legal at once", "answers per decision", "rating, 95 % interval"
+    return table(head, rows)
+
+
 # --- games ---
 
 

@@ -1,7 +1,8 @@
 """What the environment receives and returns."""
 
-from openenv.core.env_server.types import Action, Observation
 from pydantic import Field
+
+from openenv.core.env_server.types import Action, Observation
 
 
 class GardenAction(Action):

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import verifiers.v1 as vf
 from garden_agents.text.session import Session
+from pydantic import Field
 
 from garden_core import make
 
@@ -23,7 +24,7 @@ class GardenConfig(vf.TasksetConfig):
 
     game: str = "mars"
     """name of an installed game, or module:Class"""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     """its options, for example num_players"""
     reward: Literal["outcome", "margin"] = "outcome"
     """the reward: first place, from -1 to 1, or the lead in points"""

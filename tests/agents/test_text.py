@@ -15,7 +15,16 @@ from garden_agents import load_agent, meet
 from garden_agents.evaluation import evaluate, record
 from garden_agents.evaluation.matches import alone, play
 from garden_agents.play.match import Match
-from garden_agents.text import AnswerError, Completion, Disguise, TextAgent, kaggle, parse, private_data, prompt
+from garden_agents.text import (
+    AnswerError,
+    Completion,
+    Disguise,
+    TextAgent,
+    kaggle,
+    parse,
+    private_data,
+    prompt,
+)
 from garden_agents.text.prompts import MODES, RULES
 from garden_agents.text.session import Session
 from garden_agents.text.transcripts import read
@@ -60,7 +69,7 @@ def test_a_prompt_says_what_the_mode_allows(name, options, mode):
         system, user = asked(batch, mode=mode)
         assert [system["role"], user["role"]] == ["system", "user"]
         legal = game.seat_view(batch.states[0], int(batch.current_player[0]))["legal"]
-        listed = re.findall(r"^(\d+)\. (.*)$", user["content"].partition("legal actions:")[2], re.M)
+        listed = re.findall(r"^(\d+)\. (.*)$", user["content"].partition("legal actions:")[2], re.MULTILINE)
         assert [int(number) for number, _ in listed] == [*range(1, len(legal) + 1)] * (mode == "legal")
         for (_, text), entry in zip(listed, legal, strict=False):
             assert text.startswith(entry["label"])
@@ -148,7 +157,12 @@ def test_every_label_number_and_description_names_its_action(name, options):
         told = [entry["description"] for entry in legal]
         for number, entry in enumerate(legal, 1):
             label = entry["label"]
-            for answer in (label, f"ACTION: {label.upper()}.", f"**Action:** `{label}`", f"{number}. {label}"):
+            for answer in (
+                label,
+                f"ACTION: {label.upper()}.",
+                f"**Action:** `{label}`",
+                f"{number}. {label}",
+            ):
                 assert parse(game, state, seat, answer) == entry["action"]
             for mode in ("form", "none"):
                 assert parse(game, state, seat, f"Well.\nACTION: {label}", mode=mode) == entry["action"]
@@ -174,16 +188,17 @@ def _position(place):
 @pytest.mark.parametrize("place", PHRASINGS, ids=lambda place: f"{place['game']}-{place['number']}")
 def test_answers_that_a_reader_wrote(place):
     game, state, seat = _position(place)
-    wrong = []
+    wrong, short = [], 0
     for answer, label in place["answers"]:
         try:
             named = game.labels[parse(game, state, seat, answer, mode=place["mode"])]
         except AnswerError as error:
             named = None
-            assert len(str(error)) > 20
+            short += len(str(error)) < 20
         if named != label:
             wrong.append((answer, label, named))
     assert not wrong
+    assert not short
 
 
 def test_errors_help():
@@ -221,7 +236,9 @@ def test_a_strangers_game_needs_nothing_more():
 
 def choices_in(messages):
     """Return the labels that a prompt lists."""
-    return re.findall(r"^\d+\. ([^:\n]*)", messages[1]["content"].partition("legal actions:")[2], re.M)
+    return re.findall(
+        r"^\d+\. ([^:\n]*)", messages[1]["content"].partition("legal actions:")[2], re.MULTILINE
+    )
 
 
 def plain(messages):
@@ -230,7 +247,13 @@ def plain(messages):
     n = len(labels)
     label = labels[-1]
     return random.Random(messages[1]["content"]).choice(
-        [f"ACTION: {label}", f"I see.\n**Action**: {n}", label, f'{{"action": "{label}"}}', f"{n}) {label.upper()}"]
+        [
+            f"ACTION: {label}",
+            f"I see.\n**Action**: {n}",
+            label,
+            f'{{"action": "{label}"}}',
+            f"{n}) {label.upper()}",
+        ]
     )
 
 
@@ -439,7 +462,18 @@ def test_a_disguise_renames_everything_and_can_be_undone(name):
             assert disguise(disguise(text)) == text
             assert len(disguise(text)) == len(text)
     shown = disguise("\n".join((game.title, game.summary, game.rules_text, *game.labels))).lower()
-    for word in ("gardener", "flower", "cact", "barrel", "saguaro", "botanicus", "shovel", "blue", "mars", "plant"):
+    for word in (
+        "gardener",
+        "flower",
+        "cact",
+        "barrel",
+        "saguaro",
+        "botanicus",
+        "shovel",
+        "blue",
+        "mars",
+        "plant",
+    ):
         assert word not in shown
 
 
@@ -507,7 +541,9 @@ def test_a_session_is_a_whole_game(name, options):
     for seat in range(game.num_players):
         session = Session(game, "random", seat, seed=2)
         while not session.done:
-            assert [m["role"] for m in session.messages[1:]] == ["user", "assistant"] * session.decisions + ["user"]
+            assert [m["role"] for m in session.messages[1:]] == ["user", "assistant"] * session.decisions + [
+                "user"
+            ]
             session.answer("ACTION: 1")
         assert -1 <= session.reward <= 1
         assert session.result.startswith("The game is over. Scores: player_0 ")
@@ -560,7 +596,12 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "scripted", sys.modules[__name__])
     folder = tmp_path / "out"
     arguments = evaluate.Arguments(
-        "scripted:models", games=4, tables=("cacti-2",), opponents=("random", "greedy"), disguise=3, output=folder
+        "scripted:models",
+        games=4,
+        tables=("cacti-2",),
+        opponents=("random", "greedy"),
+        disguise=3,
+        output=folder,
     )
     found = evaluate.main(arguments)
     assert json.loads((folder / "evaluation.json").read_text()) == json.loads(json.dumps(found))
@@ -574,7 +615,9 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     again = evaluate.main(arguments)
     again["tables"]["cacti-2"]["counts"]["seconds"] = table["counts"]["seconds"]
     assert again["tables"]["cacti-2"]["rating"] == table["rating"]
-    lines = [msgspec.json.decode(line) for line in (folder / "transcript-cacti-2.jsonl").read_bytes().splitlines()]
+    lines = [
+        msgspec.json.decode(line) for line in (folder / "transcript-cacti-2.jsonl").read_bytes().splitlines()
+    ]
     assert not any("barrel" in message["content"] for line in lines for message in line["messages"])
 
 
@@ -593,7 +636,9 @@ def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):
 
 
 def test_a_rating_agrees_with_the_leaderboards(tmp_path):
-    found = evaluate.main(evaluate.Arguments("greedy", games=400, output=tmp_path, opponents=("random", "mcts:50")))
+    found = evaluate.main(
+        evaluate.Arguments("greedy", games=400, output=tmp_path, opponents=("random", "mcts:50"))
+    )
     for table in found["tables"].values():
         low, high = table["interval"]
         assert low - 40 < table["anchors"]["greedy"] < high + 40

@@ -15,7 +15,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         choice = {"index": 0, "finish_reason": "stop"}
         if request.get("stream"):
             about["object"] = "chat.completion.chunk"
-            parts = [{**about, "choices": [{**choice, "delta": message}]}, {**about, "choices": [], "usage": usage}]
+            parts = [
+                {**about, "choices": [{**choice, "delta": message}]},
+                {**about, "choices": [], "usage": usage},
+            ]
             body = "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + "data: [DONE]\n\n"
         else:
             body = json.dumps({**about, "choices": [{**choice, "message": message}], "usage": usage})

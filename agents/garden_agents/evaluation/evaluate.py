@@ -88,7 +88,9 @@ def with_arguments(agent: str, **arguments: object) -> str:
     return "&".join([agent if "?" in agent else f"{agent}?", *given]).replace("?&", "?")
 
 
-def meet_opponent(agent: str, anchors: Anchors, opponent: str, games: int, seed: int, on_finished: Any) -> Meeting:
+def meet_opponent(
+    agent: str, anchors: Anchors, opponent: str, games: int, seed: int, on_finished: Any
+) -> Meeting:
     """Play the agent against copies of an opponent."""
     n = anchors.num_players
     game = make_game(anchors.game, n, {})
@@ -137,7 +139,9 @@ def main(arguments: Arguments) -> dict[str, Any]:
     tables = suite()
     _check_known(a.tables, [*tables])
     chosen = {name: tables[name] for name in a.tables or tables}
-    _check_known(a.opponents, [*dict.fromkeys(name for anchors in chosen.values() for name in anchors.ratings)])
+    _check_known(
+        a.opponents, [*dict.fromkeys(name for anchors in chosen.values() for name in anchors.ratings)]
+    )
     pairs = [
         (name, opponent)
         for name, anchors in chosen.items()
@@ -179,7 +183,8 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
     """Return the results of a table as plain JSON values."""
     ratings = [anchors.ratings[meeting.result.opponent] for meeting in meetings]
     rating, low, high = rate_against(
-        [(r, m.result.win_rate, m.independent) for r, m in zip(ratings, meetings, strict=True)], anchors.num_players
+        [(r, m.result.win_rate, m.independent) for r, m in zip(ratings, meetings, strict=True)],
+        anchors.num_players,
     )
     counts = {key: sum(m.counts[key] for m in meetings) for key in meetings[0].counts}
     return {
@@ -197,8 +202,20 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
 def page_of(found: dict[str, Any]) -> str:
     """Return the results as a page of Markdown."""
     disguised = "" if found["disguise"] is None else f", disguised with seed {found['disguise']}"
-    lines = [f"# Evaluation of `{one_line(found['agent'])}`", "", f"garden-envs {found['versions']['garden-envs']}{disguised}.", ""]
-    head = ["table", "rating (95 % interval)", "legal at once", "answers per decision", "tokens per decision", "seconds per decision"]
+    lines = [
+        f"# Evaluation of `{one_line(found['agent'])}`",
+        "",
+        f"garden-envs {found['versions']['garden-envs']}{disguised}.",
+        "",
+    ]
+    head = [
+        "table",
+        "rating (95 % interval)",
+        "legal at once",
+        "answers per decision",
+        "tokens per decision",
+        "seconds per decision",
+    ]
     lines += _markdown(head, [_summary(name, table) for name, table in found["tables"].items()])
     lines += [
         "",
@@ -207,7 +224,14 @@ def page_of(found: dict[str, Any]) -> str:
         "",
     ]
     rows = [
-        [name, r["opponent"], f"{table['anchors'][r['opponent']]:.0f}", f"{r['games']}", _share(r), f"{r['forfeits']}"]
+        [
+            name,
+            r["opponent"],
+            f"{table['anchors'][r['opponent']]:.0f}",
+            f"{r['games']}",
+            _share(r),
+            f"{r['forfeits']}",
+        ]
         for name, table in found["tables"].items()
         for r in table["results"]
     ]

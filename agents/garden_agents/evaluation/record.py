@@ -112,7 +112,9 @@ class _Logged:
             actions, probabilities = decide(batch, rows)
         decided = check_answer(actions, batch, rows, may_forfeit=True) != FORFEIT
         rows = rows[decided]
-        self.log.append(np.stack([rows, checked_probabilities(np.asarray(probabilities)[decided], len(rows))]))
+        self.log.append(
+            np.stack([rows, checked_probabilities(np.asarray(probabilities)[decided], len(rows))])
+        )
         return actions
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -160,13 +162,21 @@ class TextAgent:
         self._decide(decisions)
         return np.array([decision.action for decision in decisions], np.int64)
 
+    def prompt(self, batch: Batch, row: int) -> list[Message]:
+        """Return the messages with which the agent asks for a decision in a row."""
+        return prompt(
+            self.game,
+            batch.states[row],
+            int(batch.current_player[row]),
+            None if batch.history is None else batch.history.of(row),
+            mode=self.mode,
+            rules=self.rules,
+            disguise=self.disguise,
+        )
+
     def _decision(self, batch: Batch, row: int) -> _Decision:
         state, seat = batch.states[row].copy(), int(batch.current_player[row])
-        history = batch.history.of(row) if batch.history is not None else None
-        messages = prompt(
-            self.game, state, seat, history, mode=self.mode, rules=self.rules, disguise=self.disguise
-        )
-        return _Decision(state, seat, batch.game_seed(row), messages)
+        return _Decision(state, seat, batch.game_seed(row), self.prompt(batch, row))
 
     def _decide(self, decisions: list[_Decision]) -> None:
         """Set the action of each decision."""
@@ -198,19 +208,21 @@ class TextAgent:
                 waiting.appendleft(decision)
 
     def _request(self, number: int, messages: list[Message], replies: queue.Queue[Any]) -> None:
-        """Ask the model, in a thread."""
-        begun = time.monotonic()
-        try:
-            answer = self.complete([dict(message) for message in messages])
-            if isinstance(answer, str):
-                answer = Completion(answer)
-            if not isinstance(answer, Completion) or not isinstance(answer.text, str):
-                raise TypeError(f"complete must return a text or a Completion, not {type(answer).__name__}")
-            text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
-            reply = Reply(text, time.monotonic() - begun, answer.prompt_tokens, answer.completion_tokens)
-            replies.put((number, reply))
-        except BaseException as error:
-            replies.put((number, error))
+        """Ask the model, in a thread; put its reply or its exception into `replies`."""
+        begun, reply = time.monotonic(), None
+        with contextlib.suppress(BaseException):
+            try:
+                answer = self.complete([dict(message) for message in messages])
+                if isinstance(answer, str):
+                    answer = Completion(answer)
+                if not isinstance(answer, Completion) or not isinstance(answer.text, str):
+                    raise TypeError(
+                        f"complete must return a text or a Completion, not {type(answer).__name__}"
+                    )
+                text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
+                reply = Reply(text, time.monotonic() - begun, answer.prompt_tokens, answer.completion_tokens)
+            finally:
+                replies.put((number, sys.exception() or reply))
 
     def _next(
         self, running: dict[int, tuple[_Decision, float]], replies: queue.Queue[Any]
@@ -288,5 +300,7 @@ class TextAgent:
         game_seed, seat, made, _ = decision.place
         rng_state = np.zeros(4, np.uint64)
         seed_rng(rng_state, np.uint64((game_seed + self.seed * 2**32 + made * 8 + seat) % 2**64))
-        legal = [entry["action"] for entry in self.game.seat_view(decision.state, seat=decision.seat)["legal"]]
+        legal = [
+            entry["action"] for entry in self.game.seat_view(decision.state, seat=decision.seat)["legal"]
+        ]
         return legal[int(bounded(rng_state, len(legal)))]

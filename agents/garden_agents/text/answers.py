@@ -33,31 +33,50 @@ END = "End your answer with one line: ACTION: <action>"
 THOUGHTS = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _NAMES = r"(?:action|answer|move|choice|decision)"
 _LINE = re.compile(
-    rf"^[^\w\n]{{0,20}}(?:my |final )*action\b[\s*_`]{{0,9}}[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]{0,20}(?:my |final )*action\b[\s*_`]{0,9}[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
 )
 _BRACKETS = re.compile(
     rf"<{_NAMES}>([^<]{{0,500}})</{_NAMES}>|\\boxed\{{(?:\\text\{{)?([^{{}}\n]{{0,500}})\}}"
     rf"|\"{_NAMES}\"\s{{0,9}}:\s{{0,9}}([^}}\n]{{0,500}})",
     re.IGNORECASE,
 )
-_LOOSE = re.compile(
-    rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
-)
+_LOOSE = re.compile(rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 500  # characters of the part that names the action
 _DECORATION = " \t\r*_`\"'“”{}<>"
-_EXPLANATION = re.compile(r";|\((?!\s*(?:q\s*=\s*)?[-−]?\d+\s*,)|\*\*|,\s+(?![-−\d]|r\b)|(?<!\d)[.!]\s|\s[–—]\s")
+_EXPLANATION = re.compile(
+    r";|\((?!\s*(?:q\s*=\s*)?[-−]?\d+\s*,)|\*\*|,\s+(?![-−\d]|r\b)|(?<!\d)[.!]\s|\s[–—]\s"
+)
 _REJECTED = re.compile(r"\W*\b(?:rather than|instead of|(?:and |but )?not)\b.*$", re.IGNORECASE | re.DOTALL)
-_OPEN = frozenset("or either neither nor unless except maybe perhaps anything any not never".split())
+_OPEN = frozenset(
+    [
+        "or",
+        "either",
+        "neither",
+        "nor",
+        "unless",
+        "except",
+        "maybe",
+        "perhaps",
+        "anything",
+        "any",
+        "not",
+        "never",
+    ]
+)
 
 _NUMBER = r"[\[(]?#?(\d{1,4})[\])]?"
-_NUMBERED = re.compile(rf"{_NUMBER}(?:\s*[.):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)", re.DOTALL)
+_NUMBERED = re.compile(
+    rf"{_NUMBER}(?:\s*[.):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)", re.DOTALL
+)
 _ONLY_NUMBER = re.compile(
     rf"(?:i(?:'ll| will)? )?(?:(?:choose|pick|take|select|play|go with|go for)\s+)?(?:the )?(?:option|number|no\.|nr\.)?\s*{_NUMBER}\W*",
     re.IGNORECASE,
 )
 _OPTION = re.compile(r"\b(?:option|number)\s+#?(\d{1,4})\b", re.IGNORECASE)
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-_ORDINAL = re.compile(rf"\bthe ({'|'.join(_ORDINALS)}) (?:option|action|one|choice|in the list)\b", re.IGNORECASE)
+_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+_ORDINAL = re.compile(
+    rf"\bthe ({'|'.join(_ORDINALS)}) (?:option|action|one|choice|in the list)\b", re.IGNORECASE
+)
 
 _PAIR = re.compile(
     r"\(?(?:\bq\s*[=:]?\s*|\brow\s+)?(?<![_\d])(-?\d+)(?:\s*,\s*|\s+(?=-\d))(?:r\s*[=:]?\s*|column\s+)?(-?\d+)\)?"
@@ -65,7 +84,33 @@ _PAIR = re.compile(
 _ROMAN = re.compile(r"(\d) (i{1,3}|iv)\b")
 _TOKEN = re.compile(r"-?\d+,-?\d+|\d+_i+v?|[+-]?\d+|[^\W\d]\w*")
 _CHARACTERS = str.maketrans({"−": "-", "–": "-", "‑": "-", "’": "'"})
-_FILLERS = frozenset("a an the to at on in onto into of for with i my me it this that and then go please is".split())
+_FILLERS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "to",
+        "at",
+        "on",
+        "in",
+        "onto",
+        "into",
+        "of",
+        "for",
+        "with",
+        "i",
+        "my",
+        "me",
+        "it",
+        "this",
+        "that",
+        "and",
+        "then",
+        "go",
+        "please",
+        "is",
+    ]
+)
 
 
 class AnswerError(ValueError):
@@ -149,7 +194,12 @@ def parse(
     legal = {entry["action"]: entry["description"] for entry in game.seat_view(state, seat)["legal"]}
     question = game.text(state, seat, legal=False).partition("\n\n")[0]
     return match(
-        game.labels, legal, answer, synonyms=hints_of(game).synonyms, question=question, numbers=mode == "legal"
+        game.labels,
+        legal,
+        answer,
+        synonyms=hints_of(game).synonyms,
+        question=question,
+        numbers=mode == "legal",
     )
 
 
@@ -203,7 +253,9 @@ def named_action(answer: str) -> tuple[str, bool]:
     for earlier, later in itertools.pairwise(lines):
         same = earlier[1].strip(_DECORATION).lower() == later[1].strip(_DECORATION).lower()
         if later is lines[-1] and not same and not text[earlier.end() : later.start()].strip():
-            raise AnswerError(f"Your answer names two actions, {_quoted(earlier[1])} and {_quoted(later[1])}. Name one.")
+            raise AnswerError(
+                f"Your answer names two actions, {_quoted(earlier[1])} and {_quoted(later[1])}. Name one."
+            )
     for found in (lines, [*_BRACKETS.finditer(text)], [*_LOOSE.finditer(text)]):
         for mark in reversed(found):
             after = next(filter(None, mark.groups()), "") or text[mark.end() :]
@@ -249,7 +301,9 @@ class _Reader:
         self.labels = _labels(tuple(labels), tuple(synonyms.items()))
         self.question = self.words(question)
         self.texts = {a: [*self.labels.each[a].words, *self.words(text)] for a, text in legal.items()}
-        self.known = {*itertools.chain(*(label.words for label in self.labels.each), *self.texts.values())} - _FILLERS
+        self.known = {
+            *itertools.chain(*(label.words for label in self.labels.each), *self.texts.values())
+        } - _FILLERS
 
     def numbered(self, text: str) -> int | None:
         """Return the action that a number in the list names, None if the text is not of that form."""
@@ -275,10 +329,14 @@ class _Reader:
         if action is None:
             action = self._fitting(text)
         kept = _REJECTED.sub("", whole)
-        words, first = ([w for w in self.words(part) if w not in _FILLERS] for part in (kept, _EXPLANATION.split(kept)[0]))
+        words, first = (
+            [w for w in self.words(part) if w not in _FILLERS] for part in (kept, _EXPLANATION.split(kept)[0])
+        )
         if {*words} & _OPEN - {*self.texts[action]} or "one of the" in whole.lower():
-            raise AnswerError(f"{_quoted(whole)} leaves the choice open. Name only the action that you choose.")
-        for other, label in enumerate(self.labels.each):
+            raise AnswerError(
+                f"{_quoted(whole)} leaves the choice open. Name only the action that you choose."
+            )
+        for other in range(len(self.names)):
             if other != action and self._competes(other, action, words if other in self.legal else first):
                 raise AnswerError(
                     f"{_quoted(whole)} could mean several actions, {self.names[action]!r} and {self.names[other]!r}. "
@@ -322,7 +380,9 @@ class _Reader:
             some = "; ".join(self.names[action] for action in fits[:8])
             raise AnswerError(f"{_quoted(text)} fits several actions: {some}. Name exactly one.")
         if {*said} & _OPEN:
-            raise AnswerError(f"{_quoted(text)} leaves the choice open. Name only the action that you choose.")
+            raise AnswerError(
+                f"{_quoted(text)} leaves the choice open. Name only the action that you choose."
+            )
         others = [a for a, label in enumerate(self.labels.each) if label.needed <= {*said} <= {*label.words}]
         if len(others) == 1:
             raise AnswerError(f"{self.names[others[0]]!r} is not legal now.", illegal=True)
@@ -337,9 +397,15 @@ class _Reader:
         for word, after in itertools.zip_longest(words, words[1:]):
             if word in self.labels.verbs - {*self.labels.each[action].words}:
                 in_question = _has_digit(after) and (word, after) in asked
-                if not in_question and (word not in text or (_has_digit(after) and (word, after) not in pairs)):
+                if not in_question and (
+                    word not in text or (_has_digit(after) and (word, after) not in pairs)
+                ):
                     return False
-            elif (word in self.labels.arguments or _has_digit(word)) and word not in text and word not in self.question:
+            elif (
+                (word in self.labels.arguments or _has_digit(word))
+                and word not in text
+                and word not in self.question
+            ):
                 return False
         return True
 
@@ -358,20 +424,24 @@ class _Reader:
         )
 
     def _is_own(self, words: list[str], at: int, action: int) -> bool:
-        amount = (*words[at : at + 2],)
-        if len(amount) == 2 and any(amount in itertools.pairwise(text) for text in self.texts.values()):
-            return amount in itertools.pairwise(self.labels.each[action].words)
-        before = next((word for word in reversed(words[:at]) if word not in _FILLERS), None)
-        having = {a for a, text in self.texts.items() if (before, words[at]) in itertools.pairwise(text)}
+        amount, own = words[at : at + 2], self.labels.each[action].words
+        if len(amount) == 2 and any(_contains(text, amount) for text in self.texts.values()):
+            return _contains(own, amount)
+        before = [word for word in words[:at] if word not in _FILLERS][-1:]
+        having = {a for a, text in self.texts.items() if before and _contains(text, [*before, words[at]])}
         return not having or (action in having and (len(having) < len(self.legal) or len(having) == 1))
 
     def _quotes(self, words: list[str], said: list[str], action: int) -> bool:
         """Return whether words are taken from an action's description; numbers need a neighbour that they have there."""
         text = self.texts[action]
         known = self.known.intersection(said)
-        enough = known and (len(known) > 1 or (self.marked and len(said) <= 2)) and 2 * len(known) >= len({*said})
-        return bool(enough) and known <= {*text} and all(
-            _has_neighbour(words, at, text) for at, word in enumerate(words) if _has_digit(word)
+        enough = (
+            known and (len(known) > 1 or (self.marked and len(said) <= 2)) and 2 * len(known) >= len({*said})
+        )
+        return (
+            bool(enough)
+            and known <= {*text}
+            and all(_has_neighbour(words, at, text) for at, word in enumerate(words) if _has_digit(word))
         )
 
 

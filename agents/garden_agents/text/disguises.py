@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os.path
+import itertools
 import re
 
 import numpy as np
@@ -76,7 +76,8 @@ def _forms(word: str) -> list[str]:
 def _invented(word: str, rng_state: np.ndarray) -> str:
     """Return an invented word of the same length, with the endings of the word's irregular forms."""
     forms = word.split("/")
-    stem = os.path.commonprefix(forms)
+    same = itertools.takewhile(lambda letters: len({*letters}) == 1, zip(*forms, strict=False))
+    stem = "".join(letters[0] for letters in same)
     while True:
         start = int(word[0] in _VOWELS)  # "a" and "an" remain right
         letters = [

@@ -93,7 +93,9 @@ def generate_prompt(
     text = observation["prompt"]
     if previous_response is not None:
         named = f" ({previous_action!r})" if previous_action else ""
-        text += f"\n\nYour last answer{named} named no legal action. Choose a legal one, and name exactly one."
+        text += (
+            f"\n\nYour last answer{named} named no legal action. Choose a legal one, and name exactly one."
+        )
     return text
 
 

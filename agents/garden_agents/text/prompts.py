@@ -20,7 +20,10 @@ MODES: tuple[Mode, ...] = ("legal", "form", "none")
 RULES: tuple[Rules, ...] = ("short", "full", "none")
 
 _LISTED = 12  # largest number of actions that the description of a notation lists
-_UNSEEN = ("num_players", "reward")  # options that a prompt tells otherwise, or that do not matter to a player
+_UNSEEN = (
+    "num_players",
+    "reward",
+)  # options that a prompt tells otherwise, or that do not matter to a player
 
 
 class History(NamedTuple):
@@ -93,7 +96,10 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     elif rules == "full":
         blocks += ["Rules:", game.rules_text.strip()]
     if game.data and rules != "none":
-        blocks += ["This game has its own cards and values. Where the rules name others, these replace them:", _tables(game)]
+        blocks += [
+            "This game has its own cards and values. Where the rules name others, these replace them:",
+            _tables(game),
+        ]
     variant = [
         f"- {option.name} = {value}: {option.help}"
         for option in game.options
@@ -103,7 +109,9 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     if variant:
         blocks += ["Options of this game:\n" + "\n".join(variant)]
     if mode == "form":
-        blocks += ["Actions are written as follows. Not all of them are legal in every position.\n" + forms(game)]
+        blocks += [
+            "Actions are written as follows. Not all of them are legal in every position.\n" + forms(game)
+        ]
     choice = {
         "legal": "Choose one of the legal actions that are listed with the position.",
         "form": "Choose a legal action.",
@@ -114,7 +122,9 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     return "\n\n".join(blocks)
 
 
-def _user(game: Game, state: Any, seat: int, history: tuple[np.ndarray, np.ndarray] | None, mode: Mode) -> str:
+def _user(
+    game: Game, state: Any, seat: int, history: tuple[np.ndarray, np.ndarray] | None, mode: Mode
+) -> str:
     """Return the part of the prompt that describes the position."""
     blocks = []
     if history is not None and (lines := since_last_decision(game, history, seat)):

@@ -79,7 +79,11 @@ class Transcript:
     def get(self, key: str) -> Reply | None:
         """Return the reply of an attempt that the file had when it was opened, or None."""
         line = self._known.get(key)
-        return line and Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
+        return (
+            None
+            if line is None
+            else Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
+        )
 
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""
@@ -87,7 +91,9 @@ class Transcript:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab+", buffering=0) as file:
                 _end_last_line(file)
-                file.write(msgspec.json.encode(line) + b"\n")  # in one call: several processes can share a file
+                file.write(
+                    msgspec.json.encode(line) + b"\n"
+                )  # in one call: several processes can share a file
 
 
 def read(path: Path) -> list[Line]:

@@ -3,6 +3,7 @@
 import argparse
 
 import uvicorn
+
 from openenv.core.env_server.http_server import create_app
 
 try:

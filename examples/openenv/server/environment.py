@@ -6,10 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 from garden_agents.text.session import Session
-from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import EnvironmentMetadata, State
 
 from garden_core import make
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import EnvironmentMetadata, State
 
 try:
     from ..models import GardenAction, GardenObservation
@@ -45,9 +45,7 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
         return self._observation(self._session, 0.0)
 
-    def step(
-        self, action: GardenAction, timeout_s: float | None = None, **kwargs: Any
-    ) -> GardenObservation:
+    def step(self, action: GardenAction, timeout_s: float | None = None, **kwargs: Any) -> GardenObservation:
         """Take an answer."""
         session = self._session
         if session is None:

@@ -26,7 +26,19 @@ SYNONYMS = {
 
 def vocabulary(game: Game) -> tuple[str, ...]:
     """Return the words of the theme."""
-    things = "garden", "bed", "plant", "water", "flower", "fountain", "animal", "prize", "coin", "money", "wheelbarrow"
+    things = (
+        "garden",
+        "bed",
+        "plant",
+        "water",
+        "flower",
+        "fountain",
+        "animal",
+        "prize",
+        "coin",
+        "money",
+        "wheelbarrow",
+    )
     return "botanicus", *things, "shovel", "pole"
 
 

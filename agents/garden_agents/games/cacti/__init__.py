@@ -11,9 +11,9 @@ from garden_agents.games.cacti.private_cards import private_data
 from garden_core.game import Game
 
 
-
 def vocabulary(game: Game) -> tuple[str, ...]:
     """Return the words of the theme, with the types of cactus."""
+    assert isinstance(game, Cacti)
     types = {word: None for name in game.cards.types for word in re.findall("[a-z]+", name.lower())}
     return "cactus/cacti", "nursery/nurseries", "arrangement", "plant", "grow", *types
 
