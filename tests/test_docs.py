@@ -47,7 +47,7 @@ LONGEST = {
     "compare.md": 80,
     "play.md": 66,
     "programs.md": 61,
-    "language-models.md": 61,
+    "language-models.md": 60,
     "webassembly.md": 60,
     "datasets.md": 100,
     "gpu.md": 45,

@@ -32,7 +32,13 @@ _SENT_BACK = 4000  # largest number of characters of a wrong answer that the mod
 
 
 class Completion(NamedTuple):
-    """A model's answer with the numbers of tokens, None where unknown."""
+    """A model's answer with the numbers of tokens, None where unknown.
+
+    Example:
+        >>> from garden_agents.text import Completion
+        >>> Completion("ACTION: pass", prompt_tokens=900, completion_tokens=3).completion_tokens
+        3
+    """
 
     text: str
     prompt_tokens: int | None = None
@@ -45,7 +51,18 @@ Complete = Callable[[list[Message]], "str | Completion"]
 
 @dataclass
 class Counts:
-    """What a model has answered so far."""
+    """What a model has answered so far.
+
+    Example:
+        >>> from garden_agents.text import TextAgent
+        >>> from garden_core import Batch, make
+        >>> batch = Batch(make("cacti"), 1)
+        >>> batch.reset(seed=1)
+        >>> agent = TextAgent(lambda messages: "ACTION: 99", batch.game, retries=1)
+        >>> _ = agent(batch, batch.all_rows)
+        >>> agent.counts.decisions, agent.counts.unreadable, agent.counts.fallbacks
+        (1, 2, 1)
+    """
 
     decisions: int = 0
     answers: int = 0

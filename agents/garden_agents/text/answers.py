@@ -118,6 +118,17 @@ class AnswerError(ValueError):
 
     Attributes:
         illegal: whether it names an action of the game that is not legal.
+
+    Example:
+        >>> from garden_agents.text import AnswerError, parse
+        >>> from garden_core import Batch, make
+        >>> batch = Batch(make("cacti"), 1)
+        >>> batch.reset(seed=1)
+        >>> try:
+        ...     parse(batch.game, batch.states[0], 0, "ACTION: grow a beard")
+        ... except AnswerError as error:
+        ...     print(error)
+        'grow a beard' names no action of this game. End your answer with one line: ACTION: <action>
     """
 
     def __init__(self, message: str, illegal: bool = False) -> None:
@@ -435,9 +446,8 @@ class _Reader:
         """Return whether words are taken from an action's description; numbers need a neighbour that they have there."""
         text = self.texts[action]
         known = self.known.intersection(said)
-        enough = (
-            known and (len(known) > 1 or (self.marked and len(said) <= 2)) and 2 * len(known) >= len({*said})
-        )
+        one = self.marked and len(said) <= (1 if known <= self.labels.verbs else 2)
+        enough = known and (len(known) > 1 or one) and 2 * len(known) >= len({*said})
         return (
             bool(enough)
             and known <= {*text}

@@ -36,7 +36,7 @@ class Disguise:
         >>> from garden_core import make
         >>> disguise = Disguise(make("cacti"), seed=1)
         >>> disguise("Grow: take all cacti of one type, for example each saguaro.")
-        '...'
+        'Muko: take all fizii of one type, for example each molokuk.'
         >>> disguise(disguise("Plant a prickly pear in the Nursery."))
         'Plant a prickly pear in the Nursery.'
     """

@@ -73,8 +73,9 @@ def prompt(
         >>> batch = Batch(game, 1)
         >>> batch.reset(seed=1)
         >>> system, user = prompt(game, batch.states[0], seat=0)
-        >>> print(user["content"][-136:])
-        4. grow star: take 1 star from the middle; then player_1 responds
+        >>> print(user["content"].partition("Your legal actions:")[2][:160])
+        <BLANKLINE>
+        1. grow barrel
     """
     check_choice(mode, "mode", MODES)
     check_choice(rules, "rules", RULES)

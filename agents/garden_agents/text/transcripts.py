@@ -46,7 +46,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     outcome: str
     """legal, illegal, unreadable or late"""
     error: str
-    """what the model is told about a wrong answer"""
+    """the reason why an answer is wrong, as the model sees it"""
     action: str | None
     """label of the action, "forfeit", or None if the model is asked again"""
     fallback: bool

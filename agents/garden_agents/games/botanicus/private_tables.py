@@ -1,4 +1,4 @@
-"""Tables of Botanicus that nobody has seen: other tasks, boards, cards and tiles, drawn from a seed."""
+"""New tables of Botanicus, which no model has read about: other tasks, boards, cards and tiles, drawn from a seed."""
 
 from __future__ import annotations
 

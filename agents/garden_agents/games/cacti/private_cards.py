@@ -1,4 +1,4 @@
-"""Cards of Cacti that nobody has seen: other costs and numbers of cacti, drawn from a seed."""
+"""New cards of Cacti, which no model has read about: other costs and numbers of cacti, drawn from a seed."""
 
 from __future__ import annotations
 
