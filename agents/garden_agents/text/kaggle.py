@@ -16,8 +16,6 @@ from garden_agents.text.answers import AnswerError, match, named_action
 from garden_agents.text.prompts import Mode, Rules, prompt
 from garden_core.game import Game
 
-__all__ = ["ParseResult", "generate_prompt", "get_legal_moves", "observe", "parse_response"]
-
 
 class ParseResult(NamedTuple):
     """What a response names.

@@ -73,9 +73,8 @@ def prompt(
         >>> batch = Batch(game, 1)
         >>> batch.reset(seed=1)
         >>> system, user = prompt(game, batch.states[0], seat=0)
-        >>> print(user["content"].partition("Your legal actions:")[2][:160])
-        <BLANKLINE>
-        1. grow barrel
+        >>> print(user["content"].partition("legal actions:")[2].split("\\n")[1])
+        1. grow barrel: take 1 barrel from the middle; then player_1 responds
     """
     check_choice(mode, "mode", MODES)
     check_choice(rules, "rules", RULES)
