@@ -74,6 +74,7 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
     """
     placing, two = snapshot["phase"] == "place", _two_each(snapshot)
     names = " ".join(sorted(name for _, name in _gardeners(snapshot).values()))
+    reach = f"reach:   (.) {'first gardener, {.} second, <.> either' if two else 'the gardener can go there'}"
     gardeners = f"{names} gardeners{' (player, which)' if two else ''}" if names else "no gardeners yet"
     lines = [
         _status(snapshot, team),
@@ -83,7 +84,7 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
         "flowers: " + ", ".join(f"{letter} {name}" for letter, name in zip(LETTERS, COLOURS, strict=True)),
         f"board:   . empty, + centre, ^ peak, {gardeners}, ? waits for a flower",
         "hex q,r: r is the row; the hexes of one q run down to the right from its number",
-        f"reach:   (.) {'first gardener, {.} second, <.> either' if two else 'the gardener can go there'}",
+        *([reach] if labels and not placing else []),
         "dice:    " + (" ".join(map(str, snapshot["dice"])) or "none"),
         "",
         f"{'player':<14}{'score':>5}   flowers left:" + "".join(f"{colour:>8}" for colour in COLOURS),
