@@ -105,7 +105,7 @@ def _status(view: View) -> str:
         }[view.asked]
     when = "last turn" if last else f"round {view.round}, column {view.column}"
     order = ", ".join(map(marker, view.order))
-    text = [f"{when}: player_{player} to {what}", f"order: {order}" if order else "", _on_hand(view)]
+    text = [f"{when}: player_{player} to {what}", f"still to play: {order}" if order else "", _on_hand(view)]
     return "; ".join(filter(None, text))
 
 

@@ -91,7 +91,7 @@ def test_the_table_as_text():
     )
     page = table.game.text(table.state, 0)
     for line in (
-        "round 1, column 2: player_0 to walk, play a card or place the Flower; order: P0\n",
+        "round 1, column 2: player_0 to walk, play a card or place the Flower; still to play: P0\n",
         "  0: 2 coins [P1 P2], costs 6 coins ",
         "  1: 2 points + tile wheelbarrow track 1 ",
         "  2: walk 3 + tile 1 animal ",
