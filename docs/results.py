@@ -333,10 +333,11 @@ def scripted_players() -> str:
     rows = []
     for r in read_measurements("language_models"):
         low, high = ("–" if bound is None else f"{bound:.0f}" for bound in r["interval"])
+        rating = "–" if r["rating"] is None else f"{r['rating']:.0f}"
         made = r["counts"]["decisions"]
         legal = f"{r['counts']['legal_at_once'] / made:.0%}"
         answers = f"{r['counts']['answers'] / made:.2f}"
-        rows.append((r["player"], r["table"], legal, answers, f"{r['rating']:.0f} ({low} … {high})"))
+        rows.append((r["player"], r["table"], legal, answers, f"{rating} ({low} … {high})"))
     head = "scripted player", "table", "legal at once", "answers per decision", "rating, 95 % interval"
     return table(head, rows)
 

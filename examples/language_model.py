@@ -20,4 +20,4 @@ def complete(messages):
 
 def make(game, seed, **options):
     """Return the agent; options such as mode and limit are those of `TextAgent`."""
-    return TextAgent(complete, game, seed, **options)
+    return TextAgent(complete, game, seed, model=os.environ["MODEL"], **options)

@@ -98,10 +98,12 @@ class GardenEnv(vf.Env[GardenEnvConfig]):
                     break
                 segment = await interaction.turn(session.messages[-1]["content"])
             answers = session.decisions + session.errors
+            if not session.done:
+                session.forfeit()
             interaction.trace.info |= {
-                "reward": session.reward if session.done else -1.0,
+                "reward": session.reward,
                 "legal_answers": session.decisions / max(answers, 1),
-                "result": session.result if session.done else "unfinished",
+                "result": session.result,
             }
 
 

@@ -1,5 +1,6 @@
 """Language models as players: prompts, answers, the policy around a model, disguises and private cards."""
 
+import dataclasses
 import json
 import random
 import re
@@ -122,6 +123,7 @@ def _leaks_nothing(game, seed, every):
     return number
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("game", SECRET, ids=repr)
 def test_nothing_hidden_is_in_a_prompt(game):
     assert _leaks_nothing(game, 1, every=5) > 3
@@ -185,6 +187,7 @@ def _position(place):
     return game, batch.states[0], int(batch.current_player[0])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("place", PHRASINGS, ids=lambda place: f"{place['game']}-{place['number']}")
 def test_answers_that_a_reader_wrote(place):
     game, state, seat = _position(place)
@@ -199,6 +202,55 @@ def test_answers_that_a_reader_wrote(place):
             wrong.append((answer, label, named))
     assert not wrong
     assert not short
+
+
+OPENING = "hex 0,-3|hex 0,2|hex 3,-3|plant green|hex -5,2|plant blue|hex 4,-4|plant green|hex -5,3|plant yellow|hex 4,0"
+OPENING += "|plant white|hex 1,-3|plant red"
+REFUSED = {
+    ("cacti", ""): (
+        "don't grow star|avoid grow star|I cannot grow star|grow star is illegal|undo grow star|Opponent: grow star|"
+        "player_1 will grow star|number 3 is not what I want|I'm sorry, I can't grow star.|Grow star would be a blunder.|"
+        "…First, grow star: it gives me 3 stars, but player_1 then|Player_1 took 3 stars.|do a barrel roll|3 (or 7)|"
+        "The game is over, 3 points to me|I grow tired of this. Barrel roll!|grow a beard under the stars|3 points|"
+        "grow star? Hmm, I am not sure. Perhaps special star is better.|grow star and saguaro|I grow"
+    ),
+    (
+        "cacti",
+        "special barrel|special barrel|grow star|grow saguaro|grow barrel|grow prickly pear|grow star|grow saguaro",
+    ): ("burn the barrel|ungrow barrel|discard 2 barrel|sell prickly pear|special barrel"),
+    ("mars", OPENING): (
+        "leave hex 0,4 alone|away from 0,4|hex next to 0,4|hex 0,4 is occupied|If player_1 then goes to hex 1,0|go 1 hex to 0,4"
+    ),
+    ("mars", OPENING + "|hex 3,0"): (
+        "don't plant white|can't plant red|plant no white|no white|everything but white|skip red|plant red? no|"
+        "white instead of red? No, plant red|I'd be green with envy|dig up the white flower|plant white or red"
+    ),
+}
+"""Answers by game and moves that choose nothing, or nothing that is legal."""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("place", REFUSED, ids=str)
+def test_what_chooses_nothing_is_refused(place):
+    name, moves = place
+    game = make(name)
+    batch = dealt(game, seed=1)
+    for label in filter(None, moves.split("|")):
+        batch.step([game.labels.index(label)])
+    for answer in REFUSED[place].split("|"):
+        for text in (answer, f"ACTION: {answer}"):
+            with pytest.raises(AnswerError):
+                print(text, game.labels[parse(game, batch.states[0], int(batch.current_player[0]), text)])
+
+
+def test_thoughts_are_left_out():
+    batch = dealt(make("cacti"))
+    for text in (
+        "<think>ACTION: grow barrel</think>ACTION: grow star",
+        "ACTION: grow barrel</think>\nACTION: grow star",  # the prompt's template opened them
+        "<|channel|>analysis<|message|>ACTION: 1<|end|><|start|>assistant<|channel|>final<|message|>ACTION: grow star",
+    ):
+        assert batch.game.labels[parse(batch.game, batch.states[0], 0, text)] == "grow star"
 
 
 def test_errors_help():
@@ -217,7 +269,7 @@ def test_errors_help():
     assert "names no action of this game" in error("ACTION: buy a hotel")
     assert "names no action" in error("")
     assert "from 1 to" in error("99")
-    assert "100,000 characters" in error("x" * 100_001)
+    assert "1,000,000 characters" in error("x" * 1_000_001)
     assert "names no action" in error("<think>ACTION: 1")
     assert "1 is" in error("1. " + game.legal_labels(state)[1])
     for mode in ("form", "none"):  # they do not reveal what is legal
@@ -305,6 +357,7 @@ def test_a_model_plays(name, options):
     assert counts.illegal == counts.unreadable == counts.late == counts.fallbacks == 0
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("fallback", ["random", "forfeit"])
 @pytest.mark.parametrize(("model", "seconds"), [(rambling, 60), (cheating, 60), (slow, 0.02)])
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -388,7 +441,7 @@ def test_a_transcript_continues_an_interrupted_match(tmp_path):
         return plain(messages)
 
     def match(complete):
-        agent = TextAgent(complete, game, transcript=path)
+        agent = TextAgent(complete, game, transcript=path, model="a")
         return meet(game, ("model", "random"), (agent, RandomPolicy(1)), games=4, seed=5), agent.counts
 
     with pytest.raises(KeyboardInterrupt):
@@ -408,6 +461,9 @@ def test_a_transcript_continues_an_interrupted_match(tmp_path):
     assert not asked_for
     lines = read(path)
     assert len({line.key for line in lines}) == len(lines) == counts.answers
+    other = TextAgent(model, game, transcript=path, model="b")  # another model is asked
+    meet(game, ("model", "random"), (other, RandomPolicy(1)), games=2, seed=5)
+    assert asked_for
     path.write_text("{}\n" + path.read_text())
     with pytest.raises(ValueError, match="line 1"):
         TextAgent(plain, game, transcript=path)
@@ -560,6 +616,16 @@ def test_wrong_answers_end_a_session():
     assert (session.decisions, session.errors) == (1, 3)
 
 
+def test_forfeits_do_not_pay():
+    """Also where the reward is the margin, a model does not gain by wrong answers."""
+    for seed in range(5):
+        session = Session(make("mars", reward="margin"), "network", seed=seed, retries=0)
+        session.answer("no")
+        assert (session.done, session.forfeited) == (True, True)
+        assert session.reward <= -1
+        assert session.result.startswith("You forfeited")
+
+
 def test_margins_are_rewards_of_a_session():
     session = Session(make("mars", reward="margin"), "random", 1, seed=3)
     while not session.done:
@@ -613,6 +679,8 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == page
     monkeypatch.setattr(f"{__name__}.plain", rambling)  # all answers are in the transcript
     again = evaluate.main(arguments)
+    with pytest.raises(SystemExit, match="has another evaluation"):
+        evaluate.main(dataclasses.replace(arguments, games=6))
     again["tables"]["cacti-2"]["counts"]["seconds"] = table["counts"]["seconds"]
     assert again["tables"]["cacti-2"]["rating"] == table["rating"]
     lines = [
@@ -627,6 +695,7 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
         ({"tables": ("chess-2",)}, "chess-2 is not in the suite, which has "),
         ({"opponents": ("alphazero",)}, "alphazero is not in the suite, which has random"),
         ({"games": 0}, "games must be at least 1"),
+        ({"disguise": 1}, "--disguise is for agents module:attribute, not random"),
         ({"agent": "nobody.knows:it"}, "nobody.knows:it cannot be imported"),
     ],
 )

@@ -12,6 +12,7 @@ interrupted evaluation: answers in the transcript are not requested again (`gard
 
 from __future__ import annotations
 
+import datetime
 import math
 import platform
 from dataclasses import asdict, dataclass
@@ -40,10 +41,15 @@ from garden_agents.evaluation.ratings import rate_against
 from garden_agents.progress import progress_bar
 from garden_agents.registry import code_of, load_agent, make_game
 from garden_core.checks import one_line
-from garden_core.files.disk import write_atomically, write_json
+from garden_core.files.disk import read_regular, write_atomically, write_json
 
 ANCHORS = Path(__file__).with_name("anchors.json")
-RESULTS, PAGE, TRANSCRIPT = "evaluation.json", "evaluation.md", "transcript-{}.jsonl"
+RESULTS, PAGE, SETTINGS, TRANSCRIPT = (
+    "evaluation.json",
+    "evaluation.md",
+    "settings.json",
+    "transcript-{}.jsonl",
+)
 
 
 class Anchors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,7 +129,7 @@ class Arguments:
     seed: int = 0
     """seed of the games and of the agents' choices"""
     output: Path = Path("evaluation")
-    """folder for evaluation.json, evaluation.md and the transcripts"""
+    """folder for evaluation.json, evaluation.md and the transcripts; another one for each model and setting"""
 
 
 @one_line_errors("stopped; the same command continues, as the answers are in the transcript")
@@ -148,7 +154,11 @@ def main(arguments: Arguments) -> dict[str, Any]:
         for opponent in anchors.ratings
         if opponent in (a.opponents or anchors.ratings)
     ]
+    if a.disguise is not None and not code_of(a.agent):
+        raise ValueError(f"--disguise is for agents module:attribute, not {a.agent}")
+    settings = {"agent": a.agent, "disguise": a.disguise, "games": a.games, "seed": a.seed}
     a.output.mkdir(parents=True, exist_ok=True)
+    _check_folder(a.output, settings)
     use_one_torch_thread()
     met: dict[str, list[Meeting]] = {name: [] for name in chosen}
     total = sum(-(-a.games // chosen[name].num_players) * chosen[name].num_players for name, _ in pairs)
@@ -159,10 +169,8 @@ def main(arguments: Arguments) -> dict[str, Any]:
             agent = with_arguments(a.agent, transcript=transcript, disguise=a.disguise)
             met[name].append(meet_opponent(agent, chosen[name], opponent, a.games, a.seed, bar.update))
     found = {
-        "agent": a.agent,
-        "disguise": a.disguise,
-        "games": a.games,
-        "seed": a.seed,
+        **settings,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {"python": platform.python_version(), "garden-envs": version("garden-envs")},
         "tables": {name: _table(chosen[name], meetings) for name, meetings in met.items() if meetings},
     }
@@ -171,6 +179,16 @@ def main(arguments: Arguments) -> dict[str, Any]:
     write_atomically(a.output / PAGE, page.encode())
     print(page, end="", flush=True)
     return found
+
+
+def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
+    """Write the settings into a new folder; raise ValueError if it has another evaluation."""
+    path = folder / SETTINGS
+    content = msgspec.json.encode(settings)
+    if not path.exists():
+        write_atomically(path, content)
+    elif read_regular(path, 10_000) != content:
+        raise ValueError(f"{folder} has another evaluation, see {path}; choose another --output")
 
 
 def _check_known(names: tuple[str, ...], known: list[str]) -> None:
@@ -188,11 +206,11 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
     )
     counts = {key: sum(m.counts[key] for m in meetings) for key in meetings[0].counts}
     return {
-        "rating": rating,
+        "rating": rating if math.isfinite(high - low) else None,
         "interval": [value if math.isfinite(value) else None for value in (low, high)],
         "anchors": anchors.ratings,
         "counts": counts,
-        "results": [asdict(m.result) | {"agent": "", "counts": m.counts} for m in meetings],
+        "results": [asdict(m.result) | {"counts": m.counts} for m in meetings],
     }
 
 
@@ -205,13 +223,15 @@ def page_of(found: dict[str, Any]) -> str:
     lines = [
         f"# Evaluation of `{one_line(found['agent'])}`",
         "",
-        f"garden-envs {found['versions']['garden-envs']}{disguised}.",
+        f"garden-envs {found['versions']['garden-envs']}, {found['date']}, seed {found['seed']}{disguised}.",
         "",
     ]
     head = [
         "table",
         "rating (95 % interval)",
+        "decisions",
         "legal at once",
+        "without a legal answer",
         "answers per decision",
         "tokens per decision",
         "seconds per decision",
@@ -220,6 +240,7 @@ def page_of(found: dict[str, Any]) -> str:
     lines += [
         "",
         "Ratings are on the leaderboard's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
+        "Without a legal answer, the agent forfeits the game, or acts at random if it is set so (`fallback`).",
         "Intervals do not include the uncertainty of the opponents' ratings.",
         "",
     ]
@@ -248,12 +269,14 @@ def _summary(name: str, table: dict[str, Any]) -> list[str]:
     counts = table["counts"]
     made = counts.get("decisions")
     if not made:
-        return [name, rating, "–", "–", "–", "–"]
+        return [name, rating, *["–"] * 6]
     tokens = counts["prompt_tokens"] + counts["completion_tokens"]
     return [
         name,
         rating,
+        f"{made}",
         f"{counts['legal_at_once'] / made:.1%}",
+        f"{counts['fallbacks'] / made:.1%}",
         f"{counts['answers'] / made:.2f}",
         f"{tokens / made:,.0f}" if tokens else "–",
         f"{counts['seconds'] / made:.2f}",

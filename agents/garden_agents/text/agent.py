@@ -98,11 +98,6 @@ class _Decision:
         """Game seed, seat, number of decisions made before, and attempt."""
         return self.game_seed, self.seat, int(self.state["decisions"]), self.attempt
 
-    @property
-    def key(self) -> str:
-        """The key of the attempt in a transcript."""
-        return key_of(self.place, self.messages)
-
 
 class TextAgent:
     """A policy that asks a language model for its actions.
@@ -119,11 +114,12 @@ class TextAgent:
         rules: which rules they contain, see `prompt`.
         disguise: seed of a `Disguise` of the game, None for none.
         retries: how many wrong or late answers of a decision may be repeated, at least 0.
-        fallback: after them, take a "random" legal action or "forfeit" the game.
-        limit: largest number of requests at the same time, at least 1.
+        fallback: after them, "forfeit" the game or take a "random" legal action.
+        limit: largest number of requests at the same time, at least 1; late ones, which go on, are not counted.
         seconds: time for an answer; a later one counts as wrong.
         transcript: JSON Lines file to which every answer is appended, None for none. Answers that it already has are not
-            requested again.
+            requested again, if `model` is the same.
+        model: name and settings of the model, for the transcript.
 
     Raises:
         ValueError: for an argument out of range, or a transcript that is damaged.
@@ -151,11 +147,13 @@ class TextAgent:
         rules: Rules = "short",
         disguise: int | None = None,
         retries: int = 2,
-        fallback: Literal["random", "forfeit"] = "random",
+        fallback: Literal["forfeit", "random"] = "forfeit",
         limit: int = 8,
         seconds: float = SECONDS,
         transcript: str | Path | None = None,
+        model: str = "",
     ) -> None:
+        self.model = str(model)
         self.complete, self.game, self.seed = complete, game, int(as_seed(seed))
         check_choice(mode, "mode", MODES)
         check_choice(rules, "rules", RULES)
@@ -204,7 +202,7 @@ class TextAgent:
         while waiting or running:
             while waiting and len(running) < self.limit:
                 decision = waiting.popleft()
-                known = self.transcript.get(decision.key)
+                known = self.transcript.get(key_of(self.model, decision.place, decision.messages))
                 if known is not None:
                     if not self._settle(decision, known):
                         waiting.appendleft(decision)
@@ -236,6 +234,9 @@ class TextAgent:
                     raise TypeError(
                         f"complete must return a text or a Completion, not {type(answer).__name__}"
                     )
+                for tokens in (answer.prompt_tokens, answer.completion_tokens):
+                    if tokens is not None:
+                        as_integer(tokens, "the number of tokens", "at least 0", 0)
                 text = answer.text[: LIMIT + 1].encode("utf-8", "replace").decode()  # without lone surrogates
                 reply = Reply(text, time.monotonic() - begun, answer.prompt_tokens, answer.completion_tokens)
             finally:
@@ -283,7 +284,8 @@ class TextAgent:
         label = None if action is None else "forfeit" if action == FORFEIT else self.game.labels[action]
         self.transcript.add(
             Line(
-                key=decision.key,
+                key=key_of(self.model, decision.place, decision.messages),
+                model=self.model,
                 game_seed=decision.game_seed,
                 seat=decision.seat,
                 decision=int(decision.state["decisions"]),

@@ -23,30 +23,41 @@ from typing import Any, NamedTuple
 
 from garden_agents.games import hints_of
 from garden_agents.text.prompts import Mode
-from garden_core.checks import short
 from garden_core.game import Game
 
-LIMIT = 100_000
+LIMIT = 1_000_000
 """Largest number of characters of an answer."""
 
 END = "End your answer with one line: ACTION: <action>"
 THOUGHTS = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CHANNEL = re.compile(
+    r"</think(?:ing)?>|<\|message\|>", re.IGNORECASE
+)  # a prompt can have opened the thoughts
 _NAMES = r"(?:action|answer|move|choice|decision)"
 _LINE = re.compile(
-    r"^[^\w\n]{0,20}(?:my |final )*action\b[\s*_`]{0,9}[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]{0,20}(?:my |final )*action\b[\s*_`]{0,9}[:=→][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
 )
 _BRACKETS = re.compile(
     rf"<{_NAMES}>([^<]{{0,500}})</{_NAMES}>|\\boxed\{{(?:\\text\{{)?([^{{}}\n]{{0,500}})\}}"
     rf"|\"{_NAMES}\"\s{{0,9}}:\s{{0,9}}([^}}\n]{{0,500}})",
     re.IGNORECASE,
 )
-_LOOSE = re.compile(rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_LOOSE = re.compile(rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=→]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 500  # characters of the part that names the action
 _DECORATION = " \t\r*_`\"'“”{}<>"
 _EXPLANATION = re.compile(
-    r";|\((?!\s*(?:q\s*=\s*)?[-−]?\d+\s*,)|\*\*|,\s+(?![-−\d]|r\b)|(?<!\d)[.!]\s|\s[–—]\s"
+    r";|\((?!\s*(?:q\s*=\s*)?[-−]?\d+\s*,)|\*\*|,\s+(?![-−\d]|r\b)|(?<!\d)[.!]\s|\s[–—-]\s"
 )
-_REJECTED = re.compile(r"\W*\b(?:rather than|instead of|(?:and |but )?not)\b.*$", re.IGNORECASE | re.DOTALL)
+_REJECTED = re.compile(
+    r"\W*\b(?:rather than|instead of|because|since|whereas|which|as (?:it|this|that)|(?:and |but )?not)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What follows the action and explains it, or names what is not chosen."""
+_DENIED = re.compile(
+    r"\?|\b(?:is|are|was|would|will|do|does|did|can|could|should|must) not\b|cannot|n['’]t\b|^\W*(?:the )?(?:opponent|player_\d+)\b",
+    re.IGNORECASE,
+)
+"""Signs that a sentence chooses nothing: a question, a denial, another player's action."""
 _OPEN = frozenset(
     [
         "or",
@@ -84,6 +95,12 @@ _PAIR = re.compile(
 _ROMAN = re.compile(r"(\d) (i{1,3}|iv)\b")
 _TOKEN = re.compile(r"-?\d+,-?\d+|\d+_i+v?|[+-]?\d+|[^\W\d]\w*")
 _CHARACTERS = str.maketrans({"−": "-", "–": "-", "‑": "-", "’": "'"})
+_NEUTRAL_WORDS = (
+    "choose chose pick select take use play make do will would ll d want like prefer "
+    "now here there where first my own all both one two three four five six so "
+    "shall that option offer put place move walk send goe by down type color colour "
+)
+_NEUTRAL = frozenset(_NEUTRAL_WORDS.split())
 _FILLERS = frozenset(
     [
         "a",
@@ -210,6 +227,7 @@ def parse(
         answer,
         synonyms=hints_of(game).synonyms,
         question=question,
+        meanings=[part.meaning for part in game.action_parts for _ in range(part.size)],
         numbers=mode == "legal",
     )
 
@@ -221,6 +239,7 @@ def match(
     *,
     synonyms: Mapping[str, str] = MappingProxyType({}),
     question: str = "",
+    meanings: Sequence[str] = (),
     numbers: bool = False,
 ) -> int:
     """Return the legal action that an answer names.
@@ -231,15 +250,19 @@ def match(
         answer: the model's text.
         synonyms: other words for those in labels, see `garden_agents.games.Hints`.
         question: what the player must decide: its places and numbers may be repeated.
+        meanings: what each action does, by action: its words may be used.
         numbers: whether the number of a legal action in `legal`, from 1 on, names it.
 
     Raises:
         AnswerError: as `parse`.
     """
     named, marked = named_action(answer)
-    reader = _Reader(labels, legal, synonyms, question, marked)
+    reader = _Reader(labels, legal, synonyms, question, meanings, marked, numbers)
     errors = []
-    for text, whole in _readings(named, marked):
+    readings = [*_readings(named, marked)]
+    if numbers and (action := reader.numbered(named)) is not None:
+        return action
+    for text, whole in readings:
         try:
             action = reader.numbered(text) if numbers else None
             return reader.named(text, whole) if action is None else action
@@ -259,7 +282,7 @@ def named_action(answer: str) -> tuple[str, bool]:
         >>> named_action("Blue is scarce.\\n**ACTION:** plant blue")
         ('plant blue', True)
     """
-    text = THOUGHTS.sub("\n", answer)
+    text = _CHANNEL.split(THOUGHTS.sub("\n", answer))[-1]
     lines = [*_LINE.finditer(text)]
     for earlier, later in itertools.pairwise(lines):
         same = earlier[1].strip(_DECORATION).lower() == later[1].strip(_DECORATION).lower()
@@ -281,14 +304,19 @@ def named_action(answer: str) -> tuple[str, bool]:
 def _readings(named: str, marked: bool) -> Iterator[tuple[str, str]]:
     """Yield the parts of a text that may name the action, in the order in which they are tried, and what they are a part of."""
     kept = _REJECTED.sub("", named)
-    if not kept:
+    first = _EXPLANATION.split(kept)[0].strip(_DECORATION)
+    sentence = first if marked else re.split(r"(?<!^\d)(?<!^\d\d)[.!]\s+", named.rstrip(" .!"))[-1]
+    if (
+        not kept
+        or _DENIED.search(sentence)
+        or (marked and ("?" in named or _DENIED.search(named[: len(first) + 5])))
+    ):
         raise AnswerError(f"{_quoted(named)} leaves the choice open. Name only the action that you choose.")
     if marked:
-        first = _EXPLANATION.split(kept)[0].strip(_DECORATION)
         yield first, named
         yield re.split(r"\s+and\s+", first)[0], named
     else:
-        sentence = re.split(r"(?<!\d)[.!]\s+", kept.rstrip(" .!"))[-1]
+        sentence = re.split(r"(?<!^\d)(?<!^\d\d)[.!]\s+", kept.rstrip(" .!"))[-1]
         clause = re.split(r"[:;]\s+", sentence)[-1]
         yield clause, clause
         yield re.split(r"\s+and\s+|,\s+(?![-−\d]|r\b)", sentence)[0], sentence
@@ -305,13 +333,16 @@ class _Reader:
         legal: Mapping[int, str],
         synonyms: Mapping[str, str],
         question: str,
+        meanings: Sequence[str],
         marked: bool,
+        numbers: bool,
     ) -> None:
-        self.names, self.legal, self.marked = labels, legal, marked
+        self.names, self.legal, self.marked, self.listed = labels, legal, marked, numbers
         self.words = functools.partial(_words, synonyms=synonyms)
         self.labels = _labels(tuple(labels), tuple(synonyms.items()))
         self.question = self.words(question)
         self.texts = {a: [*self.labels.each[a].words, *self.words(text)] for a, text in legal.items()}
+        self.meanings = {a: self.words(meanings[a]) if meanings else [] for a in legal}
         self.known = {
             *itertools.chain(*(label.words for label in self.labels.each), *self.texts.values())
         } - _FILLERS
@@ -340,6 +371,11 @@ class _Reader:
         if action is None:
             action = self._fitting(text)
         kept = _REJECTED.sub("", whole)
+        beside = [
+            word for word in self.words(kept.partition(text)[2].partition(",")[0]) if word not in _FILLERS
+        ]
+        if kept.partition(text)[2].lower().startswith(" and ") and self._is_more(beside, action):
+            raise AnswerError(f"{_quoted(whole)} names more than one action. Name exactly one.")
         words, first = (
             [w for w in self.words(part) if w not in _FILLERS] for part in (kept, _EXPLANATION.split(kept)[0])
         )
@@ -355,6 +391,14 @@ class _Reader:
                 )
         return action
 
+    def _is_more(self, words: list[str], action: int) -> bool:
+        """Return whether words after "and" belong to another action than those before, unless it is not possible yet."""
+        verbs = {self.labels.each[a].words[0] for a in self.legal}
+        if {*words} & self.labels.verbs - verbs:
+            return False
+        own = {*self.texts[action], *self.question}
+        return any(word not in own and (word in self.known or _has_digit(word)) for word in words)
+
     def _competes(self, other: int, action: int, words: list[str]) -> bool:
         """Return whether words that name an action name another one as well, or before it."""
         label, own = self.labels.each[other], self.labels.each[action]
@@ -363,7 +407,7 @@ class _Reader:
             return other in self.legal or words.index(label.words[0]) < first
         return (
             label.words[0] == own.words[0]
-            and not any(word.isdigit() for word in label.needed)
+            and not all(word.isdigit() for word in label.needed)
             and label.needed <= {*words}
             and not label.needed <= {*self.texts[action], *self.question}
         )
@@ -388,8 +432,8 @@ class _Reader:
         if len(fits) == 1:
             return fits[0]
         if fits:
-            some = "; ".join(self.names[action] for action in fits[:8])
-            raise AnswerError(f"{_quoted(text)} fits several actions: {some}. Name exactly one.")
+            some = f": {'; '.join(self.names[action] for action in fits[:8])}" if self.listed else ""
+            raise AnswerError(f"{_quoted(text)} fits several actions{some}. Name exactly one.")
         if {*said} & _OPEN:
             raise AnswerError(
                 f"{_quoted(text)} leaves the choice open. Name only the action that you choose."
@@ -402,21 +446,17 @@ class _Reader:
         raise AnswerError(f"{_quoted(text)} names no action of this game. {END}")
 
     def _fits(self, words: list[str], action: int) -> bool:
-        """Return whether all words of the game, numbers and places among words belong to a legal action."""
-        text, pairs = self.texts[action], {*itertools.pairwise(self.texts[action])}
-        asked = {*itertools.pairwise(self.question)}
+        """Return whether all words belong to a legal action, apart from fillers and neutral words."""
+        text = self.texts[action]
+        pairs, asked = ({*itertools.pairwise(each)} for each in (text, self.question))
+        own = {*text, *self.meanings[action], *self.question} | _NEUTRAL | _FILLERS
         for word, after in itertools.zip_longest(words, words[1:]):
             if word in self.labels.verbs - {*self.labels.each[action].words}:
                 in_question = _has_digit(after) and (word, after) in asked
-                if not in_question and (
-                    word not in text or (_has_digit(after) and (word, after) not in pairs)
-                ):
+                in_text = word in text and not (_has_digit(after) and (word, after) not in pairs)
+                if not in_question and not in_text:
                     return False
-            elif (
-                (word in self.labels.arguments or _has_digit(word))
-                and word not in text
-                and word not in self.question
-            ):
+            elif word not in own or (_has_digit(word) and _other_amount(word, after, pairs)):
                 return False
         return True
 
@@ -445,18 +485,20 @@ class _Reader:
     def _quotes(self, words: list[str], said: list[str], action: int) -> bool:
         """Return whether words are taken from an action's description; numbers need a neighbour that they have there."""
         text = self.texts[action]
+        if _begins(words, text[len(self.labels.each[action].words) :]):
+            return True
         known = self.known.intersection(said)
-        one = self.marked and len(said) <= (1 if known <= self.labels.verbs else 2)
-        enough = known and (len(known) > 1 or one) and 2 * len(known) >= len({*said})
-        return (
-            bool(enough)
-            and known <= {*text}
-            and all(_has_neighbour(words, at, text) for at, word in enumerate(words) if _has_digit(word))
-        )
+        things = {word for word in known if any(map(str.isalpha, word))}
+        one = self.marked and known == things and len(said) <= (1 if known <= self.labels.verbs else 2)
+        enough = bool(things) and (len(things) > 1 or one) and 2 * len(known) >= len({*said})
+        numbers = [at for at, word in enumerate(words) if _has_digit(word)]
+        return enough and known <= {*text} and all(_has_neighbour(words, at, text) for at in numbers)
 
 
 def _quoted(text: str) -> str:
-    return short(text.strip(_DECORATION))
+    """Return a text for a message, without words from the middle if it is long."""
+    words = text.strip(_DECORATION)[:1000].split(" ")
+    return repr(" ".join(words if len(words) < 14 else [*words[:6], "…", *words[-6:]])[:300])
 
 
 def _squashed(text: str) -> str:
@@ -465,6 +507,17 @@ def _squashed(text: str) -> str:
 
 def _has_digit(word: str | None) -> bool:
     return word is not None and any(character.isdigit() for character in word)
+
+
+def _begins(words: list[str], description: list[str]) -> bool:
+    """Return whether a description begins with the last words, at least three."""
+    return any(description[: len(words) - i] == words[i:] for i in range(len(words) - 2))
+
+
+def _other_amount(number: str, noun: str | None, pairs: set[tuple[str, str]]) -> bool:
+    """Return whether a text has this noun only with other numbers."""
+    having = {first for first, second in pairs if second == noun and _has_digit(first)}
+    return noun not in _FILLERS and bool(having) and number not in having
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
@@ -503,4 +556,6 @@ def _words(text: str, synonyms: Mapping[str, str]) -> list[str]:
 
 
 def _singular(word: str) -> str:
+    if word.endswith("xes"):
+        return word[:-2]
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -8,12 +8,13 @@ the second as `generate_prompt`. `observe` returns the observation, plain JSON v
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from garden_agents.text.answers import AnswerError, match, named_action
-from garden_agents.text.prompts import Mode, Rules, prompt
+from garden_agents.text.prompts import Rules, prompt
+from garden_core.checks import check_choice
 from garden_core.game import Game
 
 
@@ -35,11 +36,13 @@ def observe(
     seat: int,
     history: tuple[np.ndarray, np.ndarray] | None = None,
     *,
-    mode: Mode = "form",
+    mode: Literal["form", "none"] = "form",
     rules: Rules = "short",
     disguise: Callable[[str], str] | None = None,
 ) -> dict[str, Any]:
     """Return the observation of a seat as plain JSON values; the arguments are those of `garden_agents.text.prompt`.
+
+    Responses name legal moves only by name, so the mode "legal", which numbers them, is not possible.
 
     Example:
         >>> from garden_agents.text import kaggle
@@ -51,6 +54,7 @@ def observe(
         >>> kaggle.parse_response("I take a star. ACTION: Grow star", list(moves.values()))
         ParseResult(legal_action='grow star', raw_action='Grow star')
     """
+    check_choice(mode, "mode", ("form", "none"))
     over = bool(state["terminated"] or state["truncated"])
     current = -1 if over else int(state["current_player"])
     found: dict[str, Any] = {

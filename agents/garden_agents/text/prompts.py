@@ -105,6 +105,7 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
         for option in game.options
         if (value := game.shown_options.get(option.name, option.default)) != option.default
         and option.name not in _UNSEEN
+        and not option.is_file
     ]
     if variant:
         blocks += ["Options of this game:\n" + "\n".join(variant)]

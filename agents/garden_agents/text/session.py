@@ -9,7 +9,7 @@ from garden_agents.text.answers import AnswerError, parse
 from garden_agents.text.disguises import Disguise
 from garden_agents.text.prompts import Message, Mode, Rules, prompt
 from garden_core.batch.batch import Batch
-from garden_core.batch.policies import FORFEIT, ask
+from garden_core.batch.policies import FORFEIT, RandomPolicy, ask
 from garden_core.checks import as_integer, as_seat
 from garden_core.game import Game
 
@@ -33,7 +33,7 @@ class Session:
     Attributes:
         messages: the conversation so far, which the model must answer unless the game is over.
         done: whether the game is over.
-        reward: the sum of the model's rewards; -1 for a forfeited game.
+        reward: the sum of the model's rewards. A forfeited game is finished at random, and its reward is -1 at most.
         decisions: number of the model's decisions.
         errors: number of its wrong answers.
         forfeited: whether it forfeited the game.
@@ -48,7 +48,7 @@ class Session:
         >>> while not session.done:
         ...     session.answer("ACTION: 1")
         >>> session.reward, session.decisions, len(session.messages)
-        (1.0, 14, 29)
+        (-1.0, 12, 25)
     """
 
     def __init__(
@@ -81,9 +81,12 @@ class Session:
 
         Raises:
             RuntimeError: if the game is over.
+            TypeError: if the answer is not a text.
         """
         if self.done:
             raise RuntimeError("the game is over")
+        if not isinstance(text, str):
+            raise TypeError(f"an answer is a text, not {type(text).__name__}")
         self.messages = [*self.messages, {"role": "assistant", "content": text}]
         state = self._batch.states[0]
         try:
@@ -91,7 +94,7 @@ class Session:
         except AnswerError as error:
             self.errors, self._wrong = self.errors + 1, self._wrong + 1
             if self._wrong > self.retries:
-                self.done, self.forfeited, self.reward = True, True, -1.0
+                self.forfeit()
             else:
                 self.messages.append({"role": "user", "content": str(error)})
             return
@@ -99,9 +102,27 @@ class Session:
         self._step(action)
         self._let_others_move()
 
+    def forfeit(self) -> None:
+        """End the game: it is finished with random actions of all players, and its reward is -1 at most.
+
+        Raises:
+            RuntimeError: if the game is over.
+        """
+        if self.done:
+            raise RuntimeError("the game is over")
+        policy, rows = RandomPolicy(self.decisions), np.zeros(1, np.int64)
+        while not self.done:
+            self._step(int(policy(self._batch, rows)[0]))
+        self.forfeited, self.reward = True, min(self.reward, -1.0)
+
     @property
     def result(self) -> str:
-        """The scores in words, once the game is over."""
+        """The scores in words, once the game is over; before that "".
+
+        They include the random end of a forfeited game.
+        """
+        if not self.done:
+            return ""
         scores = ", ".join(f"player_{seat} {score}" for seat, score in enumerate(self._scores))
         ended = "You forfeited the game. " if self.forfeited else "The game is over. "
         return f"{ended}Scores: {scores}."

@@ -33,7 +33,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a transcript."""
 
     key: str
-    """names game, decision, attempt and messages"""
+    """names model, game, decision, attempt and messages"""
+    model: str
     game_seed: int
     seat: int
     decision: int
@@ -56,9 +57,9 @@ class Line(msgspec.Struct, forbid_unknown_fields=True):
     completion_tokens: int | None
 
 
-def key_of(place: Sequence[int], messages: Sequence[Message]) -> str:
-    """Return a digest of an attempt's place (game seed, seat, decision, attempt) and messages."""
-    return hashlib.sha256(json.dumps([*place, messages]).encode()).hexdigest()[:24]
+def key_of(model: str, place: Sequence[int], messages: Sequence[Message]) -> str:
+    """Return a digest of an attempt: model, place (game seed, seat, decision, attempt) and messages."""
+    return hashlib.sha256(json.dumps([model, *place, messages]).encode()).hexdigest()[:24]
 
 
 class Transcript:
@@ -68,12 +69,18 @@ class Transcript:
         path: the file, None for no file.
 
     Raises:
-        ValueError: if the file cannot be read, or a line is damaged. A last line without an end, as an interruption
+        ValueError: if the file cannot be read or written, or a line is damaged. A last line without an end, as an interruption
             leaves it, is skipped.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                path.open("ab").close()
+            except OSError as error:
+                raise ValueError(f"{path} cannot be written: {error.strerror}") from None
         self._known = {line.key: line for line in read(path)} if path is not None and path.exists() else {}
 
     def get(self, key: str) -> Reply | None:
@@ -88,7 +95,6 @@ class Transcript:
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""
         if self.path is not None and line.key not in self._known:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab+", buffering=0) as file:
                 _end_last_line(file)
                 file.write(

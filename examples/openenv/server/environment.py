@@ -67,7 +67,7 @@ class GardenEnvironment(Environment[GardenAction, GardenObservation, State]):
     def _observation(self, session: Session, reward: float) -> GardenObservation:
         return GardenObservation(
             messages=session.messages,
-            result=session.result if session.done else "",
+            result=session.result,
             done=session.done,
             reward=reward,
         )
