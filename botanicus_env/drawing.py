@@ -45,7 +45,7 @@ def text(view: View, labels: Sequence[str]) -> str:
     Returns:
         Lines of at most 100 columns, without a newline at the end.
     """
-    lines = _wrapped(_status(view))
+    lines = [*_wrapped(_status(view)), *_wrapped(_fork(view))]
     if view.asked == "over":
         for player in range(view.num_players):
             parts = view.score_sheet(player)
@@ -66,6 +66,17 @@ def text(view: View, labels: Sequence[str]) -> str:
         whole = "; ".join(map(_whole, labels))
         lines += ["", *_wrapped(f"legal: {whole}", " " * 7)]
     return "\n".join(line.rstrip() for line in lines).replace("\xa0", " ")
+
+
+def _fork(view: View) -> str:
+    """Return the two ways that the track at hand has here; "" where it has only one, or none is at hand."""
+    ahead = view.edges(view.hand_action[0]) if view.asked == "track" else []
+    if len(ahead) < 2:
+        return ""
+    nodes = view.tables.track(view.hand_action[0])
+    names = ["the end" if to == len(nodes) - 1 else wording.step(nodes, to) for to, _ in ahead]
+    upper, lower = (name + wording.for_coins(cost) for name, (_, cost) in zip(names, ahead, strict=True))
+    return f"upper way: {upper}; lower way: {lower}"
 
 
 def _wrapped(words: str, indent: str = "    ") -> list[str]:

@@ -39,7 +39,8 @@ def vocabulary(game: Game) -> tuple[str, ...]:
         "money",
         "wheelbarrow",
     )
-    return "botanicus", *things, "shovel", "pole"
+    stages = "seed", "seedling", "maturing", "bloom"
+    return "botanicus", "hans", "glück", *things, *stages, "shovel", "pole", "walk"
 
 
 register(

@@ -40,7 +40,8 @@ def board(game: Game) -> Board | None:
 
 def vocabulary(game: Game) -> tuple[str, ...]:
     """Return the words of the theme."""
-    return "mars", "garden", "flower", "plant", "peak", *COLOURS
+    author = "néstor", "romeral", "andrés"  # named in the rules
+    return "mars", *author, "garden", "flower", "plant", "peak", *COLOURS
 
 
 register(
