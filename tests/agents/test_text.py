@@ -153,7 +153,7 @@ def test_a_prompt_is_only_for_the_player_to_move():
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_every_label_number_and_description_names_its_action(name, options):
     game = make(name, **options)
-    for batch in in_game(game, 2, every=5):
+    for batch in in_game(game, 2, every=9):
         state, seat = batch.states[0], int(batch.current_player[0])
         legal = game.seat_view(state, seat)["legal"]
         told = [entry["description"] for entry in legal]
@@ -536,7 +536,7 @@ def test_a_disguise_renames_everything_and_can_be_undone(name):
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_a_disguised_game_is_the_same_game(name, options):
     game, disguise = make(name, **options), Disguise(make(name, **options), 7)
-    for batch in in_game(game, 3, every=6):
+    for batch in in_game(game, 3, every=15):
         state, seat = batch.states[0], int(batch.current_player[0])
         for open_text, hidden in zip(asked(batch), asked(batch, disguise=disguise), strict=True):
             assert disguise(hidden["content"]) == open_text["content"]
