@@ -10,12 +10,14 @@ import garden_agents
 import msgspec
 import pytest
 import tyro
+from garden_agents.evaluation import evaluate
 from garden_agents.games import Hints
 from garden_agents.networks import network_agent
 from garden_agents.networks.architecture import Architecture
 from garden_agents.networks.network_agent import save_network
 from processes import ROOT, python
 
+from benchmarks import language_models
 from garden_core import list_games, make
 
 GAME = list_games()[0]
@@ -272,3 +274,7 @@ def test_web(tmp_path):
     results = json.loads((tmp_path / "web.json").read_text())["measurements"]
     assert [entry["case"] for entry in results] == ["one game", "2 games at once", "wrong messages"]
     assert all(0 < entry["median_ms"] <= entry["p99_ms"] for entry in results)
+
+
+def test_the_suite_of_evaluate_has_the_leaderboards_ratings():
+    assert language_models.anchors(ROOT / "leaderboard") == evaluate.suite()
