@@ -156,7 +156,7 @@ def test_every_label_number_and_description_names_its_action(name, options):
     for batch in in_game(game, 2, every=9):
         state, seat = batch.states[0], int(batch.current_player[0])
         legal = game.seat_view(state, seat)["legal"]
-        told = [entry["description"] for entry in legal]
+        described = [entry["description"] for entry in legal]
         for number, entry in enumerate(legal, 1):
             label = entry["label"]
             for answer in (
@@ -169,7 +169,7 @@ def test_every_label_number_and_description_names_its_action(name, options):
             for mode in ("form", "none"):
                 assert parse(game, state, seat, f"Well.\nACTION: {label}", mode=mode) == entry["action"]
             assert parse(game, state, seat, f"Action: {number}") == entry["action"]
-            if told.count(entry["description"]) == 1 and "," not in entry["description"]:
+            if described.count(entry["description"]) == 1 and "," not in entry["description"]:
                 assert parse(game, state, seat, f"{label} ({entry['description']})") == entry["action"]
 
 
@@ -696,7 +696,7 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
         ({"opponents": ("alphazero",)}, "alphazero is not in the suite, which has random"),
         ({"games": 0}, "games must be at least 1"),
         ({"disguise": 1}, "--disguise is for agents module:attribute, not random"),
-        ({"agent": "nobody.knows:it"}, "nobody.knows:it cannot be imported"),
+        ({"agent": "missing.module:it"}, "missing.module:it cannot be imported"),
     ],
 )
 def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):

@@ -57,29 +57,13 @@ def wait_for(url):
     raise TimeoutError(url)
 
 
-@pytest.fixture(scope="module")
-def openenv():
-    """The commands of an environment with openenv."""
-    if not (OPENENV / "openenv").exists():
-        pytest.skip("openenv has no environment here")
-    return OPENENV
+def test_openenv_validates_the_package():
+    assert "PASS  static.manifest" in ran(OPENENV / "openenv", "validate", "examples/openenv")
 
 
-@pytest.fixture(scope="module")
-def verifiers():
-    """The commands of an environment with verifiers."""
-    if not (VERIFIERS / "vf-eval").exists():
-        pytest.skip("verifiers has no environment here")
-    return VERIFIERS
-
-
-def test_openenv_validates_the_package(openenv):
-    assert "PASS  static.manifest" in ran(openenv / "openenv", "validate", "examples/openenv")
-
-
-def test_openenv_serves_every_game(openenv):
+def test_openenv_serves_every_game():
     port = free_port()
-    command = [openenv / "python", "-m", "server.app", "--port", str(port)]
+    command = [OPENENV / "python", "-m", "server.app", "--port", str(port)]
     folder = ROOT / "examples" / "openenv"
     with subprocess.Popen(
         command, cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -87,9 +71,9 @@ def test_openenv_serves_every_game(openenv):
         try:
             url = f"http://127.0.0.1:{port}"
             wait_for(f"{url}/health")
-            report = ran(openenv / "openenv", "validate", "--url", url)
+            report = ran(OPENENV / "openenv", "validate", "--url", url)
             assert "Verdict: PASS" in report
-            *games, wrong = ran(openenv / "python", "-c", CLIENT, url, *list_games()).splitlines()
+            *games, wrong = ran(OPENENV / "python", "-c", CLIENT, url, *list_games()).splitlines()
         finally:
             server.terminate()
     assert [line.split()[0] for line in games] == list_games()
@@ -98,16 +82,16 @@ def test_openenv_serves_every_game(openenv):
 
 
 @pytest.mark.parametrize("game", list_games())
-def test_verifiers_validates_every_game(verifiers, game, tmp_path):
+def test_verifiers_validates_every_game(game, tmp_path):
     which = ["--taskset.game", game, "--select.limit", "2", "--runtime.type", "subprocess"]
-    printed = ran(verifiers / "vf-validate", "garden-verifiers", *which, "-o", tmp_path)
+    printed = ran(VERIFIERS / "vf-validate", "garden-verifiers", *which, "-o", tmp_path)
     assert json.loads(printed[printed.index("{") :])["valid_rate"] == 1
 
 
-def test_verifiers_evaluates_a_model(verifiers, tmp_path):
+def test_verifiers_evaluates_a_model(tmp_path):
     with ScriptedEndpoint() as endpoint:
         ran(
-            *(verifiers / "vf-eval", "garden-verifiers", "-m", "scripted", "-n", "2", "-o", tmp_path),
+            *(VERIFIERS / "vf-eval", "garden-verifiers", "-m", "scripted", "-n", "2", "-o", tmp_path),
             *("--env.taskset.game", "cacti", "--env.taskset.opponent", "random"),
             *("--client.base-url", endpoint.url, "--client.api-key-var", "KEY", "--no-push", "--no-rich"),
             env={**os.environ, "KEY": "none"},
