@@ -2,14 +2,15 @@
 
 The grammar:
 
-- The action is the rest of the last line `ACTION: …`; if there is none, the last `<action>…</action>`, `\\boxed{…}`,
-  `{"action": …}` or `answer: …`, also with "move" or "choice"; else the last sentence or the last line of the text. What
-  follows a comma or a bracket may be an explanation. Thoughts in `<think>…</think>` are ignored.
+- Thoughts, `<think>…</think>`, are left out. The action is the rest of the last line `ACTION: …`; if there is none, the last
+  `<action>…</action>`, `\\boxed{…}`, `{"action": …}` or `answer: …`, also with "move" or "choice"; else the last sentence or
+  line of the text. What follows "because", "rather than", "not", a comma, a dash or a bracket can explain the action.
 - It is a label, in any case and with other punctuation; in the mode "legal" its number in the list, or both.
-- Or it is other words that fit exactly one legal action: they contain the words of its label that distinguish it from
-  labels with the same first word, or are taken from its description. Words of the game that belong to neither do not fit,
-  nor do numbers with other neighbours than there. Words that the game does not use are ignored.
-- A choice that is left open ("or", "except", two labels) is an error.
+- Or it is other words that fit exactly one legal action. They contain the words that distinguish its label from labels
+  with the same first word, or are taken from its description. All of them are words of the label, the description or the
+  meaning of the action, or say only that something is done (`_NEUTRAL_WORDS`); so "don't grow star" fits nothing.
+- A number fits if the description has it with the same neighbour: not the 3 of "3 coins" for "flower 3".
+- Questions, denials and labels of two actions are errors.
 """
 
 from __future__ import annotations
@@ -58,23 +59,6 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 """Signs that a sentence chooses nothing: a question, a denial, another player's action."""
-_OPEN = frozenset(
-    [
-        "or",
-        "either",
-        "neither",
-        "nor",
-        "unless",
-        "except",
-        "maybe",
-        "perhaps",
-        "anything",
-        "any",
-        "not",
-        "never",
-    ]
-)
-
 _NUMBER = r"[\[(]?#?(\d{1,4})[\])]?"
 _NUMBERED = re.compile(
     rf"{_NUMBER}(?:\s*[.):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)", re.DOTALL
@@ -101,33 +85,8 @@ _NEUTRAL_WORDS = (
     "shall that option offer put place move walk send goe by down type color colour "
 )
 _NEUTRAL = frozenset(_NEUTRAL_WORDS.split())
-_FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "to",
-        "at",
-        "on",
-        "in",
-        "onto",
-        "into",
-        "of",
-        "for",
-        "with",
-        "i",
-        "my",
-        "me",
-        "it",
-        "this",
-        "that",
-        "and",
-        "then",
-        "go",
-        "please",
-        "is",
-    ]
-)
+_FILLER_WORDS = "a an the to at on in onto into of for with i my me it this that and then go please is"
+_FILLERS = frozenset(_FILLER_WORDS.split())
 
 
 class AnswerError(ValueError):
@@ -371,18 +330,10 @@ class _Reader:
         if action is None:
             action = self._fitting(text)
         kept = _REJECTED.sub("", whole)
-        beside = [
-            word for word in self.words(kept.partition(text)[2].partition(",")[0]) if word not in _FILLERS
-        ]
-        if kept.partition(text)[2].lower().startswith(" and ") and self._is_more(beside, action):
-            raise AnswerError(f"{_quoted(whole)} names more than one action. Name exactly one.")
         words, first = (
-            [w for w in self.words(part) if w not in _FILLERS] for part in (kept, _EXPLANATION.split(kept)[0])
+            [word for word in self.words(part) if word not in _FILLERS]
+            for part in (kept, _EXPLANATION.split(kept)[0])
         )
-        if {*words} & _OPEN - {*self.texts[action]} or "one of the" in whole.lower():
-            raise AnswerError(
-                f"{_quoted(whole)} leaves the choice open. Name only the action that you choose."
-            )
         for other in range(len(self.names)):
             if other != action and self._competes(other, action, words if other in self.legal else first):
                 raise AnswerError(
@@ -390,14 +341,6 @@ class _Reader:
                     "Name exactly one."
                 )
         return action
-
-    def _is_more(self, words: list[str], action: int) -> bool:
-        """Return whether words after "and" belong to another action than those before, unless it is not possible yet."""
-        verbs = {self.labels.each[a].words[0] for a in self.legal}
-        if {*words} & self.labels.verbs - verbs:
-            return False
-        own = {*self.texts[action], *self.question}
-        return any(word not in own and (word in self.known or _has_digit(word)) for word in words)
 
     def _competes(self, other: int, action: int, words: list[str]) -> bool:
         """Return whether words that name an action name another one as well, or before it."""
@@ -434,10 +377,6 @@ class _Reader:
         if fits:
             some = f": {'; '.join(self.names[action] for action in fits[:8])}" if self.listed else ""
             raise AnswerError(f"{_quoted(text)} fits several actions{some}. Name exactly one.")
-        if {*said} & _OPEN:
-            raise AnswerError(
-                f"{_quoted(text)} leaves the choice open. Name only the action that you choose."
-            )
         others = [a for a, label in enumerate(self.labels.each) if label.needed <= {*said} <= {*label.words}]
         if len(others) == 1:
             raise AnswerError(f"{self.names[others[0]]!r} is not legal now.", illegal=True)
