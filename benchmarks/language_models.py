@@ -76,15 +76,15 @@ def greedy_in_words(game: Game, seed: int, **options: Any) -> TextAgent:
 
 def anchors(folder: Path = Path("leaderboard")) -> dict[str, evaluate.Anchors]:
     """Return the suite by the leaderboard's ratings."""
-    found = {}
+    suite = {}
     for table in read_tables(folder):
         names = sorted({agent for block in table.done for agent in block[:2]})
         jobs = {block: line.played for block, line in sorted(table.done.items())}
         rated = {r.agent: float(round(r.rating)) for r in evaluated(names, jobs, SEED)[1]}
         ratings = {name: rated[name] for name in OPPONENTS if name in rated}
         game = table.game
-        found[f"{game.name}-{game.num_players}"] = evaluate.Anchors(game.name, game.num_players, ratings)
-    return found
+        suite[f"{game.name}-{game.num_players}"] = evaluate.Anchors(game.name, game.num_players, ratings)
+    return suite
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What the environment receives and returns."""
+"""Actions and observations of the environment."""
 
 from pydantic import Field
 

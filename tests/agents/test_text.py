@@ -669,9 +669,9 @@ def test_evaluate_writes_results_and_continues(tmp_path, monkeypatch, capsys):
         disguise=3,
         output=folder,
     )
-    found = evaluate.main(arguments)
-    assert json.loads((folder / "evaluation.json").read_text()) == json.loads(json.dumps(found))
-    table = found["tables"]["cacti-2"]
+    evaluation = evaluate.main(arguments)
+    assert json.loads((folder / "evaluation.json").read_text()) == json.loads(json.dumps(evaluation))
+    table = evaluation["tables"]["cacti-2"]
     assert table["counts"]["legal_at_once"] == table["counts"]["decisions"] > 50
     page = (folder / "evaluation.md").read_text()
     assert "| cacti-2 |" in page
@@ -705,9 +705,9 @@ def test_evaluate_reports_wrong_arguments(arguments, message, tmp_path):
 
 
 def test_a_rating_agrees_with_the_leaderboards(tmp_path):
-    found = evaluate.main(
+    evaluation = evaluate.main(
         evaluate.Arguments("greedy", games=400, output=tmp_path, opponents=("random", "mcts:50"))
     )
-    for table in found["tables"].values():
+    for table in evaluation["tables"].values():
         low, high = table["interval"]
         assert low - 40 < table["anchors"]["greedy"] < high + 40

@@ -1,4 +1,4 @@
-"""What runs in environments of its own is collected where `make test-clients` has made them."""
+"""Tests of libraries with separate environments are collected if `make test-clients` has installed these."""
 
 from pathlib import Path
 

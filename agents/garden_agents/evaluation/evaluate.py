@@ -168,17 +168,17 @@ def main(arguments: Arguments) -> dict[str, Any]:
             transcript = a.output / TRANSCRIPT.format(name)
             agent = with_arguments(a.agent, transcript=transcript, disguise=a.disguise)
             met[name].append(meet_opponent(agent, chosen[name], opponent, a.games, a.seed, bar.update))
-    found = {
+    evaluation = {
         **settings,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {"python": platform.python_version(), "garden-envs": version("garden-envs")},
         "tables": {name: _table(chosen[name], meetings) for name, meetings in met.items() if meetings},
     }
-    write_json(a.output / RESULTS, found)
-    page = page_of(found)
+    write_json(a.output / RESULTS, evaluation)
+    page = page_of(evaluation)
     write_atomically(a.output / PAGE, page.encode())
     print(page, end="", flush=True)
-    return found
+    return evaluation
 
 
 def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
@@ -217,13 +217,13 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
 # --- the page ---
 
 
-def page_of(found: dict[str, Any]) -> str:
+def page_of(evaluation: dict[str, Any]) -> str:
     """Return the results as a page of Markdown."""
-    disguised = "" if found["disguise"] is None else f", disguised with seed {found['disguise']}"
+    disguised = "" if evaluation["disguise"] is None else f", disguised with seed {evaluation['disguise']}"
     lines = [
-        f"# Evaluation of `{one_line(found['agent'])}`",
+        f"# Evaluation of `{one_line(evaluation['agent'])}`",
         "",
-        f"garden-envs {found['versions']['garden-envs']}, {found['date']}, seed {found['seed']}{disguised}.",
+        f"garden-envs {evaluation['versions']['garden-envs']}, {evaluation['date']}, seed {evaluation['seed']}{disguised}.",
         "",
     ]
     head = [
@@ -236,7 +236,7 @@ def page_of(found: dict[str, Any]) -> str:
         "tokens per decision",
         "seconds per decision",
     ]
-    lines += _markdown(head, [_summary(name, table) for name, table in found["tables"].items()])
+    lines += _markdown(head, [_summary(name, table) for name, table in evaluation["tables"].items()])
     lines += [
         "",
         "Ratings are on the leaderboard's scale: `random` has 0, and 400 points more mean finishing ahead ten times as often.",
@@ -253,7 +253,7 @@ def page_of(found: dict[str, Any]) -> str:
             _share(r),
             f"{r['forfeits']}",
         ]
-        for name, table in found["tables"].items()
+        for name, table in evaluation["tables"].items()
         for r in table["results"]
     ]
     lines += _markdown(["table", "opponent", "its rating", "games", "wins (95 % interval)", "forfeits"], rows)

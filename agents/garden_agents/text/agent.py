@@ -51,7 +51,7 @@ Complete = Callable[[list[Message]], "str | Completion"]
 
 @dataclass
 class Counts:
-    """What a model has answered so far.
+    """Counts of a model's answers so far.
 
     Example:
         >>> from garden_agents.text import TextAgent

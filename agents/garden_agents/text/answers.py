@@ -31,9 +31,8 @@ LIMIT = 1_000_000
 
 END = "End your answer with one line: ACTION: <action>"
 THOUGHTS = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_CHANNEL = re.compile(
-    r"</think(?:ing)?>|<\|message\|>", re.IGNORECASE
-)  # a prompt can have opened the thoughts
+_CHANNEL = re.compile(r"</think(?:ing)?>|<\|message\|>", re.IGNORECASE)
+"""Ends of thoughts that the prompt's template began."""
 _NAMES = r"(?:action|answer|move|choice|decision)"
 _LINE = re.compile(
     r"^[^\w\n]{0,20}(?:my |final )*action\b[\s*_`]{0,9}[:=→][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
@@ -53,7 +52,7 @@ _REJECTED = re.compile(
     r"\W*\b(?:rather than|instead of|because|since|whereas|which|as (?:it|this|that)|(?:and |but )?not)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-"""What follows the action and explains it, or names what is not chosen."""
+"""Words after the action that explain it, or that name what is not chosen."""
 _DENIED = re.compile(
     r"\?|\b(?:is|are|was|would|will|do|does|did|can|could|should|must) not\b|cannot|n['’]t\b|^\W*(?:the )?(?:opponent|player_\d+)\b",
     re.IGNORECASE,
@@ -249,8 +248,8 @@ def named_action(answer: str) -> tuple[str, bool]:
             raise AnswerError(
                 f"Your answer names two actions, {_quoted(earlier[1])} and {_quoted(later[1])}. Name one."
             )
-    for found in (lines, [*_BRACKETS.finditer(text)], [*_LOOSE.finditer(text)]):
-        for mark in reversed(found):
+    for marks in (lines, [*_BRACKETS.finditer(text)], [*_LOOSE.finditer(text)]):
+        for mark in reversed(marks):
             after = next(filter(None, mark.groups()), "") or text[mark.end() :]
             if named := next(filter(None, (line.strip(_DECORATION) for line in after.split("\n"))), ""):
                 return named[:_LONGEST], True
@@ -308,9 +307,9 @@ class _Reader:
 
     def numbered(self, text: str) -> int | None:
         """Return the action that a number in the list names, None if the text is not of that form."""
-        found = _ONLY_NUMBER.fullmatch(text) or _NUMBERED.fullmatch(text)
-        number, rest = (found[1], found[2] if found.re is _NUMBERED else "") if found else ("", "")
-        if not found:
+        form = _ONLY_NUMBER.fullmatch(text) or _NUMBERED.fullmatch(text)
+        number, rest = (form[1], form[2] if form.re is _NUMBERED else "") if form else ("", "")
+        if not form:
             options = {*_OPTION.findall(text)} | {
                 str(1 + _ORDINALS.index(word.lower())) for word in _ORDINAL.findall(text)
             }

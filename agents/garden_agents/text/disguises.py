@@ -64,7 +64,7 @@ class Disguise:
 
     def __call__(self, text: str) -> str:
         """Return a text with the words of the theme and the invented words swapped."""
-        return self._words.sub(lambda found: _like(found[0], self._other[found[0].lower()]), text)
+        return self._words.sub(lambda word: _like(word[0], self._other[word[0].lower()]), text)
 
 
 def _forms(word: str) -> list[str]:

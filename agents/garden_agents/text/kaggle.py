@@ -19,7 +19,7 @@ from garden_core.game import Game
 
 
 class ParseResult(NamedTuple):
-    """What a response names.
+    """The move that a response names.
 
     Attributes:
         legal_action: one of the legal moves, or None.
@@ -57,7 +57,7 @@ def observe(
     check_choice(mode, "mode", ("form", "none"))
     over = bool(state["terminated"] or state["truncated"])
     current = -1 if over else int(state["current_player"])
-    found: dict[str, Any] = {
+    observation: dict[str, Any] = {
         "playerId": seat,
         "currentPlayer": current,
         "isTerminal": over,
@@ -67,10 +67,10 @@ def observe(
     if current == seat:
         hide = disguise or str
         messages = prompt(game, state, seat, history, mode=mode, rules=rules, disguise=disguise)
-        found["prompt"] = "\n\n".join(message["content"] for message in messages)
+        observation["prompt"] = "\n\n".join(message["content"] for message in messages)
         offered = game.seat_view(state, seat)["legal"]
-        found["legalMoves"] = {str(entry["action"]): hide(entry["label"]) for entry in offered}
-    return found
+        observation["legalMoves"] = {str(entry["action"]): hide(entry["label"]) for entry in offered}
+    return observation
 
 
 def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str]:

@@ -20,10 +20,7 @@ MODES: tuple[Mode, ...] = ("legal", "form", "none")
 RULES: tuple[Rules, ...] = ("short", "full", "none")
 
 _LISTED = 12  # largest number of actions that the description of a notation lists
-_UNSEEN = (
-    "num_players",
-    "reward",
-)  # options that a prompt tells otherwise, or that do not matter to a player
+_UNLISTED = ("num_players", "reward")  # options that the prompt states elsewhere, or that no player needs
 
 
 class History(NamedTuple):
@@ -104,7 +101,7 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
         f"- {option.name} = {value}: {option.help}"
         for option in game.options
         if (value := game.shown_options.get(option.name, option.default)) != option.default
-        and option.name not in _UNSEEN
+        and option.name not in _UNLISTED
         and not option.is_file
     ]
     if variant:

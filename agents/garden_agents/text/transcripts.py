@@ -81,25 +81,22 @@ class Transcript:
                 path.open("ab").close()
             except OSError as error:
                 raise ValueError(f"{path} cannot be written: {error.strerror}") from None
-        self._known = {line.key: line for line in read(path)} if path is not None and path.exists() else {}
+        self._known = {line.key: line for line in read(path)} if path is not None else {}
 
     def get(self, key: str) -> Reply | None:
         """Return the reply of an attempt that the file had when it was opened, or None."""
         line = self._known.get(key)
-        return (
-            None
-            if line is None
-            else Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
-        )
+        if line is None:
+            return None
+        return Reply(line.answer, line.seconds, line.prompt_tokens, line.completion_tokens)
 
     def add(self, line: Line) -> None:
         """Append a line, unless the file had its attempt when it was opened."""
         if self.path is not None and line.key not in self._known:
             with self.path.open("ab+", buffering=0) as file:
                 _end_last_line(file)
-                file.write(
-                    msgspec.json.encode(line) + b"\n"
-                )  # in one call: several processes can share a file
+                content = msgspec.json.encode(line) + b"\n"
+                file.write(content)  # in one call: several processes can share a file
 
 
 def read(path: Path) -> list[Line]:
@@ -114,13 +111,13 @@ def read(path: Path) -> list[Line]:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     *lines, _ = content.split(b"\n")
     decoder = msgspec.json.Decoder(Line)
-    found = []
+    read_lines = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(decoder.decode(line))
+            read_lines.append(decoder.decode(line))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {one_line(error)}") from None
-    return found
+    return read_lines
 
 
 def _end_last_line(file: FileIO) -> None:
