@@ -32,8 +32,7 @@ VARIANTS = {
         {"peaks": 3},
         {"special_actions": True, "reward": "margin"},
         {"gardeners": 2},
-        {"cooperative": True, "num_players": 1},
-        {"cooperative": True, "num_players": 3},
+        *({"cooperative": True, "num_players": n} for n in (1, 2, 3, 4, 5)),
         {"view": "planes"},
     ],
 }
