@@ -28,14 +28,21 @@ THOROUGH = (
     "test_examples.py wasm/ web/"
 )
 """Files and folders of tests that `make test` leaves to `make test-all`, except those marked `quick`."""
+FIRST = ("web/", "site/", "wasm/", "clients/", "agents/")
+"""Folders with the longest files, which begin first so that no process waits for the other at the end."""
 MARK = "import pathlib\npathlib.Path({!r}).touch()\n"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark the tests of `THOROUGH`."""
+    """Mark the tests of `THOROUGH`, and put those of `FIRST` first."""
+
+    def place_of(item):
+        return item.path.relative_to(Path(__file__).parent).as_posix()
+
+    items.sort(key=lambda item: not place_of(item).startswith(FIRST))
     for item in items:
-        place = item.path.relative_to(Path(__file__).parent).as_posix()
+        place = place_of(item)
         if place.startswith(tuple(THOROUGH.split())) and not item.get_closest_marker("quick"):
             item.add_marker("thorough")
 
