@@ -206,7 +206,7 @@ def _pieces(view: View, track: int) -> dict[int, str]:
 def _stock(view: View) -> str:
     stacks = zip(PRIZES, view.prizes, strict=True)
     prizes = ", ".join(f"{name} {' '.join(map(str, values)) or 'none left'}" for name, values in stacks)
-    cards = f"{view.pile_left} in pile, {sum(view.discards)} discarded"
+    cards = f"{view.pile_left} in pile, discarded {', '.join(view.cards(view.discards)) or 'none'}"
     return f"prizes: {prizes}; Garden cards: {cards}"
 
 

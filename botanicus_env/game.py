@@ -251,12 +251,21 @@ class Botanicus(Game):
             for number, ways in enumerate(tables.ways(nodes)):
                 edges = [f"to {to}" + (wording.for_coins(cost) if cost else "") for to, cost in ways]
                 tracks.append((track, number, wording.step(nodes, number), *edges, *[""] * (2 - len(edges))))
+        values = [
+            (f"{name} prizes, top first, as four players have them", getattr(printed.prizes, name))
+            for name in PRIZES
+        ]
+        values += [
+            ("points of the first to the fifth animal", printed.animals),
+            ("points of a full column whose highest level is I, II, III, IV", printed.columns),
+        ]
         return {
             "tasks": (("task", *wording.LEVELS[1:], "points"), tasks),
             "board": (("column", *(f"space {space}" for space in range(SPACES))), board),
             "tiles": (("tile", "light side", "dark side"), tiles),
             "garden cards": (("card", "copies"), cards),
             "tracks": (("track", "node", "what it gives", "upper edge", "lower edge"), tracks),
+            "values": (("values", "in order"), [(name, ", ".join(map(str, each))) for name, each in values]),
         }
 
     def own_snapshot(self, state: Any) -> dict[str, Any]:

@@ -86,6 +86,20 @@ def test_rules_and_options_are_in_the_prompt():
     assert all("peaks = 2" in text and "3 players" in text for text in texts.values())
 
 
+@pytest.mark.parametrize("name", ["cacti", "botanicus"])
+def test_full_rules_have_the_own_cards_only(name):
+    packaged = make(name)
+    own = make(name, **private_data(packaged, 3))
+    texts = [asked(dealt(game, history=True), rules="full")[0]["content"] for game in (packaged, own)]
+    assert [" Rewards" in text for text in texts] == [False, False]
+    for columns, rows in packaged.data_tables.values():
+        lines = [f"| {' | '.join(map(str, row))} |" for row in (columns, *rows)]
+        assert all(line in texts[0] for line in lines)
+        assert not any(line in texts[1] for line in lines)
+    for columns, rows in own.data_tables.values():
+        assert all(" | ".join(map(str, row)).strip() in texts[1] for row in (columns, *rows))
+
+
 def test_what_the_others_did_since_is_in_the_prompt():
     batch = dealt(make("mars", num_players=3), history=True)
     for _ in range(3):

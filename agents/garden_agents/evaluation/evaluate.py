@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import tyro
 
 from garden_agents.errors import one_line_errors
@@ -77,12 +78,12 @@ class Meeting:
 
     Attributes:
         result: wins and scores.
-        independent: number of independent games that say as much.
+        shares: the agent's share of the win in each seat of each deal.
         counts: what a language model answered (`garden_agents.text.Counts`); empty for other agents.
     """
 
     result: Result
-    independent: float
+    shares: list[list[float]]
     counts: dict[str, float]
 
 
@@ -109,7 +110,7 @@ def meet_opponent(
     placed = places(game, states, forfeited)
     result = result_of((agent, opponent), placed, scores(game, states), forfeited)
     counts = getattr(own, "counts", None)
-    return Meeting(result, independent_games(alone_shares(placed)), {} if counts is None else asdict(counts))
+    return Meeting(result, alone_shares(placed).tolist(), {} if counts is None else asdict(counts))
 
 
 @dataclass
@@ -201,7 +202,10 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
     """Return the results of a table as plain JSON values."""
     ratings = [anchors.ratings[meeting.result.opponent] for meeting in meetings]
     rating, low, high = rate_against(
-        [(r, m.result.win_rate, m.independent) for r, m in zip(ratings, meetings, strict=True)],
+        [
+            (r, m.result.win_rate, independent_games(np.array(m.shares)))
+            for r, m in zip(ratings, meetings, strict=True)
+        ],
         anchors.num_players,
     )
     counts = {key: sum(m.counts[key] for m in meetings) for key in meetings[0].counts}
@@ -210,7 +214,7 @@ def _table(anchors: Anchors, meetings: list[Meeting]) -> dict[str, Any]:
         "interval": [value if math.isfinite(value) else None for value in (low, high)],
         "anchors": anchors.ratings,
         "counts": counts,
-        "results": [asdict(m.result) | {"counts": m.counts} for m in meetings],
+        "results": [asdict(m.result) | {"counts": m.counts, "shares": m.shares} for m in meetings],
     }
 
 

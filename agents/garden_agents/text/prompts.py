@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -57,7 +58,7 @@ def prompt(
             decision. None: it reports none.
         mode: what the prompt says about actions. "legal": it lists and describes the legal actions. "form": it explains how
             actions are written, but not which ones are legal. "none": neither.
-        rules: "short": the game's summary; "full": all rules; "none": no rules.
+        rules: "short": the game's summary; "full": all rules but those of rewards; "none": no rules.
         disguise: renames the game's things, see `Disguise`; None: they have their names.
 
     Raises:
@@ -91,7 +92,7 @@ def _system(game: Game, seat: int, mode: Mode, rules: Rules) -> str:
     if rules == "short":
         blocks += ["Rules in short:", *_paragraphs(game.summary)]
     elif rules == "full":
-        blocks += ["Rules:", game.rules_text.strip()]
+        blocks += ["Rules:", _full_rules(game)]
     if game.data and rules != "none":
         blocks += [
             "This game has its own cards and values. Where the rules name others, these replace them:",
@@ -167,6 +168,13 @@ def forms(game: Game) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     return [" ".join(paragraph.split()) for paragraph in textwrap.dedent(text).strip().split("\n\n")]
+
+
+def _full_rules(game: Game) -> str:
+    """Return the rules without the section about rewards, and without tables if the game has its own."""
+    sections = re.split(r"^(?=## )", game.rules_text.strip(), flags=re.MULTILINE)
+    text = "".join(section for section in sections if not re.match(r"## [\d. ]*Rewards\b", section))
+    return re.sub(r"^(\|.*\n)+\n?", "", f"{text}\n", flags=re.MULTILINE).strip() if game.data else text.strip()
 
 
 def _tables(game: Game) -> str:
