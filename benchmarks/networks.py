@@ -1,18 +1,19 @@
 """Replace a pretrained network if a new one is stronger: `python -m benchmarks.networks GAME RUN`.
 
 A sequential comparison (`garden compare`) decides whether the network of the run's folder leads the pretrained one for the same
-number of players by more than 0 Elo points. If so, its file replaces the pretrained network's. Every decision is added to
-`results/networks.json`. A game without a pretrained network for this number of players gets the new one.
+number of players by more than 0 Elo points. If so, it replaces the pretrained network. Every decision is added to
+`results/networks.json`. A game without a pretrained network for this number of players gets the new one. Pretrained networks
+are stored, and compared, with weights in half precision, so their files are small.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tyro
 from garden_agents.errors import one_line_errors
 from garden_agents.evaluation.compare import compare, in_words
@@ -21,11 +22,13 @@ from garden_agents.evaluation.pairs import Games
 from garden_agents.evaluation.sequential import SequentialTest
 from garden_agents.games import hints_of
 from garden_agents.networks import NETWORK, SUFFIX
-from garden_agents.networks.network_agent import NetworkAgent, load
+from garden_agents.networks.network_agent import Description, NetworkAgent, load
 from garden_agents.progress import progress_bar
 from garden_agents.registry import make_game
 
 from benchmarks import common
+from garden_core.files.array_files import read, write
+from garden_core.files.disk import write_atomically
 
 RESULT = "networks"
 
@@ -54,6 +57,14 @@ class Arguments:
     """folder for networks.json"""
 
 
+def in_half_precision(network: Path) -> Path:
+    """Write a network with its weights as float16 next to its file; return the path."""
+    weights, _, config = read(network, "config", Description)
+    path = network.with_name(f"half{SUFFIX}")
+    write(path, {name: weight.astype(np.float16) for name, weight in weights.items()}, "config", config)
+    return path
+
+
 @one_line_errors()
 def main(arguments: Arguments) -> None:
     """Compare the networks, replace the old one if the new one is stronger, and add the decision to the table.
@@ -62,12 +73,13 @@ def main(arguments: Arguments) -> None:
         SystemExit: for a folder without a network that fits the game.
     """
     a = arguments
-    game, new = make_game(a.game, a.num_players, {}), a.run / NETWORK
+    game = make_game(a.game, a.num_players, {})
     folder = hints_of(game).folder
     if folder is None:
         raise ValueError(f"{a.game} has no folder for pretrained networks")
     old = folder / "networks" / f"{game.num_players}{SUFFIX}"
-    agent = NetworkAgent.load(new, game)
+    agent = NetworkAgent.load(a.run / NETWORK, game)
+    new = in_half_precision(a.run / NETWORK)
     decision: dict[str, Any] = {
         "date": common.facts()["date"],
         "game": game.name,
@@ -98,7 +110,7 @@ def main(arguments: Arguments) -> None:
         print(in_words(result, test))
     if decision["replaced"]:
         old.parent.mkdir(exist_ok=True)
-        shutil.copyfile(new, old)
+        write_atomically(old, new.read_bytes())
     print(f"{old} {'is now the network of' if decision['replaced'] else 'stays; not replaced by'} {a.run}")
     table = a.output / f"{RESULT}.json"
     past = json.loads(table.read_text())["measurements"] if table.exists() else []

@@ -8,6 +8,7 @@ import sys
 
 import garden_agents
 import msgspec
+import numpy as np
 import pytest
 import tyro
 from garden_agents.evaluation import evaluate
@@ -248,13 +249,16 @@ def test_networks_are_replaced_by_stronger_ones(tmp_path, monkeypatch, capsys):
         return json.loads((tmp_path / "networks.json").read_text())["measurements"]
 
     assert "games" not in decided(bad)[-1]
-    assert old.read_bytes() == (bad / "network.safetensors").read_bytes()
+    assert old.read_bytes() == (bad / "half.safetensors").read_bytes()
     assert decided(good)[-1]["answer"] == "above"
-    assert old.read_bytes() == (good / "network.safetensors").read_bytes()
+    assert old.read_bytes() == (good / "half.safetensors").read_bytes()
+    assert old.stat().st_size < 0.6 * (good / "network.safetensors").stat().st_size
     decisions = decided(bad)
     assert [each["replaced"] for each in decisions] == [True, True, False]
     assert decisions[-1]["command"] == decisions[-2]["before"] == f"garden train cacti --run {bad}"
-    assert old.read_bytes() == (good / "network.safetensors").read_bytes()
+    assert old.read_bytes() == (good / "half.safetensors").read_bytes()
+    half = garden_agents.load(game).network.parameters
+    np.testing.assert_allclose(half, -agent.network.parameters, rtol=1e-3, atol=1e-7)
 
 
 def test_soak(tmp_path):

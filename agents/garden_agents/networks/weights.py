@@ -12,7 +12,7 @@ _MOST_NAMES = 5  # tensors that a message names
 
 
 def check_weights(weights: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that the weights have these names and shapes, are float32, and are finite.
+    """Check that the weights have these names and shapes, are float32 or float16, and are finite.
 
     Raises:
         ValueError: if not; the message names some of the arrays at fault.
@@ -21,9 +21,9 @@ def check_weights(weights: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[
     other += [n for n in shapes if n in weights and weights[n].shape != shapes[n]]
     if other:
         raise ValueError(f"it does not fit its own description: {_some(other)}")
-    types = [f"{n} is {w.dtype}, not float32" for n, w in weights.items() if w.dtype != np.float32]
+    types = [f"{n} is {w.dtype}" for n, w in weights.items() if w.dtype not in (np.float32, np.float16)]
     if types:
-        raise ValueError(f"its weights are of another type: {_some(types)}")
+        raise ValueError(f"its weights are not float32 or float16: {_some(types)}")
     broken = [n for n, w in weights.items() if not np.isfinite(w).all()]
     if broken:
         raise ValueError(f"its weights are not finite: {_some(broken)}")
