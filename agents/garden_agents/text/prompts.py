@@ -174,7 +174,9 @@ def _full_rules(game: Game) -> str:
     """Return the rules without the section about rewards, and without tables if the game has its own."""
     sections = re.split(r"^(?=## )", game.rules_text.strip(), flags=re.MULTILINE)
     text = "".join(section for section in sections if not re.match(r"## [\d. ]*Rewards\b", section))
-    return re.sub(r"^(\|.*\n)+\n?", "", f"{text}\n", flags=re.MULTILINE).strip() if game.data else text.strip()
+    return (
+        re.sub(r"^(\|.*\n)+\n?", "", f"{text}\n", flags=re.MULTILINE).strip() if game.data else text.strip()
+    )
 
 
 def _tables(game: Game) -> str:
