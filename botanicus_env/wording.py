@@ -13,10 +13,10 @@ from botanicus_env.tables import TRACKS, Node, Task, stages, ways
 LEVELS = ("", "I", "II", "III", "IV")
 
 SUMMARY = """\
-Each player tends a garden of 18 beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the
-left) and begins with 6 coins. The most points win. Plants have levels I to IV. The Gardener is on a
-crossing between beds and reaches the beds around it: from crossing 1,1 the beds 1,1, 1,2, 2,1 and 2,2.
-You can plant and water only there.
+Each player tends a garden of beds in 5 rows (0 to 4, from the top) and 4 columns (0 to 3, from the left),
+in which some places have none, and begins with 6 coins. The most points win. Plants have levels I to IV.
+The Gardener is on a crossing between beds, 0,0 to 3,2, and reaches the beds around it: from crossing 1,1
+the beds 1,1, 1,2, 2,1 and 2,2. You can plant and water only there.
 
 Points come from tasks, animals, prizes, full columns of the garden and coins. Each row has a basic task.
 Before the first turn each player is dealt five special tasks, open to all, and gives one to each row. A
@@ -25,8 +25,8 @@ more plants do no harm. The basic task scores as soon as it is met, after that t
 if it is already met). Scored tasks stay scored when plants change later. The first five animals score 3,
 6, 10, 15 and 21 points. Prizes are at the ends of the money track and the shovel track and get smaller,
 so try to be there first. At the end a column whose beds are all planted scores 2, 5, 9 or 15 points if
-its highest plant is of level I, II, III or IV, and every 3 coins score 1. (Your own data file can change
-these values.) If scores are level, the player who is earlier in the last order of Flowers is ahead.
+its highest plant is of level I, II, III or IV, and every 3 coins score 1. If scores are level, the player
+who is earlier in the last order of Flowers is ahead.
 
 The board has 8 columns of 4 spaces (0 to 3, from the top). You go through them twice, and each player has
 one turn per column. First you may, in any order, walk the Gardener once for 1 coin per step, and play one
@@ -36,7 +36,7 @@ Pole Position every Flower is free, and only the first gains coins. Each space o
 a tile, whose action the first Flower there gains as well. The Flowers' places are the order of turns in
 the next column: upper spaces first, and on one space from the top Flower down. With two players the
 first of them puts a neutral Flower on a space before each column; as any Flower does, it takes the tile
-away and makes the space dearer. After the first time through, all tiles are back and show their other
+away, makes the space dearer and is the first one at a Pole Position. After the first time through, all tiles are back and show their other
 sides.
 
 Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I"

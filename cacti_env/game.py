@@ -52,15 +52,16 @@ Grow: take all cacti of one type from the middle into your Nursery. The other pl
 Plant, if possible. No player responds to a response.
 
 Plant: discard from your Nursery the cacti that an Arrangement asks for and score its points. It may be one from
-your hand or the open one on the deck; of a Basic Arrangement you plant one half, the upper or the lower.
+your hand or the open one on the deck; of a Basic Arrangement you plant one half, the upper or the lower, and lose the
+other. No Arrangements are drawn during the game.
 
 Special, once a game: put all cacti of one type, those in the middle and those in your Nursery, under your Special
 Planter. They stay there and are worth 1 point each.
 
 After your turn the middle is filled up to five from the deck. When that is no longer possible after the turn of the
-second player, player_1, the game ends. After the first player's turn, the discards are shuffled into a new deck and
-the second player has one last turn, in which the card at the beginning may be declined. An empty deck alone does not
-end the game.
+second player, player_1, the game ends. When it is not possible after the first player's turn, the discards are
+shuffled into a new deck and the second player has one last turn, in which the card at the beginning may be declined.
+An empty deck alone does not end the game.
 
 At the end your Bonus Planter takes the cacti of its type from your Nursery, 1 point each. For the rest of your Nursery
 you lose the number of its cacti times the number of its types: 4 cacti of 2 types cost 8 points. Level scores are

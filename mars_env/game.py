@@ -52,14 +52,15 @@ Using a die: your gardener goes exactly as many hexes as the die shows, in a str
 centre, but not gardeners, peaks or the edge, and it may not stop on the centre. On a hex without a flower you plant
 one of yours, of any colour you have left, and gain as many points as there are flowers in its group: the flowers of
 its colour that are connected with it, no matter who planted them, and itself. On a hex with a flower you plant
-nothing and lose 1 point. A die with which you cannot move may be given up, which costs 1 point too.
+nothing and lose 1 point. A die with which you cannot move may be given up, even if you can move with
+another one; this costs 1 point too. Scores do not fall below 0.
 
 The score track has room for one player on each space above 0: a player who would end on a taken space goes on, in
 the same direction, to the next free one.
 
 The game ends as soon as a player has planted their last flower, or when no dice are left and no player can roll.
 
-Variants: peaks block the way; with two gardeners each, a die may move either; with special actions you have another
+Variants, of which plain games have none: peaks block the way; with two gardeners each, a die may move either; with special actions you have another
 turn, if dice are left, when you plant the tenth flower of a colour or your points lead to a taken space above 25; in
 the cooperative game all players win or lose together, and the team has the lowest of their scores.
 """

@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -35,14 +36,16 @@ _CHANNEL = re.compile(r"</think(?:ing)?>|<\|message\|>", re.IGNORECASE)
 """Ends of thoughts that the prompt's template began."""
 _NAMES = r"(?:action|answer|move|choice|decision)"
 _LINE = re.compile(
-    r"^[^\w\n]{0,20}(?:my |final )*action\b[\s*_`]{0,9}[:=→][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]{0,20}(?:my |final )*action\b(?:[\s*_`]{0,9}[:=→]|[ \t*_`]{1,9}[–—-][ \t])[ \t]*(.*)$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _BRACKETS = re.compile(
-    rf"<{_NAMES}>([^<]{{0,500}})</{_NAMES}>|\\boxed\{{(?:\\text\{{)?([^{{}}\n]{{0,500}})\}}"
+    rf"<{_NAMES}>([^<]{{0,500}})</{_NAMES}>|\\boxed\{{((?:[^{{}}\n]|\{{[^{{}}\n]*\}}){{0,500}})\}}"
     rf"|\"{_NAMES}\"\s{{0,9}}:\s{{0,9}}([^}}\n]{{0,500}})",
     re.IGNORECASE,
 )
 _LOOSE = re.compile(rf"\b{_NAMES}\b[\s*_`]{{0,9}}(?:[:=→]|is:)[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_LATEX = re.compile(r"\\[a-z]+\s*(?=\{)|\\(?=\W)|[{}$]", re.IGNORECASE)
 _LONGEST = 500  # characters of the part that names the action
 _DECORATION = " \t\r*_`\"'“”{}<>"
 _EXPLANATION = re.compile(
@@ -60,7 +63,11 @@ _DENIED = re.compile(
 """Signs that a sentence chooses nothing: a question, a denial, another player's action."""
 _NUMBER = r"[\[(]?#?(\d{1,4})[\])]?"
 _NUMBERED = re.compile(
-    rf"{_NUMBER}(?:\s*[.):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)", re.DOTALL
+    rf"(?:(?:option|number|no\.|nr\.)\s*)?{_NUMBER}(?:\s*[.,):\]]+|\s+[–—-]|(?=\s*\()|(?<=\]))\s*\(?(?=[^\W\d])(.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    rf"{_NUMBER}\s*(?:and|or|then|&|/|\+)\s*(?:option|number)?\s*{_NUMBER}\W*", re.IGNORECASE
 )
 _ONLY_NUMBER = re.compile(
     rf"(?:i(?:'ll| will)? )?(?:(?:choose|pick|take|select|play|go with|go for)\s+)?(?:the )?(?:option|number|no\.|nr\.)?\s*{_NUMBER}\W*",
@@ -75,6 +82,7 @@ _ORDINAL = re.compile(
 _PAIR = re.compile(
     r"\(?(?:\bq\s*[=:]?\s*|\brow\s+)?(?<![_\d])(-?\d+)(?:\s*,\s*|\s+(?=-\d))(?:r\s*[=:]?\s*|column\s+)?(-?\d+)\)?"
 )
+_FROM = re.compile(r"\bfrom\s+-?\d+,-?\d+(?=\s+to\b)")
 _ROMAN = re.compile(r"(\d) (i{1,3}|iv)\b")
 _TOKEN = re.compile(r"-?\d+,-?\d+|\d+_i+v?|[+-]?\d+|[^\W\d]\w*")
 _CHARACTERS = str.maketrans({"−": "-", "–": "-", "‑": "-", "’": "'"})
@@ -218,6 +226,8 @@ def match(
     reader = _Reader(labels, legal, synonyms, question, meanings, marked, numbers)
     errors = []
     readings = [*_readings(named, marked)]
+    if numbers and _SEVERAL.fullmatch(named):
+        raise AnswerError(f"{_quoted(named)} names two actions. Name one.")
     if numbers and (action := reader.numbered(named)) is not None:
         return action
     for text, whole in readings:
@@ -240,7 +250,7 @@ def named_action(answer: str) -> tuple[str, bool]:
         >>> named_action("Blue is scarce.\\n**ACTION:** plant blue")
         ('plant blue', True)
     """
-    text = _CHANNEL.split(THOUGHTS.sub("\n", answer))[-1]
+    text = unicodedata.normalize("NFKC", _CHANNEL.split(THOUGHTS.sub("\n", answer))[-1])
     lines = [*_LINE.finditer(text)]
     for earlier, later in itertools.pairwise(lines):
         same = earlier[1].strip(_DECORATION).lower() == later[1].strip(_DECORATION).lower()
@@ -252,7 +262,9 @@ def named_action(answer: str) -> tuple[str, bool]:
         for mark in reversed(marks):
             after = next(filter(None, mark.groups()), "") or text[mark.end() :]
             if named := next(filter(None, (line.strip(_DECORATION) for line in after.split("\n"))), ""):
-                return named[:_LONGEST], True
+                named = _LATEX.sub("", named[:_LONGEST])
+                inner = _LINE.match(named)
+                return (inner[1] if inner else named), True
     rest = [*filter(None, (line.strip(_DECORATION) for line in text.split("\n")))]
     if not rest:
         raise AnswerError(f"Your answer names no action. {END}")
@@ -490,7 +502,7 @@ def _words(text: str, synonyms: Mapping[str, str]) -> list[str]:
         plain = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", synonyms[phrase], plain)
     plain = _ROMAN.sub(r"\1_\2", plain)
     plain = _PAIR.sub(lambda pair: f" {int(pair[1])},{int(pair[2])} ", plain)
-    return [_singular(token) for token in _TOKEN.findall(plain)]
+    return [_singular(token) for token in _TOKEN.findall(_FROM.sub("", plain))]
 
 
 def _singular(word: str) -> str:
