@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -75,10 +76,12 @@ reference.write(Path(__file__).parent / "api")
 
 
 def setup(app: Sphinx) -> None:
-    """Show the page to play on, if there is one, and descriptions of attributes as they are.
+    """Show the films, the page to play on, if there is one, and descriptions of attributes as they are.
 
-    Napoleon would read the text before a colon as a type.
+    Sphinx does not copy what HTML within a page names. Napoleon would read the text before a colon as a type.
     """
+    folders = Path(__file__).parent / "pictures", Path(app.outdir) / "pictures"
+    app.connect("build-finished", lambda *_: shutil.copytree(*folders, dirs_exist_ok=True))
     if HAS_PAGE:
         app.tags.add("page")
 

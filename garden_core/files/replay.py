@@ -95,7 +95,7 @@ class Replay:
             last = None if label is None else (int(state["current_player"]), self.game.labels.index(label))
 
     def frames(
-        self, seat: int | None = None, width: int | None = None, every: int = 1, **look: Any
+        self, seat: int | None = None, width: int | None = None, every: int = 1, start: int = 0, **look: Any
     ) -> Iterator[np.ndarray]:
         """Yield a picture of each position, uint8 (H, W, 3), with the last decision marked.
 
@@ -105,16 +105,21 @@ class Replay:
             seat: show the view of this seat; None shows everything.
             width: in pixels, with proportional height; None: the picture's own.
             every: yield the last position and every `every`-th before it.
+            start: leave out the positions before decision `start`.
             **look: `dark`, `compact`, `names` of `Game.svg`.
 
         Raises:
-            ValueError: for a seat that does not exist, an `every` that is not positive, or a game without pictures.
+            ValueError: for a seat that does not exist, an `every` that is not positive, a `start` after the end of the game,
+                or a game without pictures.
         """
         if every < 1:
             raise ValueError(f"every must be positive, not {every}")
+        if not 0 <= start <= len(self.actions):
+            raise ValueError(f"start must be 0 to {len(self.actions)}, not {start}")
+        first = start + (len(self.actions) - start) % every
 
         def drawn() -> Iterator[str]:
-            shown = itertools.islice(self.decisions(), len(self.actions) % every, None, every)
+            shown = itertools.islice(self.decisions(), first, None, every)
             return (self.game.svg(state, seat, last=last, **look) for state, last in shown)
 
         height = len(to_pixels(max(drawn(), key=height_of), width))

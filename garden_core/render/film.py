@@ -126,6 +126,7 @@ def save_film(
     width: int = 800,
     seconds: float = 0.7,
     every: int = 1,
+    start: int = 0,
     **look: Any,
 ) -> None:
     """Write a GIF or, with the package `av`, an MP4, by the file's name.
@@ -137,6 +138,7 @@ def save_film(
         width: in pixels.
         seconds: duration of each position; the last one stays three times as long.
         every: show the last position and every `every`-th before it.
+        start: leave out the positions before decision `start`.
         **look: `dark`, `compact`, `names` of `Game.svg`.
 
     Raises:
@@ -155,12 +157,12 @@ def save_film(
         raise ValueError(f"a film is .gif or .mp4, not {path.name}")
     if not (width > 0 and seconds > 0 and every > 0):
         raise ValueError(f"width, seconds and every must be positive, not {width}, {seconds} and {every}")
-    pictures = replay.frames(seat, width, every, **look)
+    pictures = replay.frames(seat, width, every, start, **look)
     if kind == ".mp4":
         write_atomically(path, _mp4(pictures, seconds))
         return
-    number = len(replay.actions) // every + 1
-    few = list(replay.frames(seat, width, every * -(-number // _COLOURS_OF), **look))
+    number = (len(replay.actions) - start) // every + 1
+    few = list(replay.frames(seat, width, every * -(-number // _COLOURS_OF), start, **look))
     pixels = number * few[0].shape[0] * few[0].shape[1]
     if pixels > GIF_LIMIT:
         enough = every * -(-pixels // GIF_LIMIT)

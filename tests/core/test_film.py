@@ -112,6 +112,13 @@ def test_a_film_can_leave_out_positions(cacti, tmp_path):
     save_film(cacti, tmp_path / "game.gif", width=200, seconds=0.1, every=7)
     with Image.open(tmp_path / "game.gif") as film:
         assert (film.n_frames, film.width) == (len(shown), 200)
+    for start in (1, 7, len(states) - 1):
+        late = list(cacti.frames(width=200, every=7, start=start))
+        assert len(late) == (len(states) - 1 - start) // 7 + 1
+        assert (late[0] == shown[-len(late)]).all()
+        save_film(cacti, tmp_path / "game.gif", width=200, every=7, start=start)
+        with Image.open(tmp_path / "game.gif") as film:
+            assert film.n_frames == len(late)
 
 
 def test_the_colours_of_a_gif_are_those_of_the_pictures(cacti, tmp_path):
@@ -139,8 +146,8 @@ def test_wrong_films_are_refused(cacti, tmp_path, monkeypatch):
     for name in ("game.avi", "game"):
         with pytest.raises(ValueError, match=r"a film is \.gif or \.mp4"):
             save_film(cacti, tmp_path / name)
-    for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}, {"every": 0}):
-        with pytest.raises(ValueError, match=r"positive|seat"):
+    for wrong in ({"width": 0}, {"seconds": 0}, {"seat": 2}, {"every": 0}, {"start": 999}, {"start": -1}):
+        with pytest.raises(ValueError, match=r"positive|seat|start must be"):
             save_film(cacti, tmp_path / "game.gif", **wrong)
     monkeypatch.setattr(film, "GIF_LIMIT", 1_000_000)
     with pytest.raises(ValueError, match=r"too many for a GIF of this width: show every \d+th"):

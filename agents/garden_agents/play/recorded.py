@@ -29,7 +29,8 @@ class Arguments:
     data: Path | None = None
     """data file of the game; the data in the replay if not given"""
     position: int | None = None
-    """show the position after this many decisions; a negative number counts from the end; all moves are shown if not given"""
+    """show the position after this many decisions, from which a film goes on; a negative number counts from the end; all moves
+    are shown if not given"""
     seat: int | None = None
     """show only what this seat may see; everything hidden is shown if not given"""
     picture: Path | None = None
@@ -70,7 +71,8 @@ def main(arguments: Arguments) -> None:
             estimates = None if a.judge is None else _estimates(replay, a.judge)
             save_page(replay, a.page, seat=a.seat, estimates=estimates, dark=a.dark)
         if a.film is not None:
-            save_film(replay, a.film, a.seat, a.width, every=a.every, dark=a.dark)
+            start = range(len(states))[a.position or 0]
+            save_film(replay, a.film, a.seat, a.width, every=a.every, start=start, dark=a.dark)
     print(f"{game.title}: {game!r}, seed {replay.seed}, {len(replay.actions)} decisions, {replay.ended}")
     if a.steps:
         _step(replay, states, a.seat)
