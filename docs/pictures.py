@@ -76,7 +76,10 @@ def films(name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
         end = "-dark.gif" if dark else ".gif"
         yield FOLDER / f"{name}{end}", shown.film | {"dark": dark}
         if shown.small:
-            yield FOLDER / f"{name}-small{end}", shown.film | {"dark": dark, "compact": True, "width": SMALL[0]}
+            yield (
+                FOLDER / f"{name}-small{end}",
+                shown.film | {"dark": dark, "compact": True, "width": SMALL[0]},
+            )
 
 
 def crop(path: Path) -> None:
