@@ -111,6 +111,28 @@ def compared() -> str:
     return _trained("compared")
 
 
+def _until(run: dict[str, Any], opponent: str, rate: float) -> tuple[float, float] | None:
+    """Return the seconds and decisions of a run until an evaluation has this win rate, None if none has."""
+    evaluations = run["evaluations"]
+    columns = (evaluations[key] for key in ("seconds", "decisions", opponent))
+    return next(((time, made) for time, made, won in zip(*columns, strict=True) if won >= rate), None)
+
+
+def short_trainings() -> str:
+    """Return the table of the time to 90 % against greedy play, and of the networks after two minutes, by seed."""
+    rows = []
+    for game in own_games():
+        runs = load(f"short-{game}", REPORT)["measurements"]
+        reached = [_until(run, "greedy", 0.9) for run in runs]
+        times = ", ".join("–" if each is None else f"{each[0]:.0f}" for each in reached)
+        decisions = ", ".join("–" if each is None else short(each[1]) for each in reached)
+        ends = [r for run in runs for r in run["final"] if r["opponent"] == "greedy"]
+        rows.append(
+            (game, times, decisions, ", ".join("{} ({})".format(*win_rate_cells(r, "to")) for r in ends))
+        )
+    return table(("game", "seconds until 90 %", "decisions until 90 %", "after two minutes"), rows)
+
+
 def calibration() -> str:
     """Return the table of values and outcomes: means, and correlation by fifths of the game."""
     rows = []

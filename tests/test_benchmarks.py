@@ -145,7 +145,7 @@ def test_learning_takes_finished_runs_as_they_are(tmp_path):
 def test_learning_compares(tmp_path, monkeypatch):
     from docs.report import learning
 
-    monkeypatch.setattr(learning, "COMPARED_MINUTES", 0.02)
+    monkeypatch.setattr(learning, "SHORT_MINUTES", 0.02)
     words = f"--compare --runs {tmp_path}/runs"
     measurements = quick("learning", tmp_path / "results", words, "compared-cacti")
     settings = learning.EVERYWHERE + learning.ELSEWHERE
@@ -153,6 +153,17 @@ def test_learning_compares(tmp_path, monkeypatch):
     assert all(
         [each["opponent"] for each in entry["final"]] == ["random", "greedy"] for entry in measurements
     )
+
+
+@pytest.mark.long
+def test_short_trainings(tmp_path, monkeypatch):
+    from docs.report import learning
+
+    monkeypatch.setattr(learning, "SHORT_MINUTES", 0.02)
+    words = f"--short --seeds 2 --runs {tmp_path}/runs"
+    measurements = quick("learning", tmp_path / "results", words, "short-cacti")
+    assert [entry["way"] for entry in measurements] == ["garden train"] * 2
+    assert all(len(entry["evaluations"]["greedy"]) > 1 for entry in measurements)
 
 
 SHORT = "--minutes 0.02 --matches 4 --runs"

@@ -3,7 +3,8 @@
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the win
 rates against greedy play and a small search over decisions and over time, one picture per game and time. `--compare` trains
 for two minutes with other settings instead. Every network also plays against the network of the default setting with the same
-seed. Interrupted trainings are resumed, finished ones are not repeated.
+seed. `--short` trains for two minutes with the default setting, with an evaluation against greedy play about every five
+seconds. Interrupted trainings are resumed, finished ones are not repeated.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from garden_agents.networks.network_agent import NetworkAgent
 from benchmarks import common
 from garden_core import list_games, make
 
-MINUTES = {"mars": (10.0, 40.0)}
-OTHER_MINUTES = (10.0,)  # for other games
+CURVES = "--evaluations 8 --panel-games 100"
+SHORT = "--evaluations 24 --panel greedy --panel-games 400"
+COMPARED = "--evaluations 1 --panel-games 400"
 KEYS = ("decisions", "seconds")
 DEFAULT = "garden train"
 WAYS = {
     DEFAULT: "own PPO",
     "garden train --trainer sb3": "SB3's PPO",
 }
-COMPARED_MINUTES = 2.0
+SHORT_MINUTES = 2.0
 DUEL = 1000
 """Games of a network against the network of the default setting."""
 EVERYWHERE = (
@@ -61,23 +63,23 @@ class Arguments:
     """names of games; all installed ones if none is given"""
     seeds: int = 3
     """number of runs of each game, with seeds 0, 1, ..."""
-    minutes: tuple[float, ...] = ()
-    """training times of learning curves, minutes; 10 and 40 for mars and 10 for other games if not given"""
+    minutes: float = 10.0
+    """training time of learning curves, minutes"""
     ways: tuple[str, ...] = tuple(WAYS)
     """commands to train with, without the game"""
     compare: bool = False
     """compare settings, in place of learning curves"""
+    short: bool = False
+    """measure how soon trainings beat greedy play, in place of learning curves"""
     processes: int = 2
     """number of trainings at the same time"""
     runs: Path = Path("runs/learning")
     """folder for the runs' folders"""
     output: Path = Path(__file__).parent
-    """folder for learning-GAME-MINUTES.json and .png, or compared-GAME.json"""
+    """folder for learning-GAME-MINUTES.json and .png, compared-GAME.json, or short-GAME.json"""
 
 
-def run(
-    game: str, seed: int, minutes: float, way: str, folder: Path, evaluations: int, games: int
-) -> dict[str, Any]:
+def run(game: str, seed: int, minutes: float, way: str, folder: Path, evaluations: str) -> dict[str, Any]:
     """Train, unless the run is finished; return its evaluations by column, and the final results.
 
     Args:
@@ -86,16 +88,13 @@ def run(
         minutes: training time.
         way: the training command without its game.
         folder: folder of the run.
-        evaluations: number of evaluations during the training.
-        games: games against each agent in an evaluation.
+        evaluations: arguments for the evaluations during the training.
 
     Raises:
         RuntimeError: if the training fails; the message ends with the training's last output.
     """
     arguments = way.removeprefix(DEFAULT).split()
-    limits = (
-        f"--minutes {minutes:g} --threads 1 --seed {seed} --evaluations {evaluations} --panel-games {games}"
-    )
+    limits = f"--minutes {minutes:g} --threads 1 --seed {seed} {evaluations}"
     command = ["train", game, *arguments, *limits.split()]
     common.train(folder, "evaluation.json", command, ["train", *arguments])
     with (folder / "evaluations.csv").open(newline="") as file:
@@ -112,16 +111,17 @@ def main(arguments: Arguments) -> None:
         if arguments.compare:
             settings = EVERYWHERE + IN_GAME.get(game, ELSEWHERE)
             ways = tuple(f"{DEFAULT} {setting}".strip() for setting in settings)
-            measured(f"compared-{game}", game, COMPARED_MINUTES, ways, arguments)
-            continue
-        for minutes in arguments.minutes or MINUTES.get(game, OTHER_MINUTES):
-            name = f"learning-{game}-{minutes:g}"
-            measurements = measured(name, game, minutes, arguments.ways, arguments)
+            measured(f"compared-{game}", game, SHORT_MINUTES, ways, COMPARED, arguments)
+        elif arguments.short:
+            measured(f"short-{game}", game, SHORT_MINUTES, (DEFAULT,), SHORT, arguments)
+        else:
+            name = f"learning-{game}-{arguments.minutes:g}"
+            measurements = measured(name, game, arguments.minutes, arguments.ways, CURVES, arguments)
             draw(arguments.output / f"{name}.png", measurements)
 
 
 def measured(
-    name: str, game: str, minutes: float, ways: tuple[str, ...], arguments: Arguments
+    name: str, game: str, minutes: float, ways: tuple[str, ...], evaluations: str, arguments: Arguments
 ) -> list[dict[str, Any]]:
     """Train a game in each way with each seed, and write the results to NAME.json."""
 
@@ -131,8 +131,7 @@ def measured(
 
     def one(job: tuple[int, str]) -> dict[str, Any]:
         folder = folder_of(*job)
-        evaluations, games = (1, 400) if arguments.compare else (8, 100)
-        result = run(game, job[0], minutes, job[1], folder, evaluations, games)
+        result = run(game, job[0], minutes, job[1], folder, evaluations)
         rates = ", ".join(f"{r['opponent']} {r['win_rate']:.1%}" for r in result["final"])
         print(f"{folder.name}: {result['evaluations']['decisions'][-1]:,.0f} decisions; {rates}", flush=True)
         return result
