@@ -45,7 +45,6 @@ RESULT_TABLES = (
     strength.strength,
     strength.ratings,
     strength.pairs,
-    strength.tried,
     strength.best_responses,
     strength.ladder,
     strength.ladder_pairs,

@@ -236,7 +236,7 @@ def _rates(columns: Sequence[str], size: int | None = None) -> dict[tuple[str, i
 
 def speed_in_short() -> str:
     """Return a sentence on Connect Four in each library, and on our games."""
-    columns = ("Batch.step", "pgx", "EnvPool", "OpenSpiel, C++")
+    columns = ("compiled", "pgx", "EnvPool", "OpenSpiel, C++")
     own, pgx, envpool, openspiel = (
         median_rate(_rates(columns, 1024)["connect_four:ConnectFour", 1024][what]) for what in columns
     )
@@ -248,7 +248,7 @@ def speed_in_short() -> str:
     facts = load("peers-connect_four")["facts"]
     return (
         f"Decisions per second on one core ({facts['processor']}), 1,024 games at once, with masks and observations: {games}.\n"
-        f"For comparison, Connect Four written with this library ({facts['date']}): {own}; pgx {pgx}, OpenSpiel in C++ {openspiel}, EnvPool {envpool}.\n"
+        f"For comparison, a compiled loop of random play in Connect Four ({facts['date']}): {own}; pgx {pgx}, OpenSpiel in C++ {openspiel}, EnvPool {envpool}.\n"
         f"OpenSpiel plays one game at a time, without observations. [Speed](docs/speed.md)"
     )
 

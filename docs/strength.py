@@ -217,11 +217,6 @@ def pairs() -> str:
     return table(("game", "players", *PAIR, "mean scores"), rows)
 
 
-def tried() -> str:
-    """Return the table of pairs of agents that docs/report/learning.md compares in Cacti."""
-    return table(PAIR, map(_pair, load("tried-cacti-2", REPORT)["results"]))
-
-
 def best_responses() -> str:
     """Return the table of win rates of best responses, and of search, against networks.
 

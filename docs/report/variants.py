@@ -82,7 +82,7 @@ def one(game: str, arguments: Arguments, variant: str) -> list[dict[str, Any]]:
     way = "garden train" + (f" --num-players {players}" if players else "")
     way += "".join(f" --options {words}" for words in others)
     folder = arguments.runs / f"{game}-{variant}".replace(",", "").replace(" ", "-")
-    run(game, 0, arguments.minutes, way, folder, 2, 100)
+    run(game, 0, arguments.minutes, way, folder, "--evaluations 2 --panel-games 100")
     made = make(game, **options)
     agents = {"trained": NetworkAgent.load(folder, made)}
     with contextlib.suppress(ValueError):
