@@ -15,8 +15,11 @@ import generate
 import pictures
 import pig
 import reference
+import strength
 from garden_agents import games
 from garden_agents.evaluation import record
+from garden_agents.identity import weights_digest
+from garden_agents.registry import load_agent
 from PIL import Image
 
 from garden_core import Replay, make
@@ -176,6 +179,12 @@ def test_words_are_plain():
 def test_options_are_not_broken_between_lines():
     for page in PAGES:
         assert not re.search(r"--$", page.read_text(), re.MULTILINE), page.name
+
+
+def test_arenas_are_of_the_pretrained_networks():
+    for game, players, arena in strength.arenas():
+        network = load_agent("network", make(game, num_players=players))
+        assert arena["weights"]["network"] == weights_digest(network), f"repeat: {arena['command']}"
 
 
 def test_pictures_are_current():

@@ -11,6 +11,7 @@ after an interruption.
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +27,9 @@ from garden_agents.evaluation.matches import Result, alone, result_of, short, ta
 from garden_agents.evaluation.pairs import Games, JobResults, PairArguments, jobs_of
 from garden_agents.evaluation.plots import plot
 from garden_agents.evaluation.ratings import Rating, rate, ratings_table, zero
+from garden_agents.identity import weights_digest
 from garden_agents.progress import progress_bar
+from garden_agents.registry import load_agent
 from garden_core.game import Game
 
 CHOSEN = (
@@ -167,7 +170,17 @@ def main(arguments: Arguments) -> list[Result]:
         results, ratings = round_robin(
             game, a.agents, a.games, a.seed, a.processes, a.keep, a.allow_other_options, a.ray, a.unchanged
         )
-    found = {"results": [asdict(r) for r in results], "ratings": [asdict(r) for r in ratings]}
+    pretrained = {
+        name: load_agent(name, game, allow_other_options=a.allow_other_options)
+        for name in a.agents
+        if name.startswith("network")
+    }
+    found = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "weights": {name: weights_digest(agent) for name, agent in pretrained.items()},
+        "results": [asdict(r) for r in results],
+        "ratings": [asdict(r) for r in ratings],
+    }
     a.write(game, ["arena", a.game, *a.agents, "--games", a.games], found, PACKAGES)
     title = f"{game!r}, {results[0].games} games a pair, seed {a.seed}"
     try:  # results are printed even if the picture fails
