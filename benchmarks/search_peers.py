@@ -1,16 +1,15 @@
 """OpenSpiel's IS-MCTS against ours at equal simulations: `python -m benchmarks.search_peers`, which needs open_spiel.
 
 OpenSpiel's bot (`open_spiel.python.algorithms.ismcts`) plays on this project's rules, with UCT, one random rollout per
-simulation, and its default constant √2; the leaderboard has it too, and OpenSpiel's MCTS for games without hidden information.
-Until the end finished games are kept in `search-peers-GAME.games.jsonl`, so that an interrupted benchmark does not play them
-again.
+simulation, and its default constant √2; the leaderboard has it, too. OpenSpiel's MCTS for games without hidden information
+needs chance nodes that list all outcomes, and the deal of Mars has too many. Until the end finished games are kept in
+`search-peers-GAME.games.jsonl`, so that an interrupted benchmark does not play them again.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -45,30 +44,11 @@ class Arguments:
 
 
 def is_mcts(game: Game, seed: int) -> Policy:
-    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations per move, for games with hidden information."""
+    """Return OpenSpiel's IS-MCTS with SIMULATIONS simulations per move, for games with hidden information.
+
+    It evaluates a position by one random rollout.
+    """
     from open_spiel.python.algorithms import ismcts
-
-    def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
-        bot = ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
-        # By default its generator for hidden cards is seeded with the time.
-        bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, random.uniform))
-        return bot
-
-    return _policy(game, seed, make_bot)
-
-
-def mcts(game: Game, seed: int) -> Policy:
-    """Return OpenSpiel's MCTS with SIMULATIONS simulations per move, for games without hidden information."""
-    from open_spiel.python.algorithms import mcts
-
-    def make_bot(spiel: Any, evaluator: Any, random: np.random.RandomState) -> Any:
-        return mcts.MCTSBot(spiel, math.sqrt(2), SIMULATIONS, evaluator, random_state=random)
-
-    return _policy(game, seed, make_bot)
-
-
-def _policy(game: Game, seed: int, make_bot: Callable[[Any, Any, np.random.RandomState], Any]) -> Policy:
-    """Return a bot as a policy; it evaluates positions by one random rollout."""
     from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
     from garden_core.interfaces.openspiel import BotPolicy
@@ -78,7 +58,14 @@ def _policy(game: Game, seed: int, make_bot: Callable[[Any, Any, np.random.Rando
 
     random = np.random.RandomState(seed % 2**32)
     evaluator = RandomRolloutEvaluator(1, random)
-    return Bot(game, lambda spiel: make_bot(spiel, evaluator, random), seed)
+
+    def make_bot(spiel: Any) -> Any:
+        bot = ismcts.ISMCTSBot(spiel, evaluator, math.sqrt(2), SIMULATIONS, random_state=random)
+        # By default its generator for hidden cards is seeded with the time.
+        bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, random.uniform))
+        return bot
+
+    return Bot(game, make_bot, seed)
 
 
 def main(arguments: Arguments) -> None:
