@@ -280,6 +280,10 @@ class Botanicus(Game):
         """Return in one line what a legal action does in this position, without information hidden from the player to move."""
         return describing.describe(View(self.snapshot(state), self.tables), self.labels[action])
 
+    def describe_to(self, state: Any, action: int, seat: int | None) -> str:
+        """Return the description of an action; none reveals anything hidden, so this needs no redraws."""
+        return self.describe(state, action)
+
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return by seat the parts of the score as things stand, which sum to the snapshot's `scores`."""
         view = View(snapshot, self.tables)

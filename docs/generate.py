@@ -41,6 +41,7 @@ RESULT_TABLES = (
     strength.networks,
     strength.curves,
     strength.compared,
+    strength.short_trainings,
     strength.calibration,
     strength.strength,
     strength.ratings,

@@ -232,6 +232,22 @@ def best_responses() -> str:
     return table(head, rows)
 
 
+def exploited() -> str:
+    """Return the table of losses of the pretrained networks against best responses and search."""
+    rows = [
+        (
+            measured["game"],
+            measured["num_players"],
+            *("{} ({})".format(*win_rate_cells(r, "to")) for r in measured["results"]),
+        )
+        for measured in read_all("exploit", REPORT)
+        if measured["way"] == "the agent's weights"
+    ]
+    return table(
+        ("`network` of", "players", "loses to the trained best response", "loses to tree search"), rows
+    )
+
+
 def ladder() -> str:
     """Return the table of ratings and times per move of the agents of each game's ladder."""
     rows = []
