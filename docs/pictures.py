@@ -42,7 +42,7 @@ SMALL = (400, 530)
 """Width and height of the films in README."""
 SHOWN = {
     "mars": Shown(
-        "network-mcts:100", 2, 81, {"every": 3, "width": 720, "seconds": 0.6, "start": 60}, small=True
+        "network-mcts:100", 2, 82, {"every": 3, "width": 720, "seconds": 0.6, "start": 60}, small=True
     ),
     "cacti": Shown(
         "network-mcts:100", 8, 18, {"every": 1, "width": 720, "seconds": 1.0, "start": 8}, small=True
