@@ -32,8 +32,9 @@ from garden_agents.text.transcripts import read
 from pig import Pig
 from playing import dealt
 
-from garden_core import RandomPolicy, Replay, list_games, make
+from garden_core import GreedyPolicy, RandomPolicy, Replay, list_games, make
 from garden_core.jit import kernels
+from garden_core.presentation import Presentation
 
 VARIANTS = [
     *((name, {}) for name in ("mars", "cacti", "botanicus")),
@@ -98,6 +99,24 @@ def test_full_rules_have_the_own_cards_only(name):
         assert not any(line in texts[1] for line in lines)
     for columns, rows in own.data_tables.values():
         assert all(" | ".join(map(str, row)).strip() in texts[1] for row in (columns, *rows))
+
+
+@pytest.mark.parametrize("game", SECRET, ids=repr)
+def test_descriptions_reveal_nothing_hidden(game):
+    """Redraws of what is hidden from another seat change no description of a taken action."""
+    batch, policy = dealt(game, 4), GreedyPolicy(1)
+    for _ in range(60):
+        actions = policy(batch, batch.all_rows)
+        for row, action in enumerate(actions.tolist()):
+            state = batch.states[row].copy()
+            for seat in range(game.num_players):
+                said = game.describe_to(state, action, seat)
+                assert (
+                    said
+                    == game.describe(state, action)
+                    == Presentation.describe_to(game, state, action, seat)
+                )
+        batch.step(actions)
 
 
 def test_what_the_others_did_since_is_in_the_prompt():

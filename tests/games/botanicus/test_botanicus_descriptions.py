@@ -19,11 +19,7 @@ from botanicus_tools import (
     position,
 )
 from data_tools import written
-from playing import dealt
 from quick import seeds
-
-from garden_core import GreedyPolicy, make
-from garden_core.presentation import Presentation
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -40,20 +36,6 @@ def test_whole_games_are_described_and_summed_up(seed, num_players, tmp_path):
         check_descriptions(table)
         table.take(choose(POLICIES[seed % 3], rng, table.legal))
     check_sheet(table)
-
-
-@pytest.mark.parametrize("num_players", [2, 4])
-def test_descriptions_reveal_nothing_hidden(num_players):
-    """Redraws of what is hidden from the other seats change no description of a taken action."""
-    game = make("botanicus", num_players=num_players)
-    batch, policy = dealt(game, 4), GreedyPolicy(1)
-    for _ in range(60):
-        actions = policy(batch, batch.all_rows)
-        state, action = batch.states[0].copy(), int(actions[0])
-        said = game.describe(state, action)
-        for seat in range(num_players):
-            assert Presentation.describe_to(game, state, action, seat) == said
-        batch.step(actions)
 
 
 def check_sheet(table):
