@@ -330,16 +330,26 @@ def bots() -> str:
 
 def scripted_players() -> str:
     """Return the table of scripted text players on the suite of `garden evaluate`."""
-    rows = []
+    players: dict[str, dict[str, Any]] = {}
     for r in read_measurements("language_models"):
-        low, high = ("–" if bound is None else f"{bound:.0f}" for bound in r["interval"])
-        rating = "–" if r["rating"] is None else f"{r['rating']:.0f}"
-        made = r["counts"]["decisions"]
-        legal = f"{r['counts']['legal_at_once'] / made:.0%}"
-        answers = f"{r['counts']['answers'] / made:.2f}"
-        rows.append((r["player"], r["table"], legal, answers, f"{rating} ({low} … {high})"))
-    head = "scripted player", "table", "legal at once", "answers per decision", "rating, 95 % interval"
-    return table(head, rows)
+        players.setdefault(r["player"], {})[r["table"]] = r
+    rows = []
+    for player, measured in players.items():
+        made, legal, answers = (
+            sum(r["counts"][key] for r in measured.values())
+            for key in ("decisions", "legal_at_once", "answers")
+        )
+        rows.append(
+            (player, f"{legal / made:.0%}", f"{answers / made:.2f}", *map(_rating, measured.values()))
+        )
+    names = next(iter(players.values()))
+    return table(("scripted player", "legal at once", "answers per decision", *names), rows)
+
+
+def _rating(measured: dict[str, Any]) -> str:
+    """Return a rating and its interval."""
+    low, high = ("–" if bound is None else f"{bound:.0f}" for bound in measured["interval"])
+    return f"{'–' if measured['rating'] is None else format(measured['rating'], '.0f')} ({low} … {high})"
 
 
 # --- games ---

@@ -141,7 +141,7 @@ def calibration() -> str:
         apart = max((v - o for v, o in zip(values, outcomes, strict=True)), key=abs)
         means = (f"{mean:+.3f}" for mean in (value, outcome, apart))
         fifths = (f"{correlation:.2f}" for correlation in measured["correlation"][1:])
-        about = f"{measured['game']}, {measured['num_players']}", measured["values_by"]
+        about = f"{make(measured['game']).title}, {measured['num_players']}", measured["values_by"]
         rows.append((*about, *means, *fifths))
     head = (
         "game, players",
