@@ -59,6 +59,7 @@ RESULT_TABLES = (
     strength.luck,
     strength.luck_solved,
     results.games,
+    results.sizes,
     results.soak,
     results.mutants,
 )

@@ -376,6 +376,16 @@ def games() -> str:
     return table(head, rows)
 
 
+def sizes() -> str:
+    """Return the table of the sizes of each game."""
+    measured = {r["game"]: r for r in read_measurements("games", folder=REPORT)}
+    rows = [
+        (name, r["num_actions"], f"{r['observation_size']:,}", r["state_bytes"])
+        for name, r in measured.items()
+    ]
+    return table(("game", "actions", "numbers in an observation", "bytes in a state"), rows)
+
+
 # --- tests ---
 
 
