@@ -47,6 +47,7 @@ RESULT_TABLES = (
     strength.ratings,
     strength.pairs,
     strength.best_responses,
+    strength.exploited,
     strength.ladder,
     strength.ladder_pairs,
     strength.comparison_in_short,
