@@ -75,9 +75,8 @@ def text(snapshot: dict[str, Any], labels: Sequence[str] = (), team: bool = Fals
     placing, two = snapshot["phase"] == "place", _two_each(snapshot)
     names = " ".join(sorted(name for _, name in _gardeners(snapshot).values()))
     reach = f"reach:   (.) {'first gardener, {.} second, <.> either' if two else 'the gardener can go there'}"
-    gardeners = (
-        f"{names} gardeners{' (player, which)' if two else ''}, 0b on blue" if names else "no gardeners yet"
-    )
+    each = " (player, which)" if two else ", 0b on blue"
+    gardeners = f"{names} gardeners{each}" if names else "no gardeners yet"
     lines = [
         _status(snapshot, team),
         "",

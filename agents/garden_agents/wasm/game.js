@@ -69,6 +69,17 @@ class Module {
   }
 }
 
+/** Return numbers of half precision as a Float32Array: 1 bit sign, 5 bits exponent, 10 bits fraction. */
+function fromHalf(buffer) {
+  return Float32Array.from(new Uint16Array(buffer), (bits) => {
+    const exponent = (bits >> 10) & 31, fraction = (bits & 1023) / 1024;
+    return (bits >> 15 ? -1 : 1) * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
+  });
+}
+
+/** Types of numbers in a network's file; its weights are finite. */
+const NUMBERS = { F32: (buffer) => new Float32Array(buffer), F16: fromHalf };
+
 /** Return the weights in a file, in the form of the compiled forward pass: one vector, with each matrix transposed. */
 function weightsOf(file, named) {
   const buffer = file.buffer ?? file, start = file.byteOffset ?? 0; // Node's files are views
@@ -77,8 +88,8 @@ function weightsOf(file, named) {
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, start + 8, length)));
   const parts = named.map(([name, shape]) => {
     const { dtype, data_offsets: [from, to], shape: found } = head[name] ?? {};
-    if (dtype !== "F32" || String(found) !== String(shape)) throw new Error(`the network's file has another ${name}`);
-    const part = new Float32Array(buffer.slice(start + 8 + length + from, start + 8 + length + to));
+    if (!NUMBERS[dtype] || String(found) !== String(shape)) throw new Error(`the network's file has another ${name}`);
+    const part = NUMBERS[dtype](buffer.slice(start + 8 + length + from, start + 8 + length + to));
     if (shape.length < 2) return part;
     const [rows, columns] = shape, turned = new Float32Array(part.length);
     for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = part[r * columns + c];
