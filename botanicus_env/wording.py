@@ -28,16 +28,16 @@ so try to be there first. At the end a column whose beds are all planted scores 
 its highest plant is of level I, II, III or IV, and every 3 coins score 1. If scores are level, the player
 who is earlier in the last order of Flowers is ahead.
 
-The board has 8 columns of 4 spaces (0 to 3, from the top). You go through them twice, and each player has
-one turn per column. First you may, in any order, walk the Gardener once for 1 coin per step, and play one
-Garden card: pay 2 coins and carry out its action, or sell it for 3 coins. Then you put a Flower on a
-space of the column, for 3 coins for each Flower already there, and carry out the space's action. At a
-Pole Position every Flower is free, and only the first gains coins. Each space of every second column has
-a tile, whose action the first Flower there gains as well. The Flowers' places are the order of turns in
-the next column: upper spaces first, and on one space from the top Flower down. With two players the
+The board has 8 columns of 4 spaces (0 to 3, from the top). You go through them twice, and each player
+has one turn per column. First you may, in any order, walk the Gardener once for 1 coin per step, and
+play one Garden card: pay 2 coins and carry out its action, or sell it for 3 coins. Then you put a Flower
+on a space of the column, for 3 coins for each Flower already there, and carry out the space's action. At
+a Pole Position every Flower is free, and only the first gains coins. Each space of every second column
+has a tile, whose action the first Flower there gains as well. The Flowers' places are the order of turns
+in the next column: upper spaces first, and on one space from the top Flower down. With two players the
 first of them puts a neutral Flower on a space before each column; as any Flower does, it takes the tile
-away, makes the space dearer and is the first one at a Pole Position. After the first time through, all tiles are back and show their other
-sides.
+away, makes the space dearer and is the first one at a Pole Position. After the first time through, all
+tiles are back and show their other sides.
 
 Coins, points, animals, Garden cards and prizes are gained at once and cannot be declined. "2 plant I"
 puts two plants of level I on beds in reach that are empty or hold another level, which is replaced; "1

@@ -237,10 +237,6 @@ decided by who has more cacti under both planters.
         """Return what a legal action does in this position, in one line; without hidden information."""
         return describing.describe(state, self.cards, action, self.labels[action])
 
-    def describe_to(self, state: Any, action: int, seat: int | None) -> str:
-        """Return the description of an action; none reveals anything hidden, so this needs no redraws."""
-        return self.describe(state, action)
-
     def score_sheet(self, snapshot: dict[str, Any]) -> list[dict[str, int]]:
         """Return the points by seat: "planted", "special", "bonus" and, not above 0, "left_over"."""
         return describing.score_sheet(snapshot, self.cards)

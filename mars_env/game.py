@@ -60,9 +60,10 @@ the same direction, to the next free one.
 
 The game ends as soon as a player has planted their last flower, or when no dice are left and no player can roll.
 
-Variants, of which plain games have none: peaks block the way; with two gardeners each, a die may move either; with special actions you have another
-turn, if dice are left, when you plant the tenth flower of a colour or your points lead to a taken space above 25; in
-the cooperative game all players win or lose together, and the team has the lowest of their scores.
+Variants, of which plain games have none: peaks block the way; with two gardeners each, a die may move either; with
+special actions you have another turn, if dice are left, when you plant the tenth flower of a colour or your points
+lead to a taken space above 25; in the cooperative game all players win or lose together, and the team has the lowest
+of their scores.
 """
     options = (
         Option("num_players", 2, "players", low=1, high=MAX_PLAYERS, note="1 only with cooperative=True"),
