@@ -59,7 +59,7 @@ LONGEST = {
     "mars.md": 200,
     "cacti.md": 200,
     "botanicus.md": 220,
-    "printed-values.md": 186,
+    "printed-values.md": 185,
     "rewards.md": 135,
     "commands.md": 185,
     "agents.md": 90,

@@ -218,7 +218,7 @@ def test_memory_is_given_back(exported):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_modules_are_small_and_import_nothing(name, exported):
     code = (exported(name) / f"{name}.wasm").read_bytes()
-    assert len(code) < 160_000  # of Mars 156 kB, as its two networks differ in width
+    assert len(code) < 150_000
     count = "WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(0))).length"
     done = subprocess.run([NODE, "-p", count], input=code, capture_output=True, check=True)
     assert done.stdout.strip() == b"0"
