@@ -68,7 +68,7 @@ def belief(
         >>> other = 1 - batch.current_player[0]
         >>> chances = np.bincount(states["bonus"][0, :, other], weights[0])  # of the other's Bonus Planter
         >>> int(chances.argmax()), int(batch.states["bonus"][0, other])
-        (2, 2)
+        (0, 0)
     """
     game = batch.game
     if hints_of(game).private_fields and batch.history is None:
