@@ -102,7 +102,7 @@ def test_an_error_waits_for_the_other_threads(failing):
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-@pytest.mark.filterwarnings(r"ignore:os.fork\(\) was called:RuntimeWarning")  # JAX's, if another test imported it
+@pytest.mark.filterwarnings(r"ignore:os.fork\(\) was:RuntimeWarning")  # JAX's, if imported before
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_another_process_has_threads_of_its_own(method):
     expected = played(2, 3)
