@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from garden_agents.asynchronous import AsyncPolicy
     from garden_agents.evaluation.matches import Result, meet, table
     from garden_agents.networks.network_agent import NetworkAgent, load
     from garden_agents.networks.onnx_files import export_onnx
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from garden_agents.training.returns import advantages
 
 __all__ = [
-    "AsyncPolicy",
     "MCTSAgent",
     "NetworkAgent",
     "Result",
@@ -34,7 +32,6 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AsyncPolicy": "asynchronous",
     "MCTSAgent": "search.agent",
     "NetworkAgent": "networks.network_agent",
     "Result": "evaluation.matches",
