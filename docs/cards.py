@@ -129,7 +129,7 @@ def _card(path: Path, config: dict[str, Any]) -> str:
         "Game": f"{game.title}, version {config['version']}",
         "Input and output": f"observation of {config['observation'][0]:,} int8; {config['actions']} actions, and values of all seats",
         "Architecture": f"{architecture}, hidden layers of {network['hidden']}",
-        "Training": f"{short(origin['decisions'])} decisions in {origin['seconds'] / 60:.0f} minutes of the last command, up to the version that was kept",
+        "Training": f"{short(origin['decisions'])} decisions in {origin['seconds'] / 60:.0f} minutes, up to the version that was kept",
         "Versions": ", ".join(f"{package} {version}" for package, version in origin["versions"].items()),
         "Licence": "MIT",
     }
