@@ -42,6 +42,7 @@ RESULT_TABLES = (
     strength.curves,
     strength.compared,
     strength.short_trainings,
+    strength.variants,
     strength.calibration,
     strength.strength,
     strength.ratings,

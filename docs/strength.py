@@ -133,6 +133,21 @@ def short_trainings() -> str:
     return table(("game", "seconds until 90 %", "decisions until 90 %", "after two minutes"), rows)
 
 
+def variants() -> str:
+    """Return the table of networks in variants of the games; in a cooperative game, mean scores in place of wins."""
+    rows = []
+    for measured in read_all("variants", REPORT):
+        cells = []
+        for result in measured["results"]:
+            if "win_rate" in result:
+                cells.append("{} ({})".format(*win_rate_cells(result, "to")))
+            else:
+                cells.append(f"{result['mean_score']:.0f} points, {result['opponents_mean_score']:.0f} by greedy")
+        about = make(measured["game"]).title, measured["variant"], measured["network"]
+        rows.append((*about, *cells, *[""] * (2 - len(cells))))
+    return table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
+
+
 def calibration() -> str:
     """Return the table of values and outcomes: means, and correlation by fifths of the game."""
     rows = []

@@ -1,10 +1,10 @@
 """Measure learning curves: `python -m docs.report.learning [GAMES...]`; with `--compare`, compare training settings.
 
 Trains each game with several seeds in each of WAYS by `garden train GAME --minutes M --threads 1 --seed S`, and plots the win
-rates against greedy play and a small search over decisions and over time, one picture per game and time. `--compare` trains
-for two minutes with other settings instead. Every network also plays against the network of the default setting with the same
-seed. `--short` trains for two minutes with the default setting, with an evaluation against greedy play about every five
-seconds. Interrupted trainings are resumed, finished ones are not repeated.
+rates against a small search over decisions and over time, one picture per game and time. `--compare` trains for two minutes
+with other settings instead. Every network also plays against the network of the default setting with the same seed. `--short`
+trains for two minutes with the default setting, with an evaluation against greedy play about every five seconds.
+Interrupted trainings are resumed, finished ones are not repeated.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from garden_agents.networks.network_agent import NetworkAgent
 from benchmarks import common
 from garden_core import list_games, make
 
-CURVES = "--evaluations 8 --panel-games 100"
+CURVES = "--evaluations 16 --panel-games 100"
 SHORT = "--evaluations 24 --panel greedy --panel-games 400"
 COMPARED = "--evaluations 1 --panel-games 400"
-KEYS = ("decisions", "seconds")
+PLOTTED = "mcts:50"
+"""Opponent in the plots: greedy play is beaten too soon for a curve."""
 DEFAULT = "garden train"
 WAYS = {
     DEFAULT: "own PPO",
@@ -63,7 +64,7 @@ class Arguments:
     """names of games; all installed ones if none is given"""
     seeds: int = 3
     """number of runs of each game, with seeds 0, 1, ..."""
-    minutes: float = 10.0
+    minutes: float = 5.0
     """training time of learning curves, minutes"""
     ways: tuple[str, ...] = tuple(WAYS)
     """commands to train with, without the game"""
@@ -151,22 +152,19 @@ def measured(
 
 def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
     """Plot the runs of a game: each way's mean over the seeds, in a band from the lowest to the highest seed."""
-    opponents = [name for name in measurements[0]["evaluations"] if name not in (*KEYS, "random")]
-    with plot(path, 2 * len(opponents), (4.2 * len(opponents) + 2, 3.4), sharey=True) as axes:
+    units = (("decisions", 1e6, "million decisions"), ("seconds", 60, "minutes"))
+    with plot(path, len(units), (10.4, 3.4), sharey=True) as axes:
         for colour, (way, name) in zip(COLOURS, WAYS.items(), strict=False):
             runs = [result["evaluations"] for result in measurements if result["way"] == way]
             if not runs:
                 continue
             points = min(len(each["seconds"]) for each in runs)
-            for i, (opponent, (key, unit)) in enumerate(
-                itertools.product(opponents, zip(KEYS, (1e3, 60), strict=True))
-            ):
+            rates = np.array([each[PLOTTED][:points] for each in runs])
+            for axis, (key, unit, label) in zip(axes, units, strict=True):
                 x = np.mean([each[key][:points] for each in runs], axis=0) / unit
-                rates = np.array([each[opponent][:points] for each in runs])
-                axes[i].plot(x, rates.mean(0), "o-", color=colour, label=name)
-                axes[i].fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
-                label = "thousand decisions" if key == "decisions" else "minutes"
-                axes[i].set(ylim=(0, 1.02), xlim=(0, None), title=f"against {opponent}", xlabel=label)
+                axis.plot(x, rates.mean(0), "o-", color=colour, label=name)
+                axis.fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
+                axis.set(ylim=(0, 1.02), xlim=(0, None), title=f"against {PLOTTED}", xlabel=label)
         axes[0].set(ylabel=f"win rate, {measurements[0]['game']}")
         handles, names = axes[0].get_legend_handles_labels()
         axes[0].figure.legend(handles, names, loc="outside right center")
