@@ -165,7 +165,7 @@ def draw(path: Path, measurements: list[dict[str, Any]]) -> None:
                 axis.plot(x, rates.mean(0), "o-", color=colour, label=name)
                 axis.fill_between(x, rates.min(0), rates.max(0), color=colour, alpha=0.18, linewidth=0)
                 axis.set(ylim=(0, 1.02), xlim=(0, None), title=f"against {PLOTTED}", xlabel=label)
-        axes[0].set(ylabel=f"win rate, {measurements[0]['game']}")
+        axes[0].set(ylabel=f"win rate, {make(measurements[0]['game']).title}")
         handles, names = axes[0].get_legend_handles_labels()
         axes[0].figure.legend(handles, names, loc="outside right center")
 
