@@ -142,7 +142,9 @@ def variants() -> str:
             if "win_rate" in result:
                 cells.append("{} ({})".format(*win_rate_cells(result, "to")))
             else:
-                cells.append(f"{result['mean_score']:.0f} points, {result['opponents_mean_score']:.0f} by greedy")
+                cells.append(
+                    f"{result['mean_score']:.0f} points, {result['opponents_mean_score']:.0f} by greedy"
+                )
         about = make(measured["game"]).title, measured["variant"], measured["network"]
         rows.append((*about, *cells, *[""] * (2 - len(cells))))
     return table(("game", "variant", "network", "against greedy", "against mcts:50"), rows)
